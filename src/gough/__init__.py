@@ -1,0 +1,41 @@
+"""gough: geometry, kinematics and dynamics of parallel robots.
+
+    import gough
+    robot = gough.load("kim-ryu-2002")
+    legs = robot.inverse_kinematics(gough.Motion([0, 0, 0.8]))
+
+Nothing heavy is imported until it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gough import errors, trajectories
+    from gough.files import catalogue
+    from gough.motion import Motion
+    from gough.robot import Robot, load
+
+__version__ = "0.1.0"
+__all__ = ["Motion", "Robot", "catalogue", "errors", "load", "trajectories"]
+
+_HOMES = {
+    "catalogue": "gough.files",
+    "Motion": "gough.motion",
+    "Robot": "gough.robot",
+    "load": "gough.robot",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in ("errors", "trajectories"):
+        return import_module(f"gough.{name}")
+    raise AttributeError(f"module 'gough' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,267 @@
+"""Motion: where the platform is and how it moves, for one state or a batch of any shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
+
+from gough.errors import InputError
+
+Array = NDArray[np.float64]
+
+ORTHOGONALITY = 1e-9
+"""Largest ‖RᵀR − I‖ (Frobenius) of what counts as a rotation matrix."""
+
+VECTOR_FIELDS = (
+    "position",
+    "velocity",
+    "angular_velocity",
+    "acceleration",
+    "angular_acceleration",
+)
+ELASTIC_FIELDS = ("elastic", "elastic_velocity", "elastic_acceleration")
+FIELDS = ("position", "rotation", *VECTOR_FIELDS[1:], *ELASTIC_FIELDS)
+
+
+class Motion:
+    """Pose, twist and acceleration of the platform frame; leading axes are the batch.
+
+    x_world = position + rotation · x_platform. The twist is the velocity of the platform frame's
+    origin (m/s) and the angular velocity (rad/s), both in world axes; the accelerations are their
+    time derivatives. `elastic` (..., N) holds the modal coordinates of a flexible platform.
+    Fields broadcast against each other; what is left out is zero. Values may be NaN (a sample
+    without an answer): the models refuse such samples. All arrays are read-only views.
+    """
+
+    __slots__ = ("_shape", "time", *FIELDS)
+
+    position: Array
+    rotation: Array
+    velocity: Array
+    angular_velocity: Array
+    acceleration: Array
+    angular_acceleration: Array
+    elastic: Array
+    elastic_velocity: Array
+    elastic_acceleration: Array
+    time: Array | None
+
+    def __init__(
+        self,
+        position: ArrayLike,
+        rotation: ArrayLike | Rotation | None = None,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        angular_acceleration: ArrayLike | None = None,
+        *,
+        elastic: ArrayLike | None = None,
+        elastic_velocity: ArrayLike | None = None,
+        elastic_acceleration: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+    ) -> None:
+        if rotation is None:
+            rotation = np.eye(3)
+        elif isinstance(rotation, Rotation):
+            rotation = rotation.as_matrix()
+        given = {
+            "position": position,
+            "velocity": velocity,
+            "angular_velocity": angular_velocity,
+            "acceleration": acceleration,
+            "angular_acceleration": angular_acceleration,
+        }
+        fields = {
+            name: _field(name, np.zeros(3) if value is None else value, (3,))
+            for name, value in given.items()
+        }
+        fields["rotation"] = _field("rotation", rotation, (3, 3))
+        _check_rotation(fields["rotation"])
+        fields |= _elastic_fields(elastic, elastic_velocity, elastic_acceleration)
+        if time is not None:
+            fields["time"] = _field("time", time, ())
+        self._set(fields)
+
+    def _set(self, fields: dict[str, Array]) -> None:
+        batch = {name: value.shape[: value.ndim - _rank(name)] for name, value in fields.items()}
+        try:
+            shape = np.broadcast_shapes(*batch.values())
+        except ValueError:
+            shapes = ", ".join(f"{name} {one}" for name, one in batch.items() if one)
+            raise InputError(f"motion: the batch axes do not fit each other: {shapes}") from None
+        self._shape = shape
+        self.time = None
+        for name, value in fields.items():
+            core = value.shape[value.ndim - _rank(name) :]
+            setattr(self, name, np.broadcast_to(value, shape + core))
+
+    @classmethod
+    def _of(cls, fields: dict[str, Array]) -> Self:
+        """A motion from fields known to be good."""
+        motion = cls.__new__(cls)
+        motion._set(fields)
+        return motion
+
+    def _fields(self) -> dict[str, Array]:
+        fields = {name: getattr(self, name) for name in FIELDS}
+        if self.time is not None:
+            fields["time"] = self.time
+        return fields
+
+    @classmethod
+    def from_samples(
+        cls, time: ArrayLike, position: ArrayLike, rotation: ArrayLike | Rotation | None = None
+    ) -> Motion:
+        """Motion through sampled poses: (n,) times, (n, 3) positions, (n, 3, 3) rotations.
+
+        Twist and acceleration are those of the spline through the samples
+        (`gough.trajectories.Spline`), so they need at least two samples at increasing times.
+        """
+        from gough.trajectories import Spline
+
+        times = _field("time", time, ())
+        poses = cls(position, rotation, time=times)
+        return Spline(times, poses)(times)
+
+    @classmethod
+    def stack(cls, motions: Sequence[Motion], axis: int = 0) -> Self:
+        """Join motions of one shape along a new batch axis."""
+        return cls._join(np.stack, motions, axis, new_axis=True)
+
+    @classmethod
+    def concatenate(cls, motions: Sequence[Motion], axis: int = 0) -> Self:
+        """Join motions along an existing batch axis."""
+        return cls._join(np.concatenate, motions, axis, new_axis=False)
+
+    @classmethod
+    def _join(cls, join: Any, motions: Sequence[Motion], axis: int, new_axis: bool) -> Self:
+        if not motions:
+            raise InputError("motion: no motions to join")
+        timed = [motion.time is not None for motion in motions]
+        if any(timed) != all(timed):
+            raise InputError("motion: some of the motions to join have time and some have not")
+        dimensions = len(motions[0].shape) + new_axis
+        if not -dimensions <= axis < dimensions:
+            raise InputError(f"motion: axis {axis} of {dimensions} batch axes")
+        try:
+            return cls._of(
+                {
+                    name: join([motion._fields()[name] for motion in motions], axis % dimensions)
+                    for name in motions[0]._fields()
+                }
+            )
+        except ValueError as error:
+            raise InputError(f"motion: cannot join: {error}") from None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Batch shape."""
+        return self._shape
+
+    @property
+    def modes(self) -> int:
+        """Number of elastic coordinates."""
+        return self.elastic.shape[-1]
+
+    def __getitem__(self, index: Any) -> Self:
+        """Index the batch axes, as NumPy would."""
+        keys = index if isinstance(index, tuple) else (index,)
+        try:
+            np.broadcast_to(0.0, self.shape)[keys]
+        except IndexError as error:
+            raise IndexError(f"motion of batch shape {self.shape}: {error}") from None
+        ellipsis = any(key is Ellipsis for key in keys)
+
+        def pick(name: str, value: Array) -> Array:
+            rest = (slice(None),) * _rank(name) if ellipsis else (Ellipsis,)
+            return np.asarray(value[(*keys, *rest)])
+
+        return self._of({name: pick(name, value) for name, value in self._fields().items()})
+
+    def reshape(self, *shape: int) -> Self:
+        """The same samples in another batch shape."""
+        try:
+            batch = np.broadcast_to(0.0, self.shape).reshape(shape).shape
+        except ValueError:
+            raise InputError(f"motion: batch {self.shape} does not reshape to {shape}") from None
+        return self._of(
+            {
+                name: value.reshape(batch + value.shape[value.ndim - _rank(name) :])
+                for name, value in self._fields().items()
+            }
+        )
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a single state has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Self]:
+        return (self[i] for i in range(len(self)))
+
+    def replace(self, **fields: Any) -> Motion:
+        """A copy with some fields changed."""
+        unknown = set(fields) - set(FIELDS) - {"time"}
+        if unknown:
+            raise InputError(f"motion has no field {sorted(unknown)[0]!r}")
+        return Motion(**{**self._fields(), **fields})
+
+    def __repr__(self) -> str:
+        timed = "" if self.time is None else ", timed"
+        modes = f", {self.modes} modes" if self.modes else ""
+        return f"Motion(shape={self.shape}{timed}{modes})"
+
+
+def _rank(name: str) -> int:
+    return {"rotation": 2, "time": 0}.get(name, 1)
+
+
+def _field(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"motion: {name} is not an array of numbers") from None
+    if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):
+        wanted = ", ".join(["...", *map(str, core)])
+        raise InputError(f"motion: {name} has shape {array.shape}, needs ({wanted})")
+    array.flags.writeable = False
+    return array
+
+
+def _elastic_fields(*values: ArrayLike | None) -> dict[str, Array]:
+    arrays = {
+        name: np.array(value, dtype=np.float64)
+        for name, value in zip(ELASTIC_FIELDS, values, strict=True)
+        if value is not None
+    }
+    for name, array in arrays.items():
+        if array.ndim == 0:
+            raise InputError(f"motion: {name} has shape (), needs (..., modes)")
+    lengths = {array.shape[-1] for array in arrays.values()}
+    if len(lengths) > 1:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise InputError(f"motion: elastic fields differ in their number of modes: {shapes}")
+    modes = lengths.pop() if lengths else 0
+    return {name: arrays.get(name, np.zeros(modes)) for name in ELASTIC_FIELDS}
+
+
+def _check_rotation(rotation: Array) -> None:
+    """Refuse what is no rotation: ‖RᵀR − I‖ > 1e-9 or det R < 0. NaN is left to the models."""
+    error = np.linalg.norm(np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3), axis=(-2, -1))
+    bad = error > ORTHOGONALITY
+    if np.any(bad):
+        sample = tuple(int(i) for i in np.argwhere(bad)[0])
+        where = f"rotation of sample {sample}" if sample else "rotation"
+        raise InputError(
+            f"motion: {where} is not orthogonal: ‖RᵀR − I‖ = {error[sample]:.3g}, "
+            f"limit {ORTHOGONALITY:g}"
+        )
+    mirrored = np.linalg.det(rotation) < 0
+    if np.any(mirrored):
+        sample = tuple(int(i) for i in np.argwhere(mirrored)[0])
+        where = f"rotation of sample {sample}" if sample else "rotation"
+        raise InputError(f"motion: {where} is a reflection (det R = −1)")

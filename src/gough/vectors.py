@@ -1,0 +1,57 @@
+"""Vector algebra on components: the component axis comes first, all others broadcast behind it.
+
+The same lines run on floats (3,), on batches (3, legs, samples) and on arrays of symbols.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# Component-first array of floats or of traced symbols.
+Components = np.ndarray[Any, Any]
+
+
+def dot(a: Components, b: Components) -> Components:
+    """a·b."""
+    product: Components = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return product
+
+
+def cross(a: Components, b: Components) -> Components:
+    """a×b."""
+    return np.stack(
+        np.broadcast_arrays(
+            a[1] * b[2] - a[2] * b[1],
+            a[2] * b[0] - a[0] * b[2],
+            a[0] * b[1] - a[1] * b[0],
+        )
+    )
+
+
+def norm(a: Components) -> Components:
+    """‖a‖."""
+    length: Components = np.sqrt(dot(a, a))
+    return length
+
+
+def matvec(matrix: Components, a: Components) -> Components:
+    """M a, with the matrix as (3, 3, ...), row axis first."""
+    return np.stack(np.broadcast_arrays(*(dot(row, a) for row in matrix)))
+
+
+def transposed_matvec(matrix: Components, a: Components) -> Components:
+    """Mᵀ a: the components of a world vector in the frame whose axes are the columns of M."""
+    product: Components = matrix[0] * a[0] + matrix[1] * a[1] + matrix[2] * a[2]
+    return product
+
+
+def outer(a: Components, b: Components) -> Components:
+    """a bᵀ as (3, 3, ...)."""
+    return np.stack([a[i] * b for i in range(3)])
+
+
+def columns(x: Components, y: Components, z: Components) -> Components:
+    """The matrix (3, 3, ...) with columns x, y, z: the rotation from that frame to the world."""
+    return np.stack(np.broadcast_arrays(x, y, z), axis=1)
