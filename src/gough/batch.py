@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gough.dynamics import State
 from gough.errors import Failure, InputError, NotFiniteError, SampleError
 from gough.motion import Array, Motion
 
@@ -19,17 +20,6 @@ CHUNK = 2048
 """Samples a chunk: its work arrays stay in the processor's cache."""
 
 OnError = Literal["raise", "nan"]
-
-
-class State(NamedTuple):
-    """A chunk of states on components: vectors (3, 1, samples), rotation (3, 3, 1, samples)."""
-
-    position: Array
-    rotation: Array
-    velocity: Array
-    angular_velocity: Array
-    acceleration: Array
-    angular_acceleration: Array
 
 
 class Trouble(NamedTuple):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gough.motion import Array, Motion
 
@@ -19,7 +20,7 @@ class Violation(NamedTuple):
     leg: int
     """Counted from 1."""
     limit: str
-    """Key of [legs.limits]: stroke, speed, universal_angle, spherical_angle."""
+    """Key of [legs.limits]: stroke, force, speed, universal_angle, spherical_angle."""
     value: float
     allowed: float
     excess: float
@@ -40,7 +41,13 @@ class Violation(NamedTuple):
         )
 
 
-UNITS = {"stroke": "m", "speed": "m/s", "universal_angle": "rad", "spherical_angle": "rad"}
+UNITS = {
+    "stroke": "m",
+    "force": "N",
+    "speed": "m/s",
+    "universal_angle": "rad",
+    "spherical_angle": "rad",
+}
 
 
 @dataclass(frozen=True)
@@ -61,8 +68,11 @@ class Report:
         return "\n".join(map(str, self.violations)) or "within all limits"
 
 
-def check(robot: Robot, motion: Motion) -> Report:
-    """Compare a motion with the limits of the robot file; out-of-reach poses raise."""
+def check(robot: Robot, motion: Motion, wrench: ArrayLike | None = None) -> Report:
+    """Compare a motion with the limits of the robot file; out-of-reach poses raise.
+
+    Forces are compared if the file limits them; they are those of the motion with the wrench.
+    """
     legs = robot.inverse_kinematics(motion)
     limits = robot.description.limits
     violations = [
@@ -70,6 +80,9 @@ def check(robot: Robot, motion: Motion) -> Report:
         *_exceeding("stroke", -legs.q, -limits.shortest, motion, mirrored=True),
         *_exceeding("speed", np.abs(legs.qd), limits.speed, motion),
     ]
+    if np.any(np.isfinite(limits.force)):
+        forces = robot.inverse_dynamics(motion, wrench).forces
+        violations += _exceeding("force", np.abs(forces), limits.force, motion)
     angles = {
         "universal_angle": limits.universal_angle,
         "spherical_angle": limits.spherical_angle,

@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from gough import schema
 from gough.errors import FileError, ImpossibleBodyWarning
+from gough.friction import Friction
 from gough.legs.body import Body
 from gough.legs.pus import PUS
 from gough.legs.ups import UPS
@@ -18,20 +19,6 @@ from gough.motion import Array, Motion
 FEWEST_LEGS = 3
 PARALLEL = 1e-9
 """Sine below which two directions count as parallel."""
-
-
-class Friction(NamedTuple):
-    """Friction coefficients, (legs, 1) each; see `gough.schema.Friction` for units."""
-
-    slider_viscous: Array
-    slider_coulomb: Array
-    universal_viscous: Array
-    universal_coulomb: Array
-    spherical_viscous: Array
-    spherical_coulomb: Array
-    screw_drag: Array
-    """2π τ_b/lead, N."""
-    width: Array
 
 
 class Limits(NamedTuple):
@@ -52,7 +39,7 @@ class Description(NamedTuple):
     platform_points: Array
     """P_i, (3, legs, 1), platform frame, m."""
     platform: Body
-    """Platform and payload about the platform frame's origin."""
+    """Platform and payload about the platform frame's origin, (3, 1, 1)."""
     gravity: Array
     """(3,), m/s², world."""
     home: Motion | None
@@ -219,7 +206,9 @@ class _Describing:
         if self.file.legs.reference is not None:
             reference = self.unit("reference")
         else:
-            reference = np.eye(3)[np.argmin(np.abs(axis[..., 0]), axis=0)].T[..., np.newaxis]
+            # rounded, so that of two axes that are equally good the first is taken on any machine
+            along = np.round(np.abs(axis[..., 0]), 9)
+            reference = np.eye(3)[np.argmin(along, axis=0)].T[..., np.newaxis]
         reference = reference - np.sum(reference * axis, axis=0) * axis
         sine = np.linalg.norm(reference, axis=0)
         if np.any(sine < PARALLEL):
@@ -277,7 +266,8 @@ class _Describing:
             parts = [part[:1] for part in self._parameters(body, where)]
             self._warn_impossible(parts[0], parts[1], parts[2], where)
             total = [sum_ + part[0] for sum_, part in zip(total, parts, strict=True)]
-        return Body(total[0], total[1], total[2])
+        mass, moment, inertia = total
+        return Body(mass.reshape(1, 1), moment.reshape(3, 1, 1), inertia.reshape(3, 3, 1, 1))
 
     def _warn_impossible(self, mass: Array, moment: Array, inertia: Array, where: str) -> None:
         """Warn of what no mass distribution can have: a pseudo-inertia matrix that is not ≥ 0.

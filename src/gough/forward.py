@@ -19,6 +19,7 @@ from scipy.spatial.transform import Rotation
 
 from gough.batch import OnError, last_axis
 from gough.errors import ConvergenceError, Failure, InputError, NotFiniteError, SingularError
+from gough.linear import WORST_CONDITION
 from gough.motion import Array, Motion
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ TOLERANCE = 1e-13
 MOST_ITERATIONS = 50
 LARGEST_TURN = 0.5
 """Longest step, rad, and in metres as a share of the length scale: keeps Newton near the guess."""
-WORST_CONDITION = 1e12
-"""Condition number of the Jacobian from which a posture counts as singular."""
 
 CONVERGED, STALLED, SINGULAR, OTHER_BRANCH, NOT_FINITE = range(5)
 REASONS = {

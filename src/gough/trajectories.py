@@ -7,8 +7,6 @@ the whole `duration`. Outside that interval a trajectory does one of three thing
 - `RestToRest` holds its first and its last pose;
 - `Harmonic`, `Circle` and `Fourier` go on as their formula says;
 - `ConstantAcceleration` and `Spline` raise an `InputError` that names the time.
-
-    motion = RestToRest(Motion([[0, 0, 1], [0.1, 0, 1]]), durations=2.0, rests=0.5).sample(1001)
 """
 
 from __future__ import annotations
@@ -30,11 +28,8 @@ Array = NDArray[np.float64]
 State = tuple[Array, Array, Array, Array, Array, Array]
 """Position, rotation, velocity, angular velocity, acceleration, angular acceleration."""
 Outside = Literal["refuse", "hold", "continue"]
-
-TIME_SLACK = 1e-10
-"""How far, as a share of the duration, rounding may carry a time past the ends."""
-JUMP = 1e-6
-"""Largest relative jump of a spline's angular acceleration at a pose."""
+TIME_SLACK = 1e-10  # of the duration: how far rounding may carry a time past the ends
+JUMP = 1e-6  # largest relative jump of a spline's angular acceleration at a pose
 
 
 class Trajectory(ABC):
@@ -42,10 +37,8 @@ class Trajectory(ABC):
 
     outside: ClassVar[Outside] = "refuse"
     """What happens at times outside [start_time, start_time + duration]."""
-    start_time: float = 0.0
-    """First time, s."""
-    duration: float
-    """Length of the motion, s."""
+    start_time: float = 0.0  # s
+    duration: float  # s
 
     @abstractmethod
     def _state(self, t: Array) -> State:
@@ -77,15 +70,12 @@ class Trajectory(ABC):
         return InputError(f"{type(self).__name__}: {text}")
 
     def _refuse(self, name: str, array: Array, bad: NDArray[np.bool_], limit: str) -> None:
-        """Raise for the first bad entry."""
         if np.any(bad):
             index = tuple(int(i) for i in np.argwhere(bad)[0])
             where = f"[{', '.join(map(str, index))}]" if index else ""
             raise self._error(f"{name}{where} is {array[index]:.12g}, {limit}")
 
-    def _numbers(
-        self, name: str, value: ArrayLike, *shapes: tuple[int, ...], positive: bool = False
-    ) -> Array:
+    def _numbers(self, name: str, value: ArrayLike, *shapes: tuple[int, ...]) -> Array:
         """A read-only copy: finite, of one of these shapes if any are given."""
         try:
             array = np.array(value, dtype=np.float64)
@@ -95,20 +85,20 @@ class Trajectory(ABC):
             needed = " or ".join(map(str, shapes))
             raise self._error(f"{name} has shape {array.shape}, needs {needed}")
         self._refuse(name, array, ~np.isfinite(array), "must be finite")
-        if positive:
-            self._refuse(name, array, array <= 0, "must be positive")
         array.flags.writeable = False
         return array
 
     def _positive(self, name: str, value: float) -> float:
-        return float(self._numbers(name, value, (), positive=True))
+        number = self._numbers(name, value, ())
+        self._refuse(name, number, number <= 0, "must be positive")
+        return float(number)
 
-    def _poses(self, name: str, poses: Motion, *, several: bool) -> Motion:
-        """The poses alone, made exactly orthogonal; finite, and several or just one."""
+    def _poses(self, name: str, poses: Motion, *, one: bool) -> Motion:
+        """The poses alone, made exactly orthogonal; finite, just one or several."""
         if not isinstance(poses, Motion):
             raise self._error(f"{name} is a {type(poses).__name__}, must be a Motion")
-        if len(poses.shape) != int(several) or min(poses.shape, default=2) < 2:
-            needed = "(k,) with k at least 2" if several else "()"
+        if len(poses.shape) != (0 if one else 1) or min(poses.shape, default=2) < 2:
+            needed = "()" if one else "(k,) with k at least 2"
             raise self._error(f"{name} has batch shape {poses.shape}, needs {needed}")
         self._numbers(f"{name}.position", poses.position)
         self._numbers(f"{name}.rotation", poses.rotation)
@@ -118,9 +108,8 @@ class Trajectory(ABC):
         """Six coordinates [x, y, z, three Euler angles], given as such or as a pose."""
         rotations.convention(convention)
         if isinstance(start, Motion):
-            pose = self._poses("start", start, several=False)
-            angles = rotations.euler_angles(convention, pose.rotation)
-            start = np.concatenate([pose.position, angles])
+            pose = self._poses("start", start, one=True)
+            start = [*pose.position, *rotations.euler_angles(convention, pose.rotation)]
         return self._numbers("start", start, (6,))
 
 
@@ -147,14 +136,15 @@ class RestToRest(Trajectory):
     _turns: Array = field(init=False, repr=False)
 
     def __init__(self, poses: Motion, durations: ArrayLike, rests: ArrayLike = 0.0) -> None:
-        poses = self._poses("poses", poses, several=True)
+        poses = self._poses("poses", poses, one=False)
         count = len(poses)
-        spans = self._numbers("durations", durations, (), (count - 1,), positive=True)
+        spans = self._numbers("durations", durations, (), (count - 1,))
+        self._refuse("durations", spans, spans <= 0, "must be positive")
         pauses = self._numbers("rests", rests, (), (count,))
         self._refuse("rests", pauses, pauses < 0, "must not be negative")
         spans, pauses = np.broadcast_to(spans, count - 1), np.broadcast_to(pauses, count)
         turned = Rotation.from_matrix(poses.rotation)
-        turns = (turned[1:] * turned[:-1].inv()).as_rotvec()
+        turns = self._numbers("turns", (turned[1:] * turned[:-1].inv()).as_rotvec())
         self._set(poses=poses, durations=spans, rests=pauses, _turns=turns)
         self._set(duration=float(spans.sum() + pauses.sum()))
 
@@ -222,8 +212,8 @@ class Circle(Trajectory):
     Kim & Ryu 2002, section 4: radius 0.1 m at 20, 40 and 60 rpm. It moves from the first instant.
 
     `center` (m) and the plane's `axes` (u, v) are in world axes; u, towards the first position, is
-    made unit length, v also perpendicular to u. Give `speed` in rad/s or `rpm` in turns a minute, positive from u
-    to v. `rotation` is the orientation, (3, 3) or scipy's. Duration: that of `turns` turns.
+    made unit length, v that and perpendicular to u. Give `speed` (rad/s) or `rpm` (turns a minute),
+    positive from u to v. `rotation` is (3, 3) or scipy's. Duration: that of `turns` turns.
     """
 
     outside: ClassVar[Outside] = "continue"
@@ -256,22 +246,19 @@ class Circle(Trajectory):
         lengths = np.diagonal(triangle)
         if np.any(np.abs(lengths) <= 1e-9 * np.linalg.norm(pair, axis=-1)):
             raise self._error("axes must not be zero or parallel (to 1e-9 rad)")
-        plane = self._numbers("axes", (basis * np.sign(lengths)).T)
+        self._set(axes=self._numbers("axes", (basis * np.sign(lengths)).T), speed=float(rate))
         middle = self._numbers("center", center, (3,))
-        pose = self._poses("pose", Motion(middle, rotation), several=False)
-        turns = self._positive("turns", turns)
-        self._set(center=middle, radius=self._positive("radius", radius), speed=float(rate))
-        self._set(axes=plane, rotation=pose.rotation, turns=turns)
-        self._set(duration=turns * 2 * np.pi / abs(self.speed))
+        pose = self._poses("pose", Motion(middle, rotation), one=True)
+        self._set(center=middle, rotation=pose.rotation)
+        self._set(radius=self._positive("radius", radius), turns=self._positive("turns", turns))
+        self._set(duration=self.turns * 2 * np.pi / abs(self.speed))
 
     def _state(self, t: Array) -> State:
         alpha = self.speed * t[..., None]
         outward = np.cos(alpha) * self.axes[0] + np.sin(alpha) * self.axes[1]
         along = np.cos(alpha) * self.axes[1] - np.sin(alpha) * self.axes[0]
-        position = self.center + self.radius * outward
-        velocity = self.radius * self.speed * along
-        acceleration = -self.radius * self.speed**2 * outward
-        still = np.zeros_like(velocity)
+        position, velocity = self.center + self.radius * outward, self.radius * self.speed * along
+        acceleration, still = -self.radius * self.speed**2 * outward, np.zeros_like(velocity)
         return position, self.rotation, velocity, still, acceleration, still
 
 
@@ -303,7 +290,8 @@ class ConstantAcceleration(Trajectory):
         pieces = self._numbers("accelerations", accelerations)
         if pieces.ndim != 2 or pieces.shape[0] == 0 or pieces.shape[1] != 6:
             raise self._error(f"accelerations has shape {pieces.shape}, needs (n, 6)")
-        spans = self._numbers("durations", durations, (), (len(pieces),), positive=True)
+        spans = self._numbers("durations", durations, (), (len(pieces),))
+        self._refuse("durations", spans, spans <= 0, "must be positive")
         self._set(start=self._coordinates(start, convention), convention=convention)
         self._set(accelerations=pieces, durations=np.broadcast_to(spans, len(pieces)))
         self._set(duration=float(self.durations.sum()))
@@ -314,8 +302,7 @@ class ConstantAcceleration(Trajectory):
         speeds = np.cumsum(pieces * spans, axis=0) - pieces * spans
         steps = speeds * spans + pieces * spans**2 / 2
         i = np.clip(np.searchsorted(begin, t, side="right") - 1, 0, len(begin) - 1)
-        s = (t - begin[i])[..., None]
-        xdd = pieces[i]
+        s, xdd = (t - begin[i])[..., None], pieces[i]
         xd = speeds[i] + xdd * s
         x = self.start + (np.cumsum(steps, axis=0) - steps)[i] + speeds[i] * s + xdd * s**2 / 2
         return _from_coordinates(self.convention, x, xd, xdd)
@@ -326,12 +313,10 @@ class Fourier(Trajectory):
     """Sums of sines and cosines about a centre pose; goes on for all times.
 
         [d; θ] = Σ_h S_h sin(2π h t/period) + C_h cos(2π h t/period),    h = 1 … harmonics
-        p = p_c + d,    R = exp(θ×) R_c
-
-    with the displacement d (m) and the rotation vector θ (rad) in world axes.
+        p = p_c + d,    R = exp(θ×) R_c,    displacement d (m), rotation vector θ (rad)
 
     `center` is a Motion of batch shape (), of which position and rotation count; `sine`, `cosine`
-    (6, harmonics) are S and C, rows [x, y, z, θx, θy, θz]. Duration: cycles · period.
+    (6, harmonics) are S and C, rows [x, y, z, θx, θy, θz], world axes. Duration: cycles · period.
     """
 
     outside: ClassVar[Outside] = "continue"
@@ -344,7 +329,7 @@ class Fourier(Trajectory):
     def __init__(
         self, center: Motion, sine: ArrayLike, cosine: ArrayLike, period: float, cycles: float = 1.0
     ) -> None:
-        self._set(center=self._poses("center", center, several=False))
+        self._set(center=self._poses("center", center, one=True))
         sines = self._numbers("sine", sine)
         if sines.ndim != 2 or sines.shape[0] != 6:
             raise self._error(f"sine has shape {sines.shape}, needs (6, harmonics)")
@@ -382,21 +367,18 @@ class Spline(Trajectory):
     _turns: RotationSpline = field(init=False, repr=False)
 
     def __init__(self, times: ArrayLike, poses: Motion) -> None:
-        poses = self._poses("poses", poses, several=True)
-        count = len(poses)
-        times = self._numbers("times", times, (count,))
-        early = np.r_[False, np.diff(times) <= 0]
-        self._refuse("times", times, early, "must be after the one before")
-        t = times - times[0]
-        degree = min(5, count - 1)
-        knots = None if count > 6 else np.repeat(t[[0, -1]], degree + 1)
+        poses = self._poses("poses", poses, one=False)
+        times = self._numbers("times", times, poses.shape)
+        self._refuse("times", times, np.r_[False, np.diff(times) <= 0], "must increase")
+        t, degree = times - times[0], min(5, len(poses) - 1)
+        knots = None if degree < len(poses) - 1 else np.repeat(t[[0, -1]], degree + 1)
         self._set(times=times, poses=poses, start_time=float(times[0]), duration=float(t[-1]))
         self._set(_path=make_interp_spline(t, poses.position, k=degree, t=knots))
         self._set(_turns=RotationSpline(t, Rotation.from_matrix(poses.rotation)))
         # RotationSpline iterates for its rates and stops after ten passes whether they met or not.
         before, at = self._state(np.nextafter(t[1:-1], 0.0)), self._state(t[1:-1])
         jumps = np.linalg.norm(before[5] - at[5], axis=-1)
-        sizes = np.linalg.norm(at[5], axis=-1) + np.linalg.norm(at[3], axis=-1) * count / t[-1]
+        sizes = np.linalg.norm(at[5], axis=-1) + np.linalg.norm(at[3], axis=-1) * len(t) / t[-1]
         bad = jumps > JUMP * np.max(sizes, initial=0.0)
         if np.any(bad):
             far = f"no smooth rotation through poses[{np.argmax(bad) + 1}]"
@@ -414,6 +396,5 @@ class Spline(Trajectory):
 
 def _from_coordinates(convention: str, x: Array, xd: Array, xdd: Array) -> State:
     """State from (..., 6) coordinates [x, y, z, three Euler angles] and their derivatives."""
-    angles = (part[..., 3:] for part in (x, xd, xdd))
-    rotation, omega, omega_dot = rotations.euler(convention, *angles)
+    rotation, omega, omega_dot = rotations.euler(convention, x[..., 3:], xd[..., 3:], xdd[..., 3:])
     return x[..., :3], rotation, xd[..., :3], omega, xdd[..., :3], omega_dot

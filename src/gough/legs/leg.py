@@ -37,8 +37,24 @@ class LegKinematics(NamedTuple):
     """Rotations from the three bodies' frames to the world."""
     link_angular_velocity: Components
     link_angular_acceleration: Components
+    tip_acceleration: Components
+    """As given, m/s²."""
     health: Components
     """Measures that must stay above the limits in the leg kind's HEALTH."""
+
+
+class LegLoad(NamedTuple):
+    """What the motion and weight of a leg ask for: forces less gravity, world axes."""
+
+    tip: Components
+    """A v̇ + h, N: the leg pushes the platform with f = w Γ − tip."""
+    link_force: Components
+    """Inertia force less weight of what the universal joint carries, N."""
+    link_moment: Components
+    """The same for the moment about the universal joint, N m."""
+    rest: tuple[Components, Components]
+    """Force and moment left for `reactions`: UPS those of the rod about the tip, PUS those of slider
+    and cross about the universal joint."""
 
 
 class Health(NamedTuple):

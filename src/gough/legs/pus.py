@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.legs.body import Body, newton_euler, turn
-from gough.legs.leg import Health, LegKinematics, at_tip, inertia_at_tip
+from gough.legs.leg import Health, LegKinematics, LegLoad, at_tip, inertia_at_tip
 from gough.vectors import Components, columns, cross, dot, matvec, norm
 
 JOINTS = ("lambda", "phi1", "phi2")
@@ -111,5 +111,99 @@ def kinematics(
         frames=(world, columns(x_cross, beta, alpha), columns(-ahead, -beta, n)),
         link_angular_velocity=omega,
         link_angular_acceleration=phi1dd * alpha + phi2dd * beta + drift,
+        tip_acceleration=acceleration,
         health=np.stack([radicand, np.abs(slope), sine]),
     )
+
+
+def load(leg: PUS, motion: LegKinematics, gravity: Components) -> LegLoad:
+    """Load A v̇ + h of the legs at their tips, in one go.
+
+    With F, N of Newton–Euler for slider, cross and link about the universal joint, which moves with
+    q̈ a, the joint loads are H_q = a·(F_slider + F_cross + F_link) + rotor q̈,
+    H_φ1 = α·(N_cross + N_link), H_φ2 = β·N_link (Kim & Ryu 2002, Eqs. 20–22, all inertias kept).
+    """
+    a, alpha, beta = leg.rail_direction, motion.first_axis, motion.second_axis
+    omega, omega_dot = motion.link_angular_velocity, motion.link_angular_acceleration
+    phi1d, phi1dd = motion.joint_rates[1], motion.joint_accelerations[1]
+    rest = 0 * omega
+    felt = motion.qdd * a - gravity
+    slider, cross_, link = motion.frames
+    F_s, N_s = newton_euler(leg.slider, slider, rest, rest, felt)
+    F_c, N_c = newton_euler(leg.cross, cross_, phi1d * alpha, phi1dd * alpha, felt)
+    F_l, N_l = newton_euler(leg.link, link, omega, omega_dot, felt)
+    H_q = dot(a, F_s + F_c + F_l) + leg.rotor_mass * motion.qdd
+    joint_loads = np.stack([H_q, dot(alpha, N_c + N_l), dot(beta, N_l)])
+    return LegLoad(at_tip(motion, joint_loads), F_l, N_l, (F_s + F_c, N_s + N_c))
+
+
+def inertia(leg: PUS, motion: LegKinematics) -> Components:
+    """Inertia A (3, 3, ...) of the legs felt at their tips, kg.
+
+    Joint-space mass matrix: A_qq = m_slider + m_cross + m_link + rotor, A_q1 = a·(α×(S_cross + S_link)),
+    A_q2 = a·(β×S_link), A_11 = α·(I_cross + I_link) α, A_12 = β·I_link α, A_22 = β·I_link β.
+    """
+    a, alpha, beta = leg.rail_direction, motion.first_axis, motion.second_axis
+    _, cross_, link = motion.frames
+    moment = matvec(link, leg.link.first_moment)
+    both = moment + matvec(cross_, leg.cross.first_moment)
+    turned = turn(leg.link.inertia, link, alpha)
+    a11 = dot(alpha, turned + turn(leg.cross.inertia, cross_, alpha))
+    a12, a22 = dot(beta, turned), dot(beta, turn(leg.link.inertia, link, beta))
+    aq1, aq2 = dot(a, cross(alpha, both)), dot(a, cross(beta, moment))
+    aqq = leg.slider.mass + leg.cross.mass + leg.link.mass + leg.rotor_mass + 0 * a11
+    matrix = np.stack(
+        [np.stack([aqq, aq1, aq2]), np.stack([aq1, a11, a12]), np.stack([aq2, a12, a22])]
+    )
+    return inertia_at_tip(motion, matrix)
+
+
+def reactions(
+    leg: PUS,
+    motion: LegKinematics,
+    load: LegLoad,
+    force: Components,
+    universal_couple: Components,
+    spherical_couple: Components,
+) -> dict[str, Components]:
+    """Joint reactions once the force f of the leg on the platform is known.
+
+    `universal`: F_link + f, the cross on the link; `universal_moment`: N_link + l n×f less the friction
+    couples on the link; `guide`: the rail's force on the slider, F_slider + F_cross + universal made
+    perpendicular to the rail (Kim & Ryu 2002, Eq. 21); `guide_moment`: the rail's couple on the
+    slider about the universal joint.
+    """
+    a = leg.rail_direction
+    carried_force, carried_moment = load.rest
+    universal = load.link_force + force
+    moment = load.link_moment + cross(leg.length * motion.direction, force)
+    pushed = carried_force + universal
+    return {
+        "spherical": force,
+        "universal": universal,
+        "universal_moment": moment - universal_couple - spherical_couple,
+        "guide": pushed - dot(a, pushed) * a,
+        "guide_moment": carried_moment + moment - spherical_couple,
+    }
+
+
+def potential_energy(leg: PUS, motion: LegKinematics, gravity: Components) -> Components:
+    """U = −g·Σ (M_j o_j + MS_j) of each leg, J, from the world's origin."""
+    joint = leg.rail_origin + motion.q * leg.rail_direction
+    moment = (leg.slider.mass + leg.cross.mass + leg.link.mass) * joint
+    for body, frame in zip((leg.slider, leg.cross, leg.link), motion.frames, strict=True):
+        moment = moment + matvec(frame, body.first_moment)
+    return -dot(gravity, moment)
+
+
+def guide_normals(leg: PUS) -> tuple[Components, Components]:
+    """The guide's two normals: u = axis made perpendicular to the rail, v = rail × u.
+
+    Where the axis is parallel to the rail, u is the reference.
+    """
+    a = leg.rail_direction
+    u = leg.axis - dot(leg.axis, a) * a
+    length = norm(cross(a, leg.axis))
+    parallel = length < 1e-9
+    u = np.where(parallel, leg.reference, u) / np.where(parallel, 1.0, length)
+    return u, cross(a, u)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.legs.body import Body, newton_euler, turn
-from gough.legs.leg import Health, LegKinematics, at_tip, inertia_at_tip
+from gough.legs.leg import Health, LegKinematics, LegLoad, at_tip, inertia_at_tip
 from gough.vectors import Components, columns, cross, dot, matvec, norm
 
 JOINTS = ("q1", "q2", "q3")
@@ -90,5 +90,95 @@ def kinematics(
         frames=(columns(x1, y1, z1), columns(x3, -z3, y3), columns(x3, y3, z3)),
         link_angular_velocity=omega,
         link_angular_acceleration=q1dd * z1 + q2dd * z2 + drift,
+        tip_acceleration=acceleration,
         health=np.stack([q3, sine]),
     )
+
+
+def load(leg: UPS, motion: LegKinematics, gravity: Components) -> LegLoad:
+    """Load A v̇ + h of the legs at their tips, in one go.
+
+    With F_j, N_j of Newton–Euler for each link (links 1, 2 about B, 3 about P) the joint loads are
+    H1 = z1·(N1 + N_B), H2 = z2·N_B, H3 = z3·F3 + I_A q̈3, where N_B = N2 + N3 + q3 z3×F3
+    (Khalil & Guegan 2004, Eqs. 20–23); the rotor mass I_A is felt along q3 only.
+    """
+    z1, z2, z3 = motion.first_axis, motion.second_axis, motion.direction
+    q1d, q1dd = motion.joint_rates[0], motion.joint_accelerations[0]
+    omega, omega_dot = motion.link_angular_velocity, motion.link_angular_acceleration
+    frame1, frame2, frame3 = motion.frames
+    _, N1 = newton_euler(leg.cross, frame1, q1d * z1, q1dd * z1, -gravity)
+    F2, N2 = newton_euler(leg.cylinder, frame2, omega, omega_dot, -gravity)
+    F3, N3 = newton_euler(leg.rod, frame3, omega, omega_dot, motion.tip_acceleration - gravity)
+    N_B = N2 + N3 + cross(motion.q * z3, F3)
+    H3 = dot(z3, F3) + leg.rotor_mass * motion.qdd
+    joint_loads = np.stack([dot(z1, N1 + N_B), dot(z2, N_B), H3])
+    return LegLoad(at_tip(motion, joint_loads), F2 + F3, N_B, (F3, N3))
+
+
+def inertia(leg: UPS, motion: LegKinematics) -> Components:
+    """Inertia A (3, 3, ...) of the legs felt at their tips, kg: A_xi of Khalil & Guegan 2004.
+
+    Joint-space mass matrix, with L = q3 z3 and I_B u = I2 u + I3 u + L×(u×S3) + S3×(u×L) + M3 L×(u×L):
+    A11 = z1·(I1 + I_B) z1, A12 = z2·I_B z1, A22 = z2·I_B z2, Aj3 = zj·(S3×z3), A33 = M3 + I_A.
+    """
+    z1, z2, z3 = motion.first_axis, motion.second_axis, motion.direction
+    frame1, frame2, frame3 = motion.frames
+    arm = motion.q * z3
+    moment = matvec(frame3, leg.rod.first_moment)
+
+    def about_base(u: Components) -> Components:
+        spin = cross(u, arm)
+        result: Components = (
+            turn(leg.cylinder.inertia, frame2, u)
+            + turn(leg.rod.inertia, frame3, u)
+            + cross(arm, cross(u, moment) + leg.rod.mass * spin)
+            + cross(moment, spin)
+        )
+        return result
+
+    turned = about_base(z1)
+    sliding = cross(moment, z3)
+    a11 = dot(z1, turn(leg.cross.inertia, frame1, z1) + turned)
+    a12, a22 = dot(z2, turned), dot(z2, about_base(z2))
+    a13, a23 = dot(z1, sliding), dot(z2, sliding)
+    a33 = leg.rod.mass + leg.rotor_mass + 0 * a11
+    matrix = np.stack(
+        [np.stack([a11, a12, a13]), np.stack([a12, a22, a23]), np.stack([a13, a23, a33])]
+    )
+    return inertia_at_tip(motion, matrix)
+
+
+def reactions(
+    leg: UPS,
+    motion: LegKinematics,
+    load: LegLoad,
+    force: Components,
+    universal_couple: Components,
+    spherical_couple: Components,
+) -> dict[str, Components]:
+    """Joint reactions once the force f of the leg on the platform is known.
+
+    `universal`: F2 + F3 + f, the cross on the cylinder; `universal_moment`: N_B + q3 z3×f less the
+    friction couples on the leg; `sliding_force`: F3 + f, the cylinder on the rod, actuator force
+    included; `sliding_moment`: the couple of the cylinder on the rod about the tip.
+    """
+    rod_force, rod_moment = load.rest
+    return {
+        "spherical": force,
+        "universal": load.link_force + force,
+        "universal_moment": load.link_moment
+        + cross(motion.q * motion.direction, force)
+        - universal_couple
+        - spherical_couple,
+        "sliding_force": rod_force + force,
+        "sliding_moment": rod_moment - spherical_couple,
+    }
+
+
+def potential_energy(leg: UPS, motion: LegKinematics, gravity: Components) -> Components:
+    """U = −g·Σ (M_j o_j + MS_j) of each leg, J, from the world's origin."""
+    tip = leg.base + motion.q * motion.direction
+    moment = (leg.cross.mass + leg.cylinder.mass) * leg.base + leg.rod.mass * tip
+    for body, frame in zip((leg.cross, leg.cylinder, leg.rod), motion.frames, strict=True):
+        moment = moment + matvec(frame, body.first_moment)
+    return -dot(gravity, moment)

@@ -1,0 +1,82 @@
+"""What the models return: arrays with the batch axes of the motion in front, SI units, world axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gough.motion import Array
+
+
+@dataclass(frozen=True)
+class LegMotion:
+    """What the legs do: (..., legs) and (..., legs, 3)."""
+
+    q: Array
+    """Actuated coordinates, m."""
+    qd: Array
+    qdd: Array
+    joints: Array
+    """(..., legs, 3): UPS (q1, q2, q3), PUS (λ, φ1, φ2)."""
+    joint_rates: Array
+    joint_accelerations: Array
+    direction: Array
+    """Unit vector from the universal to the spherical joint."""
+    link_angular_velocity: Array
+    link_angular_acceleration: Array
+
+
+@dataclass(frozen=True)
+class Actuation:
+    """What the actuators do: (..., legs)."""
+
+    forces: Array
+    """Γ, N; positive pushes towards larger q."""
+    power: Array
+    """Γ q̇, W."""
+    elastic_acceleration: Array
+    """(..., N) of a flexible platform."""
+    residual: Array
+    """Of the friction loop (...): largest disagreement of loads over the largest load."""
+
+
+@dataclass(frozen=True)
+class Acceleration:
+    """Acceleration of the platform frame, (..., 3)."""
+
+    linear: Array
+    angular: Array
+    elastic: Array
+    """(..., N) of a flexible platform."""
+    residual: Array
+    """Of the friction loop (...)."""
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Energy of the whole robot (...), J."""
+
+    kinetic: Array
+    potential: Array
+
+
+@dataclass(frozen=True)
+class Reactions:
+    """Forces (N) and moments (N m) in the joints, (..., legs, 3)."""
+
+    spherical: Array
+    """Force of the leg on the platform."""
+    universal: Array
+    """Force of the cross on the body it carries: UPS cylinder, PUS link."""
+    universal_moment: Array
+    """Couple of the joint on that body about the joint centre, less the universal friction couple."""
+    residual: Array
+    """Of the friction loop (...)."""
+    guide: Array | None = None
+    """PUS: the rail's force on the slider, normal to the rail."""
+    guide_moment: Array | None = None
+    """PUS: the rail's couple on the slider about the universal joint."""
+    sliding_force: Array | None = None
+    """UPS: force of the cylinder on the rod, actuator force included: along the leg it is the axial
+    load, across it bends the leg."""
+    sliding_moment: Array | None = None
+    """UPS: couple of the cylinder on the rod about the tip; bends and twists the leg."""
