@@ -94,7 +94,7 @@ def run(
                 out[name] = np.empty((samples, *value.shape[1:]))
             out[name][start:stop] = value
             out[name][start:stop][failed] = np.nan
-    return {name: value.reshape(*shape, *value.shape[1:]) for name, value in out.items()}
+    return {name: value.reshape(shape + value.shape[1:]) for name, value in out.items()}
 
 
 def last_axis(name: str, value: ArrayLike, length: int) -> Array:

@@ -70,17 +70,20 @@ class Inverse(NamedTuple):
     """Of the friction loop, (samples,)."""
     health: Components
     """Reciprocal condition estimate of the solve, (samples,)."""
-    jacobian: Components
-    """(6, legs, samples)."""
+    system: Components
+    """What was solved: J with its angular columns scaled, (legs, 6, samples)."""
 
 
 class Direct(NamedTuple):
-    """Platform acceleration (6, samples) and its health."""
+    """Platform acceleration."""
 
     acceleration: Components
+    """(6, samples)."""
     legs: LegKinematics
     residual: Components
     health: Components
+    system: Components
+    """The scaled mass matrix, (6, 6, samples)."""
 
 
 def moving(machine: Machine, state: State) -> tuple[Tips, LegKinematics]:
@@ -115,7 +118,8 @@ def inverse(
     load = machine.equations.load(machine.legs, legs, machine.gravity)
     jacobian = rigid.jacobian_rows(tips, legs.w)
     scale = _scale(machine)
-    factors = factor(np.moveaxis(jacobian / scale[:, np.newaxis], 0, 1))
+    system = np.moveaxis(jacobian / scale[:, np.newaxis], 0, 1)
+    factors = factor(system)
     wanted = platform_demand(machine, state) + rigid.gather(tips, load.tip)
     if wrench is not None:
         wanted = wanted - wrench
@@ -139,7 +143,7 @@ def inverse(
         )
 
     (forces, reactions), residual = _with_friction(machine, state, legs, friction, respond)
-    return Inverse(forces, legs, reactions, residual, factors.health, jacobian)
+    return Inverse(forces, legs, reactions, residual, factors.health, system)
 
 
 def direct(
@@ -157,7 +161,8 @@ def direct(
     tips, legs = moving(machine, still)
     matrix, bias = mass_matrix(machine, state), robot_bias(machine, state)
     scale = _scale(machine)
-    factors = factor(matrix / scale / scale[:, np.newaxis])
+    system = matrix / scale / scale[:, np.newaxis]
+    factors = factor(system)
     driven = 0.0 - bias if wrench is None else wrench - bias
 
     def respond(rubbing: JointFriction | None) -> tuple[Components, dict[str, Components]]:
@@ -181,7 +186,7 @@ def direct(
         )
 
     (found, _), residual = _with_friction(machine, state, legs, friction, respond)
-    return Direct(found, legs, residual, factors.health)
+    return Direct(found, legs, residual, factors.health, system)
 
 
 def _with_friction(

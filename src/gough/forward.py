@@ -88,13 +88,12 @@ class Solution:
         )
 
 
-def condition(jacobian: Array, length_scale: float) -> Array:
-    """2-norm condition number of (..., legs, 6) Jacobians, angular columns over the length scale."""
-    scaled = jacobian / np.array([1.0] * 3 + [length_scale] * 3)
-    finite = np.isfinite(scaled).all(axis=(-2, -1))
-    values = np.linalg.svd(np.where(finite[..., None, None], scaled, 0.0), compute_uv=False)
+def condition(matrices: Array) -> Array:
+    """2-norm condition number (...) of matrices (..., rows, columns); NaN where one is not finite."""
+    finite = np.isfinite(matrices).all(axis=(-2, -1))
+    values = np.linalg.svd(np.where(finite[..., None, None], matrices, 0.0), compute_uv=False)
     with np.errstate(divide="ignore", invalid="ignore"):
-        worst = values[..., 0] / values[..., -1] if scaled.shape[-2] else np.nan
+        worst = values[..., 0] / values[..., -1]
     return np.asarray(np.where(finite, worst, np.nan))
 
 

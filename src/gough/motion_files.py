@@ -1,13 +1,13 @@
 """Motions and results as files: CSV for exchange, NetCDF for everything.
 
-Names carry units and what does not fit is refused: an unknown column, another unit, a cell that is
-no number. Both kinds may leave things out:
+Names carry units, and what does not fit is refused: an unknown column, another unit, a cell that is
+no number. A motion file may leave things out:
 
 - no rotation: the platform keeps the world's axes;
 - no time: twists and accelerations left out are zero, as in `Motion`;
 - time and poses alone: twist and acceleration are those of the spline through the poses
   (`Motion.from_samples`), zero for a single sample;
-- time and some twists or accelerations: then all of them, for nothing says what the others are.
+- time and some twist or acceleration, or elastic coordinates: then all of them must be there.
 """
 
 from __future__ import annotations
@@ -33,65 +33,55 @@ from gough.motion import ELASTIC_FIELDS, Array, Motion
 if TYPE_CHECKING:
     import xarray
 
-    from gough.robot import LegMotion, Robot
+    from gough.results import LegMotion
+    from gough.robot import Robot
 
+KINDS = (".csv", ".nc")
 LARGEST = 200_000_000
 """Largest file that is read, bytes."""
-KINDS = (".csv", ".nc")
 UNIT_LENGTH = 1e-6
 """How far a quaternion's length may be from 1."""
-AXES = ("x", "y", "z")
 
 
 class Quantity(NamedTuple):
-    """One field of a motion as files name it."""
+    """A field of a motion as files name it."""
 
     columns: tuple[str, ...]
-    """Names of its CSV columns, elastic fields: what follows e1, e2, …"""
+    """Of CSV; of elastic fields what follows e1, e2, …"""
     unit: str
-    """Empty for elastic fields: it depends on how the mode shapes are scaled."""
+    """None for elastic fields: it depends on how the mode shapes are scaled."""
     dims: tuple[str, ...]
-    """Its own NetCDF dimensions, behind those of the batch."""
+    """Of NetCDF, behind those of the batch."""
     meaning: str
 
 
+AXES = ("x", "y", "z")
+ROTATION_VECTOR = ("rx", "ry", "rz")
+MATRIX = ("axis", "platform_axis")
+ALPHA = ("alpha_x", "alpha_y", "alpha_z")
 QUANTITIES = {
     "time": Quantity(("time",), "s", (), "time"),
-    "position": Quantity(AXES, "m", ("axis",), "position of the platform frame's origin, world"),
-    "rotation": Quantity(
-        ("qw", "qx", "qy", "qz"), "", ("axis", "platform_axis"), "rotation from platform to world"
-    ),
-    "velocity": Quantity(("vx", "vy", "vz"), "m/s", ("axis",), "velocity of the origin, world"),
-    "angular_velocity": Quantity(
-        ("wx", "wy", "wz"), "rad/s", ("axis",), "angular velocity of the platform, world"
-    ),
-    "acceleration": Quantity(
-        ("ax", "ay", "az"), "m/s2", ("axis",), "acceleration of the origin, world"
-    ),
-    "angular_acceleration": Quantity(
-        ("alpha_x", "alpha_y", "alpha_z"), "rad/s2", ("axis",), "angular acceleration, world"
-    ),
+    "position": Quantity(AXES, "m", ("axis",), "position of the platform frame's origin"),
+    "rotation": Quantity(("qw", "qx", "qy", "qz"), "", MATRIX, "from platform to world axes"),
+    "velocity": Quantity(("vx", "vy", "vz"), "m/s", ("axis",), "velocity of the origin"),
+    "angular_velocity": Quantity(("wx", "wy", "wz"), "rad/s", ("axis",), "angular velocity"),
+    "acceleration": Quantity(("ax", "ay", "az"), "m/s2", ("axis",), "acceleration of the origin"),
+    "angular_acceleration": Quantity(ALPHA, "rad/s2", ("axis",), "angular acceleration"),
     "elastic": Quantity(("",), "", ("mode",), "modal coordinates"),
-    "elastic_velocity": Quantity(("_rate",), "", ("mode",), "rates of the modal coordinates"),
-    "elastic_acceleration": Quantity(
-        ("_acceleration",), "", ("mode",), "accelerations of the modal coordinates"
-    ),
+    "elastic_velocity": Quantity(("_rate",), "", ("mode",), "modal rates"),
+    "elastic_acceleration": Quantity(("_acceleration",), "", ("mode",), "modal accelerations"),
 }
-ROTATION_VECTOR = ("rx", "ry", "rz")
-CHAINS = (
+DERIVATIVES = (
     ("position", "velocity", "acceleration"),
     ("rotation", "angular_velocity", "angular_acceleration"),
     ELASTIC_FIELDS,
 )
-"""Fields and their time derivatives."""
-RIGID_UNITS = {
-    column: quantity.unit
-    for name, quantity in QUANTITIES.items()
-    if name not in ELASTIC_FIELDS
-    for column in quantity.columns
-} | dict.fromkeys(ROTATION_VECTOR, "rad")
+RIGID = {name: one for name, one in QUANTITIES.items() if name not in ELASTIC_FIELDS}
+UNITS = {column: one.unit for one in RIGID.values() for column in one.columns}
+UNITS |= dict.fromkeys(ROTATION_VECTOR, "rad")
 ELASTIC_COLUMN = re.compile(r"e([1-9][0-9]{0,3})(_rate|_acceleration)?")
 HEADING = re.compile(r"([^\[\]]*?)\s*(?:\[([^\[\]]*)\])?")
+NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.ASCII | re.I)
 LABELS = ("leg", "joint", "axis", "platform_axis", "mode")
 """Dimensions of a dataset that are not the batch's."""
 
@@ -104,14 +94,15 @@ def read_motion(path: str | os.PathLike[str]) -> Motion:
     CSV: one header line, columns in any order, a unit in brackets optional but then the right one:
     `time [s]`, `x [m]` …, `qw` … `qz` (length 1 within 1e-6) or the rotation vector `rx [rad]` …,
     `vx [m/s]` …, `wx [rad/s]` …, `ax [m/s2]` …, `alpha_x [rad/s2]` …, `e1` …, `e1_rate` …,
-    `e1_acceleration` …. The batch shape is (rows,), all numbers are finite.
+    `e1_acceleration` …. The batch shape is (rows,); all numbers are finite.
     NetCDF: variables named as Motion's fields, as `write_motion` writes them, of any batch shape.
-    A sample without an answer (NaN) stays one; its time must be finite.
+    A sample without an answer (NaN) stays one; time is finite.
     """
     path = Path(path)
     read = {".csv": _read_csv, ".nc": _read_netcdf}[_kind(path)]
     try:
-        return _complete(*read(_bytes(path)))
+        with np.errstate(all="ignore"):  # absurd numbers end as errors, without warnings before
+            return _complete(*read(_bytes(path)))
     except GoughError as error:
         raise FileError(f"{path}: {error}") from None
 
@@ -119,8 +110,8 @@ def read_motion(path: str | os.PathLike[str]) -> Motion:
 def write_motion(motion: Motion, path: str | os.PathLike[str]) -> None:
     """Write a motion as .csv or .nc, whole or not at all.
 
-    CSV takes batch shapes (n,) and, as one row, () and finite numbers only; they come back exactly,
-    the rotation (a unit quaternion) to 1e-15. NetCDF takes every batch shape and NaN, all exactly.
+    CSV takes batch shapes (n,) and (), as one row, and finite numbers; they come back exactly, the
+    rotation (a unit quaternion) to 1e-15. NetCDF takes every batch shape and NaN, all exactly.
     """
     kind = _kind(path)
     if 0 in motion.shape:
@@ -133,39 +124,34 @@ def write_motion(motion: Motion, path: str | os.PathLike[str]) -> None:
     if len(motion.shape) > 1:
         raise InputError(f"motion of batch shape {motion.shape}: CSV holds (n,), use .nc")
     columns: dict[str, Array] = {}
-    for name, quantity in QUANTITIES.items():
-        value = getattr(motion, name)
-        if value is None or value.shape[-1:] == (0,):
-            continue
+    rows = motion.shape[0] if motion.shape else 1
+    for name in (name for name in QUANTITIES if name != "time" or motion.time is not None):
+        names, value = _columns(name, motion.modes), getattr(motion, name)
         bad = np.argwhere(~np.isfinite(value))
         if bad.size:
             sample = f" of sample {bad[0][0]}" if motion.shape else ""
-            raise InputError(f"motion: {name}{sample} is not finite, and CSV cannot hold it; use .nc")
+            raise InputError(f"motion: {name}{sample} is not finite: CSV cannot hold it, use .nc")
         if name == "rotation":
-            x, y, z, w = np.moveaxis(Rotation.from_matrix(value).as_quat(canonical=True), -1, 0)
-            value = np.stack([w, x, y, z], axis=-1)
-        names = _column_names(name, motion.modes)
-        columns |= {
-            _heading(column, quantity.unit): one
-            for column, one in zip(names, value.reshape(-1, len(names)).T, strict=True)
-        }
+            value = Rotation.from_matrix(value).as_quat(canonical=True)[..., [3, 0, 1, 2]]
+        for column, numbers in zip(names, np.reshape(value, (rows, len(names))).T, strict=True):
+            columns[_heading(column, QUANTITIES[name].unit)] = numbers
     _write_table(columns, path)
 
 
 def motion_dataset(motion: Motion) -> xarray.Dataset:
-    """A motion as a labelled dataset: one variable a field, with units."""
+    """A motion as a labelled dataset: one variable a field, with units, world axes."""
     import xarray
 
     dims, coordinates = batch_coordinates(motion)
-    variables = {}
-    for name, quantity in QUANTITIES.items():
-        if name != "time" and (motion.modes or name not in ELASTIC_FIELDS):
-            attributes = _attributes(quantity.unit, quantity.meaning)
-            variables[name] = ((*dims, *quantity.dims), getattr(motion, name), attributes)
+    variables = {
+        name: ((*dims, *one.dims), getattr(motion, name), _attributes(one.unit, one.meaning))
+        for name, one in (QUANTITIES if motion.modes else RIGID).items()
+        if name != "time"
+    }
     coordinates |= {"axis": list(AXES), "platform_axis": list(AXES)}
     if motion.modes:
         coordinates["mode"] = np.arange(1, motion.modes + 1)
-    return xarray.Dataset(variables, coordinates, {"title": "platform motion"})
+    return xarray.Dataset(variables, coordinates, {"title": "motion of the platform"})
 
 
 def batch_coordinates(motion: Motion) -> tuple[tuple[str, ...], dict[str, Any]]:
@@ -174,58 +160,48 @@ def batch_coordinates(motion: Motion) -> tuple[tuple[str, ...], dict[str, Any]]:
     The dimension is `time` if the motion is timed and of shape (n,), else `sample_0`, …; other
     timed motions have their times as a coordinate along those.
     """
-    timed = motion.time is not None
-    if timed and len(motion.shape) == 1:
-        dims: tuple[str, ...] = ("time",)
-    else:
-        dims = tuple(f"sample_{i}" for i in range(len(motion.shape)))
-    return dims, {"time": (dims, motion.time, _attributes("s", "time"))} if timed else {}
+    dims = tuple(f"sample_{i}" for i in range(len(motion.shape)))
+    if motion.time is None:
+        return dims, {}
+    dims = ("time",) if len(dims) == 1 else dims
+    return dims, {"time": (dims, motion.time, _attributes("s", "time"))}
 
 
 def leg_dataset(robot: Robot, motion: Motion, legs: LegMotion) -> xarray.Dataset:
     """What the legs do (`robot.inverse_kinematics(motion)`) as a labelled dataset.
 
-    Dimensions: the batch's (`batch_coordinates`), `leg` 1 to n, `joint` (UPS q1, q2, q3; PUS lambda,
-    phi1, phi2), `axis` x, y, z of the world. Where units differ along `joint`, they are listed.
+    Dimensions: the batch's (`batch_coordinates`), `leg` 1 to n, `joint` (UPS: q1, q2, q3, PUS:
+    lambda, phi1, phi2), `axis` x, y, z of the world. Units along `joint` are a list: "rad, rad, m".
     """
     import xarray
 
-    if legs.q.shape != (*motion.shape, robot.leg_count):
-        raise InputError(
-            f"legs has q of shape {legs.q.shape}, needs {(*motion.shape, robot.leg_count)}"
-        )
+    shape = (*motion.shape, robot.leg_count)
+    if legs.q.shape != shape:
+        raise InputError(f"legs has q of shape {legs.q.shape}, the motion and robot need {shape}")
     dims, coordinates = batch_coordinates(motion)
-    dims = (*dims, "leg")
-    joints = robot.equations.JOINTS
-    units = ["m" if i == robot.equations.ACTUATED else "rad" for i in range(len(joints))]
+    equations = robot.machine.equations
+    variables = {}
 
-    def of_joints(value: Array, rate: str, meaning: str) -> Any:
-        listed = ", ".join(f"{unit}{rate}" for unit in units)
-        return (*dims, "joint"), value, _attributes(listed, meaning)
+    def add(name: str, value: Array, unit: str, meaning: str, *more: str) -> None:
+        variables[name] = ((*dims, "leg", *more), value, _attributes(unit, meaning))
 
-    def of_axes(value: Array, unit: str, meaning: str) -> Any:
-        return (*dims, "axis"), value, _attributes(unit, f"{meaning}, world axes")
+    def joint_units(per: str) -> str:
+        kinds = range(len(equations.JOINTS))
+        return ", ".join(f"{'m' if i == equations.ACTUATED else 'rad'}{per}" for i in kinds)
 
-    variables = {
-        "q": (dims, legs.q, _attributes("m", "actuated coordinate")),
-        "q_rate": (dims, legs.qd, _attributes("m/s", "actuated rate")),
-        "q_acceleration": (dims, legs.qdd, _attributes("m/s2", "actuated acceleration")),
-        "joint_coordinate": of_joints(legs.joints, "", "joint coordinate"),
-        "joint_rate": of_joints(legs.joint_rates, "/s", "joint rate"),
-        "joint_acceleration": of_joints(legs.joint_accelerations, "/s2", "joint acceleration"),
-        "direction": of_axes(legs.direction, "1", "unit vector, universal to spherical joint"),
-        "link_angular_velocity": of_axes(
-            legs.link_angular_velocity, "rad/s", "angular velocity of the link"
-        ),
-        "link_angular_acceleration": of_axes(
-            legs.link_angular_acceleration, "rad/s2", "angular acceleration of the link"
-        ),
-    }
-    coordinates |= {
-        "leg": np.arange(1, robot.leg_count + 1),
-        "joint": list(joints),
-        "axis": list(AXES),
-    }
+    add("q", legs.q, "m", "actuated coordinate")
+    add("q_rate", legs.qd, "m/s", "actuated rate")
+    add("q_acceleration", legs.qdd, "m/s2", "actuated acceleration")
+    add("joint_coordinate", legs.joints, joint_units(""), "joint coordinate", "joint")
+    add("joint_rate", legs.joint_rates, joint_units("/s"), "joint rate", "joint")
+    speeding = legs.joint_accelerations
+    add("joint_acceleration", speeding, joint_units("/s2"), "joint acceleration", "joint")
+    add("direction", legs.direction, "1", "from universal to spherical joint", "axis")
+    turning, speeding = legs.link_angular_velocity, legs.link_angular_acceleration
+    add("link_angular_velocity", turning, "rad/s", "angular velocity of the link", "axis")
+    add("link_angular_acceleration", speeding, "rad/s2", "its time derivative", "axis")
+    coordinates |= {"leg": np.arange(1, robot.leg_count + 1)}
+    coordinates |= {"joint": list(equations.JOINTS), "axis": list(AXES)}
     return xarray.Dataset(variables, coordinates, {"title": f"legs of {robot.name}"})
 
 
@@ -233,7 +209,7 @@ def write_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None
     """Write a dataset as .nc, or as .csv with one row a sample, whole or not at all.
 
     CSV: one dimension may be the batch's, the others are `leg`, `joint`, `axis`, `platform_axis` or
-    `mode`. The leg's number follows the variable's first word and the other labels its last:
+    `mode`. The leg's number follows the variable's first word, the other labels its last:
     `q_rate` of leg 1 in m/s is `q1_rate [m/s]`, `reaction` of leg 2 along x `reaction2_x [N]`.
     """
     if _kind(path) == ".nc":
@@ -244,30 +220,27 @@ def write_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None
     if len(batch) > 1:
         raise InputError(f"dataset: CSV holds one batch dimension, not {', '.join(batch)}; use .nc")
     rows = dataset.sizes[batch[0]] if batch else 1
-    columns: dict[str, Any] = {}
-    for name in (*batch, *(set(dataset.coords) - set(dataset.sizes)), *dataset.data_vars):
+    columns: dict[str, Array] = {}
+    others = (name for name in dataset.coords if name not in dataset.sizes)
+    for name in (*batch, *others, *dataset.data_vars):
         variable = dataset[name]
-        labels = [dim for dim in variable.dims if dim in LABELS]
-        for place in itertools.product(*(range(variable.sizes[dim]) for dim in labels)):
-            chosen = dict(zip(labels, place, strict=True))
-            column = _flat_name(str(name), variable, chosen)
-            columns[column] = np.broadcast_to(variable.isel(chosen).values, (rows,))
+        labelled = [dim for dim in variable.dims if dim in LABELS]
+        for place in itertools.product(*(range(variable.sizes[dim]) for dim in labelled)):
+            one = variable.isel(dict(zip(labelled, place, strict=True)))
+            columns[_flat_name(str(name), one, place)] = np.broadcast_to(one.values, (rows,))
     _write_table(columns, path)
 
 
-def _flat_name(name: str, variable: xarray.DataArray, chosen: Mapping[Any, int]) -> str:
-    """Name of the CSV column with one label chosen along each labelled dimension."""
-    for dim, place in chosen.items():
-        label = variable[dim].values[place]
-        if dim == "leg":
-            first, *rest = name.split("_", 1)
-            name = "_".join([f"{first}{label}", *rest])
-        else:
-            name += f"_{label}"
-    unit = str(variable.attrs.get("units", ""))
-    if "joint" in chosen and ", " in unit:
-        unit = unit.split(", ")[chosen["joint"]]
-    return _heading(name, unit.removeprefix("1") if unit == "1" else unit)
+def _flat_name(name: str, one: xarray.DataArray, place: tuple[int, ...]) -> str:
+    """CSV column of what is left of a variable when every label is chosen."""
+    unit = str(one.attrs.get("units", ""))
+    if "joint" in one.coords and ", " in unit:
+        unit = unit.split(", ")[place[-1]]
+    if "leg" in one.coords:
+        first, *rest = name.split("_", 1)
+        name = "_".join([f"{first}{one['leg'].item()}", *rest])
+    labels = [str(one[dim].item()) for dim in LABELS[1:] if dim in one.coords]
+    return _heading("_".join([name, *labels]), "" if unit == "1" else unit)
 
 
 def _heading(name: str, unit: str) -> str:
@@ -278,20 +251,15 @@ def _attributes(unit: str, meaning: str) -> dict[str, str]:
     return {"units": unit, "long_name": meaning} if unit else {"long_name": meaning}
 
 
-def _column_names(field: str, modes: int) -> tuple[str, ...]:
+def _columns(field: str, modes: int) -> list[str]:
     """CSV columns of a field."""
     columns = QUANTITIES[field].columns
-    if field in ELASTIC_FIELDS:
-        return tuple(f"e{i + 1}{columns[0]}" for i in range(modes))
-    return columns
+    return [f"e{i + 1}{columns[0]}" for i in range(modes)] if field not in RIGID else [*columns]
 
 
 def _write_table(columns: Mapping[str, Array], path: str | os.PathLike[str]) -> None:
     """CSV of equally long columns; every number with the digits that bring it back exactly."""
-    with (
-        _writing(path) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as stream,
-    ):
+    with _writing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
@@ -321,7 +289,7 @@ def _bytes(path: Path) -> bytes:
         data = path.read_bytes()
     except OSError as error:
         raise FileError(str(error.strerror)) from None
-    if not data.strip():
+    if not data:
         raise FileError("the file is empty")
     return data
 
@@ -334,39 +302,36 @@ def _complete(fields: dict[str, Array], where: Where) -> Motion:
     if time is None:
         return Motion(**fields)
     _check_time(time, where)
-    rates = [name for _, *derivatives in CHAINS for name in derivatives if name in fields]
-    if not rates and "elastic" not in fields:
-        if time.size == 1:
-            return Motion(**fields)
-        if time.ndim > 1:
-            raise FileError(
-                f"no velocity, and a batch of shape {time.shape} is no single path to derive it from"
-            )
-        _check_time(time, where, strictly=True)
-        poses = {name: value for name, value in fields.items() if name in ("position", "rotation")}
-        return Motion.from_samples(time, **poses).replace(**poses)
-    for chain in CHAINS:
-        missing = [name for name in chain if name not in fields]
-        if 0 < len(missing) < len(chain):
-            columns = ", ".join(_column_names(missing[0], 1))
-            cure = "" if "elastic" in fields else ", or poses alone: their spline then gives the rest"
-            raise FileError(
-                f"time and {(rates or ['elastic'])[0]}, but no {missing[0]} ({columns}): give twist "
-                f"and acceleration in full{cure}"
-            )
-    return Motion(**fields)
+    given = [name for name in fields if name not in ("time", "position", "rotation")]
+    if given:
+        for chain in DERIVATIVES:
+            missing = [name for name in chain if name not in fields]
+            if 0 < len(missing) < len(chain):
+                columns = ", ".join(_columns(missing[0], 1))
+                raise FileError(
+                    f"time and {given[0]}, but no {missing[0]} ({columns}): give all velocities "
+                    "and accelerations, or poses alone to have both from a spline"
+                )
+        return Motion(**fields)
+    if time.size == 1:
+        return Motion(**fields)
+    if time.ndim > 1:
+        raise FileError(f"no velocity, and none can be derived in a batch of shape {time.shape}")
+    _check_time(time, where, strictly=True)
+    poses = {name: value for name, value in fields.items() if name != "time"}
+    return Motion.from_samples(time, **poses).replace(**poses)
 
 
 def _check_time(time: Array, where: Where, strictly: bool = False) -> None:
+    """Refuse times that are not finite or, along a single path, go back (strictly: or stop)."""
     if not np.all(np.isfinite(time)):
-        raise FileError(f"{where(int(np.argmax(~np.isfinite(time))))}: time is not finite")
-    if time.ndim == 1:
-        steps = np.diff(time)
-        wrong = np.flatnonzero(steps <= 0 if strictly else steps < 0)
-        if wrong.size:
-            i = int(wrong[0]) + 1
-            fact = "decreases" if steps[i - 1] < 0 else "stands still"
-            raise FileError(f"{where(i)}: time {fact}, {time[i - 1]:.12g} s to {time[i]:.12g} s")
+        raise InputError(f"{where(int(np.argmin(np.isfinite(time))))}: time is not finite")
+    steps = np.diff(time) if time.ndim == 1 else np.zeros(0)
+    wrong = np.flatnonzero(steps <= 0 if strictly else steps < 0)
+    if wrong.size:
+        i = int(wrong[0]) + 1
+        fact = "decreases" if steps[i - 1] < 0 else "stands still"
+        raise InputError(f"{where(i)}: time {fact}, from {time[i - 1]:.12g} to {time[i]:.12g} s")
 
 
 def _read_csv(data: bytes) -> tuple[dict[str, Array], Where]:
@@ -374,34 +339,132 @@ def _read_csv(data: bytes) -> tuple[dict[str, Array], Where]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileError(f"not a text file (byte {error.start} is not UTF-8)") from None
+    if not text.strip():
+        raise FileError("the file is empty")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    numbers = [i for i, line in enumerate(lines, 1) if line.strip()]
-    names = _names(lines[numbers[0] - 1])
-    numbers = numbers[1:]
+    header, *numbers = (i for i, line in enumerate(lines) if line.strip())
+    names = _names(lines[header])
     if not numbers:
         raise FileError("no samples below the header")
-    table = _table([lines[i - 1] for i in numbers], names, lambda row: f"line {numbers[row]}")
 
     def where(row: int) -> str:
-        return f"line {numbers[row]}"
+        return f"line {numbers[row] + 1}"
 
-    place = {name: i for i, name in enumerate(names)}
-    modes = max([int(found[1]) for name in names if (found := ELASTIC_COLUMN.fullmatch(name))] + [0])
-    wanted = {field: _column_names(field, modes) for field in QUANTITIES}
-    wanted["rotation_vector"] = ROTATION_VECTOR
+    table = _table([lines[i] for i in numbers], names, where)
+    modes = max((int(m[1]) for name in names if (m := ELASTIC_COLUMN.fullmatch(name))), default=0)
+    wanted = {field: _columns(field, modes) for field in QUANTITIES}
+    wanted["rotation vector"] = [*ROTATION_VECTOR]
     fields = {}
     for field, columns in wanted.items():
-        missing = [name for name in columns if name not in place]
-        if len(missing) < len(columns):
-            if missing:
-                raise FileError(f"column {missing[0]} is missing beside its like")
-            fields[field] = table[:, [place[name] for name in columns]]
+        missing = [name for name in columns if name not in names]
+        if 0 < len(missing) < len(columns):
+            raise FileError(f"column {missing[0]} is missing, others of the {field} are there")
+        if columns and not missing:
+            fields[field] = table[:, [names.index(name) for name in columns]]
     if "time" in fields:
         fields["time"] = fields["time"][:, 0]
-    if "rotation" in fields and "rotation_vector" in fields:
-        raise FileError("columns qw … qz and rx, ry, rz both give the rotation")
+    vectors = fields.pop("rotation vector", None)
     if "rotation" in fields:
+        if vectors is not None:
+            raise FileError("qw, qx, qy, qz and rx, ry, rz both give the rotation")
         fields["rotation"] = _from_quaternions(fields["rotation"], where)
-    elif "rotation_vector" in fields:
-        fields["rotation"] = Rotation.from_rotvec(fields.pop("rotation_vector")).as_matrix()
+    elif vectors is not None:
+        fields["rotation"] = Rotation.from_rotvec(vectors).as_matrix()
     return fields, where
+
+
+def _names(header: str) -> list[str]:
+    """Column names of a header line, their units checked."""
+    cells = [cell.strip().strip('"').strip() for cell in header.split(",")]
+    if len(cells) == 1 and re.search("[;\t]", header):
+        raise FileError("columns must be separated by commas")
+    if NUMBER.fullmatch(cells[0]):
+        raise FileError(f"the first line must name the columns, and begins with {_shown(cells[0])}")
+    names: dict[str, None] = {}
+    for cell in cells:
+        found = HEADING.fullmatch(cell)
+        name, unit = found.groups() if found else (cell, None)
+        if not ELASTIC_COLUMN.fullmatch(name) and name not in UNITS:
+            raise FileError(f"unknown column {_shown(name)}{_nearest(name, (*UNITS, 'e1'))}")
+        if name in names:
+            raise FileError(f"column {name} is there twice")
+        _check_unit(f"column {name}", unit, UNITS.get(name, ""))
+        names[name] = None
+    return list(names)
+
+
+def _table(lines: list[str], names: list[str], where: Where) -> Array:
+    """(rows, columns) of finite numbers."""
+    try:
+        table = np.loadtxt(lines, delimiter=",", comments=None, ndmin=2)
+    except ValueError:
+        table = np.empty((0, 0))
+    if table.shape != (len(lines), len(names)):
+        for row, line in enumerate(lines):
+            cells = [cell.strip() for cell in line.split(",")]
+            if len(cells) != len(names):
+                raise FileError(f"{where(row)} has {len(cells)} cells, the header {len(names)}")
+            for name, cell in zip(names, cells, strict=True):
+                if not NUMBER.fullmatch(cell):
+                    raise FileError(f"{where(row)}, column {name}: {_shown(cell)} is not a number")
+        raise FileError("not a table of numbers")
+    bad = np.argwhere(~np.isfinite(table))
+    if bad.size:
+        row, column = bad[0]
+        raise FileError(f"{where(row)}, column {names[column]}: {table[row, column]} is not finite")
+    return table
+
+
+def _from_quaternions(quaternions: Array, where: Where) -> Array:
+    """Rotation matrices of quaternions (w, x, y, z)."""
+    lengths = np.linalg.norm(quaternions, axis=-1)
+    wrong = np.flatnonzero(np.abs(lengths - 1) > UNIT_LENGTH)
+    if wrong.size:
+        row = int(wrong[0])
+        raise FileError(f"{where(row)}: the quaternion has length {lengths[row]:.9g}, not 1")
+    return Rotation.from_quat(quaternions[:, [1, 2, 3, 0]]).as_matrix()
+
+
+def _read_netcdf(data: bytes) -> tuple[dict[str, Array], Where]:
+    import xarray
+
+    if not data.startswith(b"CDF"):
+        four = ", but NetCDF-4: save it as NetCDF-3" if data.startswith(b"\x89HDF") else ""
+        raise FileError(f"not a NetCDF-3 file{four}")
+    try:
+        dataset = xarray.load_dataset(io.BytesIO(data), engine="scipy", decode_times=False)
+    except Exception as error:  # a broken file can trip the parser anywhere
+        raise FileError(f"a broken NetCDF file ({type(error).__name__}: {error})") from None
+    for name in map(str, dataset.variables):
+        if name not in QUANTITIES and name not in dataset.sizes:
+            raise FileError(f"unknown variable {_shown(name)}{_nearest(name, QUANTITIES)}")
+    for dim in MATRIX:
+        if dim in dataset.coords and [str(label) for label in dataset[dim].values] != [*AXES]:
+            raise FileError(f"dimension {dim} is not x, y, z")
+    batch = [dim for dim in dataset.get("position", dataset).dims if dim not in LABELS]
+    fields = {}
+    for name in (name for name in QUANTITIES if name in dataset.variables):
+        variable, dims = dataset[name], (*batch, *QUANTITIES[name].dims)
+        if {*variable.dims} != {*dims} or variable.dtype.kind not in "fiu":
+            has, needs = (f"({', '.join(map(str, one))})" for one in (variable.dims, dims))
+            raise FileError(f"{name} holds {variable.dtype} over {has}, needs numbers over {needs}")
+        _check_unit(f"variable {name}", variable.attrs.get("units"), QUANTITIES[name].unit)
+        fields[name] = variable.transpose(*dims).values.astype(np.float64)
+    return fields, lambda sample: f"sample {sample}"
+
+
+def _check_unit(what: str, unit: str | None, expected: str) -> None:
+    plain = expected if unit is None else str(unit).strip().replace("^", "").replace("²", "2")
+    if plain != expected and not (expected == "" and plain in ("1", "-")):
+        needs = f"[{expected}]" if expected else "none"
+        raise FileError(f"{what} has the unit {_shown(str(unit), '[]')}, needs {needs}")
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name[:40].lower(), known, 1, cutoff=0.0)
+    return f"; the nearest known is {near[0]}"
+
+
+def _shown(text: str, marks: str = "''") -> str:
+    """A piece of a file as messages show it: printable and not too long."""
+    return marks[0] + repr(text[:40])[1:-1] + ("…" if len(text) > 40 else "") + marks[1]

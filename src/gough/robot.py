@@ -139,7 +139,8 @@ class Robot:
 
     def condition_number(self, motion: Motion, on_error: OnError = "raise") -> Array:
         """Condition number (...) of the Jacobian, its angular columns divided by `length_scale`."""
-        return forward.condition(self.jacobian(motion, on_error), self.length_scale)
+        scale = np.array([1.0] * 3 + [self.length_scale] * 3)
+        return forward.condition(self.jacobian(motion, on_error) / scale)
 
     def forward_kinematics(
         self,
@@ -181,7 +182,7 @@ class Robot:
             found = self._inverse(state, friction, given)
             values = {name: getattr(found, name) for name in names}
             values["power"] = found.forces * found.legs.qd
-            return Answer(values, self._troubles(found.legs, found.residual, found.jacobian))
+            return Answer(values, self._troubles(found))
 
         out = batch.run(model, motion, on_error, self._inputs(wrench, preload))
         return Actuation(elastic_acceleration=_rigid(out["residual"].shape), **out)
@@ -201,7 +202,7 @@ class Robot:
             found = self._inverse(state, friction, given)
             values = {name: np.moveaxis(value, 0, 1) for name, value in found.reactions.items()}
             values["residual"] = found.residual
-            return Answer(values, self._troubles(found.legs, found.residual, found.jacobian))
+            return Answer(values, self._troubles(found))
 
         return Reactions(**batch.run(model, motion, on_error, self._inputs(wrench, preload)))
 
@@ -232,7 +233,7 @@ class Robot:
                 "angular": found.acceleration[3:],
                 "residual": found.residual,
             }
-            return Answer(values, self._troubles(found.legs, found.residual, None, found.health))
+            return Answer(values, self._troubles(found))
 
         out = batch.run(model, still, on_error, inputs)
         return Acceleration(elastic=_rigid(out["residual"].shape), **out)
@@ -272,7 +273,7 @@ class Robot:
         def model(state: State, **given: Array) -> Answer:
             found = self._inverse(state, friction, given)
             parts = split(self.machine, state, found.forces, given["wrench"], given["preload"])
-            return Answer(parts, self._troubles(found.legs, found.residual, found.jacobian))
+            return Answer(parts, self._troubles(found))
 
         return Contributions(**batch.run(model, motion, on_error, self._inputs(wrench, preload)))
 
@@ -332,43 +333,32 @@ class Robot:
             troubles.append(Trouble(~(measure > health.limit), error, reason))
         return troubles
 
-    def _troubles(
-        self,
-        legs: LegKinematics,
-        residual: Array,
-        jacobian: Array | None,
-        health: Array | None = None,
-    ) -> list[Trouble]:
+    def _troubles(self, found: dynamics.Inverse | dynamics.Direct) -> list[Trouble]:
         """Why a dynamic model may have no answer: a leg, a singular pose, friction."""
-        troubles = self._leg_troubles(legs)
-        if jacobian is not None:
-            conditions = forward.condition(np.moveaxis(jacobian, -1, 0).swapaxes(1, 2), self.length_scale)
-            troubles.append(
-                Trouble(
-                    ~(conditions < WORST_CONDITION),
-                    SingularError,
-                    lambda place: f"the pose is singular: condition number {conditions[place]:.3g}, "
-                    f"limit {WORST_CONDITION:g}",
-                )
-            )
-        if health is not None:
-            troubles.append(
-                Trouble(
-                    ~(health > 1 / WORST_CONDITION),
-                    SingularError,
-                    lambda place: "the mass matrix is singular: reciprocal condition "
-                    f"{health[place]:.3g}, limit {1 / WORST_CONDITION:g}",
-                )
-            )
-        troubles.append(
+        conditions = self._conditions(found)
+        return [
+            *self._leg_troubles(found.legs),
             Trouble(
-                ~(residual <= WORST_RESIDUAL),
+                ~(conditions < WORST_CONDITION),
+                SingularError,
+                lambda place: f"the pose is singular: condition number {conditions[place]:.3g}, "
+                f"limit {WORST_CONDITION:g}",
+            ),
+            Trouble(
+                ~(found.residual <= WORST_RESIDUAL),
                 ConvergenceError,
                 lambda place: "friction finds no loads that agree with it: residual "
-                f"{residual[place]:.2g}, limit {WORST_RESIDUAL:g}",
-            )
-        )
-        return troubles
+                f"{found.residual[place]:.2g}, limit {WORST_RESIDUAL:g}",
+            ),
+        ]
+
+    def _conditions(self, found: dynamics.Inverse | dynamics.Direct) -> Array:
+        """Condition numbers of the systems solved, exact where the health says that it matters."""
+        conditions = np.asarray(1 / found.health)
+        doubtful = ~(conditions < np.sqrt(WORST_CONDITION))
+        if np.any(doubtful):
+            conditions[doubtful] = forward.condition(np.moveaxis(found.system[..., doubtful], -1, 0))
+        return conditions
 
 
 def _rigid(shape: tuple[int, ...]) -> Array:

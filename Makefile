@@ -1,0 +1,49 @@
+# Two commands from nothing: `make demo` shows what gough does, `make test` runs every check.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help demo test lock clean
+
+help:
+	@echo "make demo   reproduce the papers; pictures and a page in demo/"
+	@echo "make test   style, types, layering and all tests"
+	@echo "make lock   pin the newest versions of everything in requirements.lock"
+	@echo "make clean  remove the virtual environment and the demo"
+
+$(BIN)/python:
+	@echo "— making a virtual environment in $(VENV)"
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/core.stamp: $(BIN)/python pyproject.toml requirements.lock
+	@echo "— installing gough (first time: about a minute)"
+	$(BIN)/python -m pip install --constraint requirements.lock --editable .
+	@touch $@
+
+$(VENV)/test.stamp: $(VENV)/core.stamp
+	@echo "— installing the test tools (first time: a minute or two)"
+	$(BIN)/python -m pip install --constraint requirements.lock --editable ".[test]"
+	@touch $@
+
+demo: $(VENV)/core.stamp
+	@$(BIN)/gough reproduce all --output demo
+
+test: $(VENV)/test.stamp
+	@echo "— style"
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	@echo "— types"
+	$(BIN)/mypy
+	@echo "— layering"
+	$(BIN)/lint-imports
+	@echo "— tests"
+	$(BIN)/pytest -n auto
+
+lock: $(BIN)/python
+	$(BIN)/python -m pip install uv
+	$(BIN)/uv pip compile --universal --python-version 3.11 --all-extras --no-header --quiet \
+		--upgrade pyproject.toml --output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) demo
