@@ -1,4 +1,4 @@
-"""Limits: does a motion stay within what the robot file allows, and if not, where not?"""
+"""Limits: does a motion stay within what the robot file allows, and if not, where."""
 
 from __future__ import annotations
 

@@ -32,7 +32,8 @@ RobotArgument = Annotated[
     str, typer.Argument(metavar="ROBOT", help="catalogue name or path to a robot file (TOML)")
 ]
 MotionArgument = Annotated[
-    str, typer.Argument(metavar="MOTION", help="motion file (.csv, .nc) or a paper's motion by name")
+    str,
+    typer.Argument(metavar="MOTION", help="motion file (.csv, .nc) or a paper's motion by name"),
 ]
 Samples = Annotated[int, typer.Option(help="samples of a paper's motion", min=2)]
 
@@ -73,9 +74,7 @@ def show(robot: RobotArgument) -> None:
 def kinematics(
     robot: RobotArgument,
     motion: MotionArgument,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="result file, .nc or .csv")
-    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="result file, .nc or .csv")],
     samples: Samples = 601,
 ) -> None:
     """What every leg does along a motion: coordinates, rates, accelerations, joint angles.
@@ -135,7 +134,9 @@ def _load(name: str, quiet: bool = False) -> Robot:
         robot = load(name)
     if not quiet:
         for warning in caught:
-            err.print(f"warning: {warning.message}", style="yellow", highlight=False, soft_wrap=True)
+            err.print(
+                f"warning: {warning.message}", style="yellow", highlight=False, soft_wrap=True
+            )
     return robot
 
 

@@ -43,7 +43,7 @@ class Contributions:
     @property
     def total(self) -> Array:
         """The actuator forces."""
-        return np.sum([getattr(self, part.name) for part in fields(self)], axis=0)
+        return np.asarray(sum(getattr(self, part.name) for part in fields(self)))
 
 
 def split(

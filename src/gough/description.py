@@ -73,7 +73,9 @@ class _Describing:
             value = getattr(legs, key)
             if value.ndim == 2:
                 if len(value) < FEWEST_LEGS:
-                    raise self.fail(f"legs.{key} has {len(value)} legs, needs {FEWEST_LEGS} or more")
+                    raise self.fail(
+                        f"legs.{key} has {len(value)} legs, needs {FEWEST_LEGS} or more"
+                    )
                 return len(value)
         raise self.fail(f"legs.{places[0]} or legs.{places[1]} must be a list with one point a leg")
 
@@ -97,7 +99,7 @@ class _Describing:
         length = np.linalg.norm(vectors, axis=0)
         if np.any(length == 0):
             raise self.fail(f"legs.{key} of leg {int(np.argmin(length)) + 1} has zero length")
-        return vectors / length
+        return np.asarray(vectors / length)
 
     def scalars(self, key: str) -> Array:
         return self.per_leg(self.file.legs, "legs", key)[:, np.newaxis].copy()
@@ -106,9 +108,11 @@ class _Describing:
         file = self.file
         home = self._home()
         platform_points = self.vectors("platform")
-        legs = self._ups(platform_points, home) if file.legs.kind == "UPS" else self._pus(
-            platform_points, home
-        )  # fmt: skip
+        table = file.legs
+        if isinstance(table, schema.PUSLegs):
+            legs: UPS | PUS = self._pus(table, platform_points, home)
+        else:
+            legs = self._ups(platform_points, home)
         return Description(
             legs=legs,
             platform_points=platform_points,
@@ -140,11 +144,11 @@ class _Describing:
             rod=self._body("rod"),
         )
 
-    def _pus(self, platform_points: Array, home: Motion | None) -> PUS:
+    def _pus(self, legs: schema.PUSLegs, platform_points: Array, home: Motion | None) -> PUS:
         length = self.scalars("length")
         if np.any(length <= 0):
             raise self.fail(f"legs.length of leg {int(np.argmin(length)) + 1} is not positive")
-        branch = self.file.legs.branch
+        branch = legs.branch
         branches = [branch] * self.count if isinstance(branch, str) else branch
         if len(branches) != self.count:
             raise self.fail(
@@ -199,7 +203,7 @@ class _Describing:
         if np.any(~(sine > PARALLEL)):
             leg = int(np.argmin(sine)) + 1
             raise self.fail(f"legs.axis is missing, and leg {leg} is vertical at home: give axis")
-        return axis / np.linalg.norm(axis, axis=0)
+        return np.asarray(axis / np.linalg.norm(axis, axis=0))
 
     def _reference(self, axis: Array) -> Array:
         """The file's reference made perpendicular to axis, or the world axis least along it."""
@@ -214,7 +218,7 @@ class _Describing:
         if np.any(sine < PARALLEL):
             leg = int(np.argmin(sine)) + 1
             raise self.fail(f"legs.reference of leg {leg} is parallel to its axis")
-        return reference / sine
+        return np.asarray(reference / sine)
 
     def _body(self, key: str) -> Body:
         """The body of each leg about its frame's origin."""
@@ -223,9 +227,7 @@ class _Describing:
             self.missing.append(f"legs.{key}")
             tables = [schema.Body()]
         if len(tables) not in (1, self.count):
-            raise self.fail(
-                f"legs.{key} has {len(tables)} tables, the robot has {self.count} legs"
-            )
+            raise self.fail(f"legs.{key} has {len(tables)} tables, the robot has {self.count} legs")
         if len(tables) == 1:
             mass, moment, inertia = self._parameters(tables[0], f"legs.{key}")
         else:
@@ -260,7 +262,7 @@ class _Describing:
             self.missing.append("platform")
             table = schema.Platform()
         total: list[Array] = [np.zeros(()), np.zeros(3), np.zeros((3, 3))]
-        bodies = [("platform", table)]
+        bodies: list[tuple[str, schema.SingleBody]] = [("platform", table)]
         bodies += [(f"platform.payload.{i}", body) for i, body in enumerate(table.payload)]
         for where, body in bodies:
             parts = [part[:1] for part in self._parameters(body, where)]

@@ -130,8 +130,8 @@ def inverse(
     extra = 0.0 if preload is None else preload - drive(_through(jacobian, preload))
 
     def respond(rubbing: JointFriction | None) -> tuple[Components, dict[str, Components]]:
-        right, along, push = wanted, 0.0 * legs.q, 0.0
-        universal = spherical = 0 * load.tip
+        right, along = wanted, 0 * legs.q
+        universal = spherical = push = 0 * load.tip
         if rubbing is not None:
             universal, spherical, along = rubbing
             push = couple_at_tip(legs, universal + spherical, machine.equations.UNIVERSAL)
@@ -166,8 +166,8 @@ def direct(
     driven = 0.0 - bias if wrench is None else wrench - bias
 
     def respond(rubbing: JointFriction | None) -> tuple[Components, dict[str, Components]]:
-        along, push, right = 0.0 * legs.q, 0.0, driven
-        universal = spherical = 0 * legs.direction
+        right, along = driven, 0 * legs.q
+        universal = spherical = push = 0 * legs.direction
         if rubbing is not None:
             universal, spherical, along = rubbing
             push = couple_at_tip(legs, universal + spherical, machine.equations.UNIVERSAL)

@@ -19,6 +19,8 @@ from scipy.spatial.transform import Rotation
 
 from gough.batch import OnError, last_axis
 from gough.errors import ConvergenceError, Failure, InputError, NotFiniteError, SingularError
+from gough.legs.pus import PUS
+from gough.legs.ups import UPS
 from gough.linear import WORST_CONDITION
 from gough.motion import Array, Motion
 
@@ -90,8 +92,9 @@ class Solution:
 
 def condition(matrices: Array) -> Array:
     """2-norm condition number (...) of matrices (..., rows, columns); NaN where one is not finite."""
-    finite = np.isfinite(matrices).all(axis=(-2, -1))
-    values = np.linalg.svd(np.where(finite[..., None, None], matrices, 0.0), compute_uv=False)
+    finite = np.asarray(np.isfinite(matrices).all(axis=(-2, -1)))
+    known: Array = np.where(finite[..., np.newaxis, np.newaxis], matrices, 0.0)
+    values = np.linalg.svd(known.astype(np.float64), compute_uv=False)
     with np.errstate(divide="ignore", invalid="ignore"):
         worst = values[..., 0] / values[..., -1]
     return np.asarray(np.where(finite, worst, np.nan))
@@ -137,13 +140,9 @@ def _march(robot: Robot, coordinates: Array, guess: Motion, along: int) -> Solut
         )
     if not found:
         return solve(robot, np.moveaxis(coordinates, 0, along), guess)
-    return Solution(
-        *(
-            np.stack([getattr(one, name) for one in found], axis=along)
-            for name in ("position", "rotation", "iterations", "residual", "condition", "status")
-        ),
-        limit=found[0].limit,
-    )
+    names = ("position", "rotation", "iterations", "residual", "condition", "status")
+    joined = {name: np.stack([getattr(one, name) for one in found], axis=along) for name in names}
+    return Solution(**joined, limit=found[0].limit)
 
 
 def _reshape(flat: Solution, shape: tuple[int, ...]) -> Solution:
@@ -168,7 +167,9 @@ def _newton(robot: Robot, q: Array, position: Array, rotation: Array) -> Solutio
     residual = np.full(samples, np.inf)
     conditions = np.full(samples, np.nan)
     status = np.full(samples, STALLED)
-    finite = np.isfinite(q).all(1) & np.isfinite(position).all(1) & np.isfinite(rotation).all((1, 2))
+    finite = (
+        np.isfinite(q).all(1) & np.isfinite(position).all(1) & np.isfinite(rotation).all((1, 2))
+    )
     status[~finite] = NOT_FINITE
     limit = TOLERANCE * float(np.abs(length[finite]).max(initial=1.0))
     active = np.flatnonzero(finite)
@@ -216,13 +217,13 @@ def _shrink(step: Array, scale: float) -> Array:
     """Factor that keeps a step within LARGEST_TURN radians and as many length scales."""
     turn = np.linalg.norm(step[:, 3:], axis=1)
     shift = np.linalg.norm(step[:, :3], axis=1) / scale
-    return LARGEST_TURN / np.maximum(np.maximum(turn, shift), LARGEST_TURN)
+    return np.asarray(LARGEST_TURN / np.maximum(np.maximum(turn, shift), LARGEST_TURN))
 
 
 def _rods(robot: Robot, q: Array) -> tuple[Array, Array]:
     """Fixed ends (samples, legs, 3) and lengths (samples, legs) of the legs as rods."""
     legs = robot.description.legs
-    if robot.kind == "UPS":
+    if isinstance(legs, UPS):
         return np.broadcast_to(legs.base[..., 0].T, (*q.shape, 3)), q
     anchor = legs.rail_origin[..., 0].T + q[..., np.newaxis] * legs.rail_direction[..., 0].T
     return anchor, np.broadcast_to(legs.length[:, 0], q.shape)
@@ -240,10 +241,10 @@ def _refuse_other_branch(
     robot: Robot, position: Array, rotation: Array, status: Array, q: Array
 ) -> None:
     """A rod posture whose link leans the other way along the rail has another q (Eq. 8's sign)."""
-    if robot.kind != "PUS":
-        return
     legs = robot.description.legs
-    anchor, length = _rods(robot, q)
+    if not isinstance(legs, PUS):
+        return
+    anchor, _ = _rods(robot, q)
     points = robot.description.platform_points[..., 0].T
     tip = position[:, np.newaxis] + np.einsum("sij,lj->sli", rotation, points)
     lean = np.einsum("sli,li->sl", tip - anchor, legs.rail_direction[..., 0].T)

@@ -157,7 +157,7 @@ def _newton(
     slow: Components,
 ) -> Components:
     """Damped Newton on s − |V0 + G s| for the slow samples; G column by column, exactly."""
-    kinds, legs, samples = loads.shape
+    kinds, legs, _ = loads.shape
     columns = []
     for place in range(kinds * legs):
         unit = np.zeros((kinds * legs, 1))

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from gough.errors import InputError
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 
 ORTHOGONALITY = 1e-9
 """Largest ‖RᵀR − I‖ (Frobenius) of what counts as a rotation matrix."""
@@ -165,7 +165,7 @@ class Motion:
     @property
     def modes(self) -> int:
         """Number of elastic coordinates."""
-        return self.elastic.shape[-1]
+        return int(self.elastic.shape[-1])
 
     def __getitem__(self, index: Any) -> Self:
         """Index the batch axes, as NumPy would."""

@@ -39,7 +39,7 @@ def long_poses() -> Trajectory:
     home = Motion([0.25, np.sqrt(3) / 4, 1.0])
     shifts = [[0, 0, 0], [0.1, -0.05, 0.1], [-0.05, 0.1, 0.15], [0, 0, 0]]
     turns = [[0, 0, 0], [0.1, 0.05, -0.1], [-0.05, 0.1, 0.15], [0, 0, 0]]
-    poses = Motion(home.position + np.array(shifts), Rotation.from_rotvec(turns))
+    poses = Motion(home.position + np.array(shifts), Rotation.from_rotvec(np.array(turns)))
     return RestToRest(poses, 1.0, [0.75, 0.0, 0.0, 0.75])
 
 

@@ -141,9 +141,7 @@ def script_folders() -> Iterator[Path]:
             yield package.parents[1] / "papers"
 
 
-def write(
-    reproductions: Sequence[Reproduction], folder: str | os.PathLike[str], name: str
-) -> Path:
+def write(reproductions: Sequence[Reproduction], folder: str | os.PathLike[str], name: str) -> Path:
     """Write folder/name.html and the PNG figures; returns the page's path."""
     target = Path(folder)
     try:
@@ -163,7 +161,7 @@ def write(
 def page(reproductions: Sequence[Reproduction]) -> str:
     """One HTML page with everything inside it."""
     first = reproductions[0]
-    title = first.title if len(reproductions) == 1 else "Four papers on parallel robots, redone"
+    title = first.title if len(reproductions) == 1 else "Papers on parallel robots, reproduced"
     body = "\n".join(_section(one) for one in reproductions)
     contents = ""
     if len(reproductions) > 1:
@@ -172,7 +170,9 @@ def page(reproductions: Sequence[Reproduction]) -> str:
             for one in reproductions
         )
         contents = f"<h1>{html.escape(title)}</h1><ul>{links}</ul>"
-    return PAGE.format(title=html.escape(title), style=STYLE, body=contents + body, made=__version__)
+    return PAGE.format(
+        title=html.escape(title), style=STYLE, body=contents + body, made=__version__
+    )
 
 
 def _section(one: Reproduction) -> str:

@@ -225,9 +225,7 @@ class Robot:
             still = motion.replace(acceleration=np.zeros(3), angular_acceleration=np.zeros(3))
 
         def model(state: State, **given: Array) -> Answer:
-            found = dynamics.direct(
-                self.machine, state, given["forces"], given["wrench"], friction
-            )
+            found = dynamics.direct(self.machine, state, given["forces"], given["wrench"], friction)
             values = {
                 "linear": found.acceleration[:3],
                 "angular": found.acceleration[3:],
@@ -253,9 +251,7 @@ class Robot:
         def model(state: State) -> Answer:
             kinetic, potential = dynamics.energy(self.machine, state)
             legs = dynamics.moving(self.machine, state)[1]
-            return Answer(
-                {"kinetic": kinetic, "potential": potential}, self._leg_troubles(legs)
-            )
+            return Answer({"kinetic": kinetic, "potential": potential}, self._leg_troubles(legs))
 
         return Energy(**batch.run(model, motion, on_error))
 
@@ -326,7 +322,9 @@ class Robot:
         troubles = []
         for measure, health in zip(legs.health, self.machine.equations.HEALTH, strict=True):
 
-            def reason(place: tuple[int, ...], measure: Array = measure, health: Any = health) -> str:
+            def reason(
+                place: tuple[int, ...], measure: Array = measure, health: Any = health
+            ) -> str:
                 return str(health.reason.format(value=measure[place], limit=health.limit))
 
             error = SingularError if health.singular else ReachError
@@ -341,14 +339,18 @@ class Robot:
             Trouble(
                 ~(conditions < WORST_CONDITION),
                 SingularError,
-                lambda place: f"the pose is singular: condition number {conditions[place]:.3g}, "
-                f"limit {WORST_CONDITION:g}",
+                lambda place: (
+                    f"the pose is singular: condition number {conditions[place]:.3g}, "
+                    f"limit {WORST_CONDITION:g}"
+                ),
             ),
             Trouble(
                 ~(found.residual <= WORST_RESIDUAL),
                 ConvergenceError,
-                lambda place: "friction finds no loads that agree with it: residual "
-                f"{found.residual[place]:.2g}, limit {WORST_RESIDUAL:g}",
+                lambda place: (
+                    "friction finds no loads that agree with it: residual "
+                    f"{found.residual[place]:.2g}, limit {WORST_RESIDUAL:g}"
+                ),
             ),
         ]
 
@@ -357,7 +359,9 @@ class Robot:
         conditions = np.asarray(1 / found.health)
         doubtful = ~(conditions < np.sqrt(WORST_CONDITION))
         if np.any(doubtful):
-            conditions[doubtful] = forward.condition(np.moveaxis(found.system[..., doubtful], -1, 0))
+            conditions[doubtful] = forward.condition(
+                np.moveaxis(found.system[..., doubtful], -1, 0)
+            )
         return conditions
 
 

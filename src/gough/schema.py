@@ -1,11 +1,12 @@
 """The robot file as pydantic models: which keys there are, what each may hold.
 
-Any key under [legs] holds one value for all legs or a list with one a leg; the key's own rank decides.
-The models check types, shapes and finiteness; `gough.description` turns them into a robot's numbers.
+Any key under [legs] holds one value for all legs or a list with one a leg; the key's own rank
+decides. The models check types, shapes and finiteness; `gough.description` makes the numbers.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -14,10 +15,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    PlainValidator,
-    WithJsonSchema,
     model_validator,
 )
+from pydantic_core import CoreSchema, core_schema
 
 from gough.motion import Array
 
@@ -43,51 +43,49 @@ def _numbers(value: Any) -> Array:
     return array
 
 
-def _array(shape: tuple[int, ...], per_leg: bool) -> Any:
-    """A validated array of `shape`, or, if `per_leg`, a list of such, one a leg."""
-    words = {
-        (): "a number",
-        (2,): "a list of 2 numbers",
-        (3,): "a list of 3 numbers",
-        (3, 3): "a 3×3 list",
-    }
-    wanted = words[shape]
-    if per_leg:
-        wanted += ", or a list of such, one a leg"
+@dataclass(frozen=True)
+class Numbers:
+    """An array of a shape, or, if `per_leg`, a list of such with one a leg."""
 
-    def validate(value: Any) -> Array:
+    shape: tuple[int, ...]
+    per_leg: bool
+
+    def validate(self, value: Any) -> Array:
+        """The value as an array."""
         array = _numbers(value)
-        core = array.shape[array.ndim - len(shape) :] if array.ndim >= len(shape) else None
-        if core != shape or array.ndim - len(shape) not in ((0, 1) if per_leg else (0,)):
-            raise ValueError(f"needs {wanted}, has shape {array.shape}")
+        rank = len(self.shape)
+        core = array.shape[array.ndim - rank :] if array.ndim >= rank else None
+        if core != self.shape or array.ndim - rank > self.per_leg:
+            wanted = " × ".join(map(str, self.shape)) + " numbers" if self.shape else "a number"
+            more = ", or a list of such with one a leg" if self.per_leg else ""
+            raise ValueError(f"needs {wanted}{more}; has shape {array.shape}")
         return array
 
-    schema: dict[str, Any] = {"type": "number"}
-    for length in reversed(shape):
-        schema = {"type": "array", "items": schema, "minItems": length, "maxItems": length}
-    if per_leg:
-        schema = {"anyOf": [schema, {"type": "array", "items": schema, "minItems": 3}]}
-    return Annotated[Any, PlainValidator(validate), WithJsonSchema(schema)]
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.validate)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        one: dict[str, Any] = {"type": "number"}
+        for length in reversed(self.shape):
+            one = {"type": "array", "items": one, "minItems": length, "maxItems": length}
+        many = {"type": "array", "items": one, "minItems": 3}
+        return {"anyOf": [one, many]} if self.per_leg else one
 
 
-def _choice(*names: str) -> Any:
-    """One of the names, or a list of them, one a leg."""
-
-    def validate(value: Any) -> str | list[str]:
-        items = value if isinstance(value, list) else [value]
-        for item in items:
-            if item not in names:
-                raise ValueError(f"needs one of {', '.join(names)}; has {item!r}")
-        return value  # type: ignore[no-any-return]
-
-    item = {"enum": list(names)}
-    schema: dict[str, Any] = {"anyOf": [item, {"type": "array", "items": item}]}
-    return Annotated[Any, PlainValidator(validate), WithJsonSchema(schema)]
+def _branch(value: Any) -> Any:
+    for item in value if isinstance(value, list) else [value]:
+        if item not in ("minus", "plus"):
+            raise ValueError(f"needs 'minus' or 'plus', has {item!r}"[:120])
+    return value
 
 
-Vector = _array((3,), False)
-LegScalar, LegVector, LegMatrix = _array((), True), _array((3,), True), _array((3, 3), True)
-LegRange = _array((2,), True)
+Vector = Annotated[Any, Numbers((3,), per_leg=False)]
+LegScalar = Annotated[Any, Numbers((), per_leg=True)]
+LegVector = Annotated[Any, Numbers((3,), per_leg=True)]
+LegMatrix = Annotated[Any, Numbers((3, 3), per_leg=True)]
+LegRange = Annotated[Any, Numbers((2,), per_leg=True)]
+Sign = Literal["minus", "plus"]
+Branch = Annotated[Sign | list[Sign], BeforeValidator(_branch)]
 
 
 class Table(BaseModel):
@@ -248,7 +246,7 @@ class PUSLegs(Legs):
     rail_origin: LegVector = Field(description="the slider's universal joint at q = 0, m, world")
     rail_direction: LegVector = Field(description="of growing q; made unit length")
     length: LegScalar = Field(description="of the link, m")
-    branch: _choice("minus", "plus") = Field("minus", description="q = a·d ∓ √…")  # type: ignore[valid-type]
+    branch: Branch = Field("minus", description="q = a·d ∓ √…")
     slider: LegBodies | None = Field(None, description="frame in world axes at the universal joint")
     cross: LegBodies | None = Field(None, description="z along axis, x towards the link")
     link: LegBodies | None = Field(None, description="z along the link, y along link × axis")

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from gough.check import UNITS
 from gough.errors import GoughError
 from gough.friction import Friction
+from gough.legs.ups import UPS
 from gough.motion import Array
 from gough.robot import Robot
 
@@ -62,11 +63,14 @@ def _geometry(robot: Robot) -> list[Table]:
     others = {"universal axis": legs.axis[..., 0].T}
     if np.any(legs.rotor_mass):
         others["rotor mass (kg)"] = legs.rotor_mass
-    if robot.kind == "UPS":
+    if isinstance(legs, UPS):
         points["base B (m)"] = legs.base[..., 0].T
     else:
         points["rail origin (m)"] = legs.rail_origin[..., 0].T
-        others = {"rail direction": legs.rail_direction[..., 0].T, "length (m)": legs.length} | others
+        others = {
+            "rail direction": legs.rail_direction[..., 0].T,
+            "length (m)": legs.length,
+        } | others
     tables = []
     for parts in (points, others):
         table = _table("leg", *parts)
@@ -79,7 +83,9 @@ def _geometry(robot: Robot) -> list[Table]:
 def _masses(robot: Robot) -> Table:
     table = _table("body", "mass (kg)", "centre of mass (m)", "principal inertia there (kg m²)")
     legs = robot.description.legs
-    bodies = [(name, getattr(legs, name), f"legs.{name}") for name in robot.machine.equations.BODIES]
+    bodies = [
+        (name, getattr(legs, name), f"legs.{name}") for name in robot.machine.equations.BODIES
+    ]
     bodies.append(("platform", robot.description.platform, "platform"))
     for name, body, key in bodies:
         if key in robot.description.missing:
@@ -88,7 +94,11 @@ def _masses(robot: Robot) -> Table:
         same = all(np.allclose(part, part[..., :1, :]) for part in body)
         count = 1 if same else robot.leg_count
         for i in range(count):
-            mass, moment, inertia = body.mass[i, 0], body.first_moment[:, i, 0], body.inertia[..., i, 0]
+            mass, moment, inertia = (
+                body.mass[i, 0],
+                body.first_moment[:, i, 0],
+                body.inertia[..., i, 0],
+            )
             center = moment / mass if mass else np.zeros(3)
             central = inertia - mass * (center @ center * np.eye(3) - np.outer(center, center))
             label = name if same else f"{name} {i + 1}"

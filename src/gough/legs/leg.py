@@ -72,7 +72,9 @@ def at_tip(kinematics: LegKinematics, joint_loads: Components) -> Components:
     Khalil & Guegan 2004, Eq. 22.
     """
     rows = kinematics.inverse_jacobian
-    load: Components = joint_loads[0] * rows[0] + joint_loads[1] * rows[1] + joint_loads[2] * rows[2]
+    load: Components = (
+        joint_loads[0] * rows[0] + joint_loads[1] * rows[1] + joint_loads[2] * rows[2]
+    )
     return load
 
 
@@ -83,11 +85,15 @@ def inertia_at_tip(kinematics: LegKinematics, joint_inertia: Components) -> Comp
     """
     rows = kinematics.inverse_jacobian
     half = np.stack([at_tip(kinematics, joint_inertia[i]) for i in range(3)])  # A_q J⁻¹
-    inertia: Components = outer(rows[0], half[0]) + outer(rows[1], half[1]) + outer(rows[2], half[2])
+    inertia: Components = (
+        outer(rows[0], half[0]) + outer(rows[1], half[1]) + outer(rows[2], half[2])
+    )
     return inertia
 
 
-def couple_at_tip(kinematics: LegKinematics, couple: Components, axes: tuple[int, int]) -> Components:
+def couple_at_tip(
+    kinematics: LegKinematics, couple: Components, axes: tuple[int, int]
+) -> Components:
     """Force at the tip that does the work of a couple on the link, turning about the U axes.
 
     `axes` are the places of the two universal-joint angles among the joint coordinates.

@@ -27,7 +27,9 @@ HEALTH = (
         "its tip is out of reach: the radicand of Kim & Ryu's Eq. 8 is {value:.3g} m² "
         "(limit {limit:g})",
     ),
-    Health(1e-9, True, "its link is perpendicular to the rail (cosine {value:.3g}, limit {limit:g})"),
+    Health(
+        1e-9, True, "its link is perpendicular to the rail (cosine {value:.3g}, limit {limit:g})"
+    ),
     Health(
         1e-9,
         True,

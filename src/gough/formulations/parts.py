@@ -1,0 +1,121 @@
+"""A six-legged PUS robot's numbers, leg axis first and components last. No equations of motion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+
+from gough.errors import InputError, MissingDataError
+from gough.motion import Array
+
+if TYPE_CHECKING:
+    from gough.friction import Friction
+    from gough.legs.pus import PUS
+    from gough.robot import Robot
+
+LEGS = 6
+
+
+class Body(NamedTuple):
+    """A body about its frame's origin, axes of its frame; a leading leg axis for the legs' bodies."""
+
+    mass: Array
+    """(...,), kg."""
+    first_moment: Array
+    """(..., 3), kg m."""
+    inertia: Array
+    """(..., 3, 3), kg m²."""
+
+    @property
+    def center_of_mass(self) -> Array:
+        """(..., 3), m; the origin for a body without mass."""
+        mass = self.mass[..., np.newaxis]
+        return np.divide(
+            self.first_moment, mass, out=np.zeros_like(self.first_moment), where=mass != 0
+        )
+
+
+class Parts(NamedTuple):
+    """What the formulations know of a robot; SI units."""
+
+    name: str
+    origin: Array
+    """Universal joint at q = 0, (legs, 3), world."""
+    rail: Array
+    """Unit vector a of growing q, (legs, 3), world."""
+    length: Array
+    """Link length l, (legs,)."""
+    sign: Array
+    """Branch of q = a·d + sign √…, (legs,)."""
+    axis: Array
+    """Universal axis α fixed to the slider, unit, (legs, 3), world."""
+    reference: Array
+    """Zero of φ1, unit, perpendicular to α, (legs, 3), world."""
+    rotor_mass: Array
+    """Drive inertia felt along q, (legs,), kg."""
+    slider: Body
+    """Axes of the world."""
+    cross: Body
+    """z along α, x along the link's direction n made perpendicular to α."""
+    link: Body
+    """z along n, y along n×α."""
+    points: Array
+    """Spherical joints, (legs, 3), platform frame."""
+    platform: Body
+    """Payload included, platform frame."""
+    gravity: Array
+    """(3,), world, m/s²."""
+    friction: Friction
+    """Coefficients (legs, 1) each."""
+    scale: float
+    """Characteristic length of the platform, m."""
+
+
+def read(robot: Robot) -> Parts:
+    """The numbers of a robot; refuses what neither paper covers."""
+    if robot.kind != "PUS":
+        raise InputError(f"{robot.name} has {robot.kind} legs; this formulation is for PUS legs")
+    if robot.leg_count != LEGS:
+        raise InputError(f"{robot.name} has {robot.leg_count} legs; this formulation needs {LEGS}")
+    description = robot.description
+    if description.missing:
+        lacking = ", ".join(f"[{name}]" for name in description.missing)
+        raise MissingDataError(f"{robot.name}: dynamics needs the masses of {lacking}")
+    legs = cast("PUS", description.legs)
+    return Parts(
+        name=robot.name,
+        origin=_vectors(legs.rail_origin),
+        rail=_vectors(legs.rail_direction),
+        length=_scalars(legs.length),
+        sign=_scalars(legs.sign),
+        axis=_vectors(legs.axis),
+        reference=_vectors(legs.reference),
+        rotor_mass=_scalars(legs.rotor_mass),
+        slider=_body(legs.slider, LEGS),
+        cross=_body(legs.cross, LEGS),
+        link=_body(legs.link, LEGS),
+        points=_vectors(description.platform_points),
+        platform=Body(*(field[0] for field in _body(description.platform, 1))),
+        gravity=description.gravity,
+        friction=description.friction,
+        scale=robot.length_scale,
+    )
+
+
+def _scalars(values: Array) -> Array:
+    return np.broadcast_to(values[:, 0], (LEGS,))
+
+
+def _vectors(values: Array) -> Array:
+    """(legs, 3) from (3, legs, 1)."""
+    return np.broadcast_to(values[..., 0].T, (LEGS, 3))
+
+
+def _body(body: tuple[Array, Array, Array], count: int) -> Body:
+    mass, moment, inertia = body
+    return Body(
+        np.broadcast_to(mass[:, 0], (count,)),
+        np.broadcast_to(moment[..., 0].T, (count, 3)),
+        np.broadcast_to(np.moveaxis(inertia[..., 0], -1, 0), (count, 3, 3)),
+    )
