@@ -48,7 +48,7 @@ def assert_same(got, wanted, tolerance):
         np.testing.assert_allclose(one, other, rtol=0, atol=tolerance)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(triples, st.sampled_from([0.0, 1e-150, 1e-8, 1e-5, 1e-3, 0.1, 1.0, 1.3, 3.0, 10.0]))
 def test_exponential_is_the_matrix_exponential_and_its_derivatives(values, scale):
     v, vd, vdd = values * np.array([scale, 1.0, 1.0])[:, None]
@@ -72,11 +72,19 @@ def test_exponential_loses_no_digits(phi):
     )
     _, omega, across = exponential([phi, 0, 0], [0, 1, 0])
     _, _, slanted = exponential([phi, 0, 0], [1, 1, 0])
-    assert omega[2] == pytest.approx(float(b * Fraction(phi)), rel=1e-15)
-    assert across[0] == pytest.approx(float(c * Fraction(phi)), rel=1e-15)
-    assert slanted[2] == pytest.approx(float(b1 * square), rel=4e-15)
+    assert omega[2] == pytest.approx(float(b * Fraction(phi)), rel=1e-15, abs=0)
+    assert across[0] == pytest.approx(float(c * Fraction(phi)), rel=1e-15, abs=0)
+    assert slanted[2] == pytest.approx(float(b1 * square), rel=4e-15, abs=0)
 
 
+def test_exponential_near_a_full_turn():
+    """1 − cos φ is small here: taken as a difference it would lose half its digits."""
+    phi = 6.2831
+    omega = exponential([phi, 0, 0], [0, 1, 0])[1]
+    assert omega[2] == pytest.approx(2 * np.sin(phi / 2) ** 2 / phi, rel=1e-10, abs=0)
+
+
+@settings(max_examples=50, deadline=None)
 @given(hnp.arrays(np.float64, 3, elements=st.floats(-50, 50)))
 def test_exponential_is_orthogonal_and_undone_by_its_negative(vector):
     rotation = exponential(vector)[0]
@@ -87,7 +95,7 @@ def test_exponential_is_orthogonal_and_undone_by_its_negative(vector):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.sampled_from(SEQUENCES), triples)
 def test_euler_is_a_product_of_three_exponentials(sequence, values):
     values = values * np.array([pi, 1, 1])[:, None]
@@ -105,6 +113,7 @@ def test_euler_agrees_with_scipy(sequence):
     np.testing.assert_allclose(euler(sequence, angles)[0], expected, atol=1e-15)
 
 
+@settings(max_examples=50, deadline=None)
 @given(triples)
 def test_kim_ryu_equations_1_2_and_corrected_3(values):
     """Kim & Ryu 2002, with the second derivatives that Eq. 3 lost their dots for."""
@@ -130,6 +139,7 @@ def test_kim_ryu_equations_1_2_and_corrected_3(values):
     assert_same(euler("kim-ryu-2002", *values), (rotation, omega, omega_dot), 2e-15)
 
 
+@settings(max_examples=50, deadline=None)
 @given(triples)
 def test_sinatra_equations_4_5_and_9(values):
     """Sinatra, Xi & Staicu 2009: their R takes world to platform axes."""

@@ -24,7 +24,7 @@ from gough.friction import (
     joint_friction,
 )
 from gough.legs.body import Body
-from gough.legs.leg import LegKinematics, LegLoad, couple_at_tip
+from gough.legs.leg import LegKinematics, LegLoad
 from gough.linear import factor, least_norm
 from gough.platforms import rigid
 from gough.platforms.rigid import Tips
@@ -120,24 +120,30 @@ def inverse(
     scale = _scale(machine)
     system = np.moveaxis(jacobian / scale[:, np.newaxis], 0, 1)
     factors = factor(system)
-    wanted = platform_demand(machine, state) + rigid.gather(tips, load.tip)
+    wanted = platform_demand(machine, state) + rigid.gather(tips, load.sideways)
     if wrench is not None:
         wanted = wanted - wrench
 
     def drive(demand: Components) -> Components:
         return least_norm(factors, demand / scale)
 
+    def drive_with(demand: Components, along: Components) -> Components:
+        """Γ for a demand on the platform and forces along the actuators' own lines."""
+        if len(legs.q) == len(demand):  # six legs: each actuator takes its own
+            return drive(demand) + along
+        return drive(demand + _through(jacobian, along))
+
     extra = 0.0 if preload is None else preload - drive(_through(jacobian, preload))
 
     def respond(rubbing: JointFriction | None) -> tuple[Components, dict[str, Components]]:
         right, along = wanted, 0 * legs.q
-        universal = spherical = push = 0 * load.tip
+        universal = spherical = push = 0 * load.sideways
         if rubbing is not None:
             universal, spherical, along = rubbing
-            push = couple_at_tip(legs, universal + spherical, machine.equations.UNIVERSAL)
-            right = right - rigid.gather(tips, legs.w * along + push) + _couple(spherical)
-        forces = drive(right) + extra
-        tip_force = legs.w * (forces + along) + push - load.tip
+            push = machine.equations.couple_at_tip(machine.legs, legs, universal + spherical)
+            right = right - rigid.gather(tips, push) + _couple(spherical)
+        forces = drive_with(right, load.along - along) + extra
+        tip_force = legs.w * (forces + along - load.along) + push - load.sideways
         return forces, machine.equations.reactions(
             machine.legs, legs, load, tip_force, universal, spherical
         )
@@ -170,7 +176,7 @@ def direct(
         universal = spherical = push = 0 * legs.direction
         if rubbing is not None:
             universal, spherical, along = rubbing
-            push = couple_at_tip(legs, universal + spherical, machine.equations.UNIVERSAL)
+            push = machine.equations.couple_at_tip(machine.legs, legs, universal + spherical)
             right = right - _couple(spherical)
         pushed = legs.w * (forces + along) + push
         found = least_norm(factors, (right + rigid.gather(tips, pushed)) / scale) / scale
@@ -182,7 +188,7 @@ def direct(
         _, accelerated = moving(machine, moved)
         load = machine.equations.load(machine.legs, accelerated, machine.gravity)
         return found, machine.equations.reactions(
-            machine.legs, accelerated, load, pushed - load.tip, universal, spherical
+            machine.legs, accelerated, load, pushed - at_tip(legs, load), universal, spherical
         )
 
     (found, _), residual = _with_friction(machine, state, legs, friction, respond)
@@ -227,6 +233,12 @@ def _load_vectors(machine: Machine, reactions: dict[str, Components]) -> Compone
     return np.concatenate([universal, spherical, *guide])
 
 
+def at_tip(legs: LegKinematics, load: LegLoad) -> Components:
+    """A v̇ + h of the legs, (3, legs, samples)."""
+    total: Components = load.sideways + load.along * legs.w
+    return total
+
+
 def platform_demand(machine: Machine, state: State) -> Components:
     """M ξ̇ + b of the platform alone, (6, samples)."""
     return rigid.demand(
@@ -243,7 +255,7 @@ def demand(machine: Machine, state: State) -> tuple[Components, Components]:
     """Wrenches (6, samples) that move the platform, and the legs, along a motion."""
     tips, legs = moving(machine, state)
     load: LegLoad = machine.equations.load(machine.legs, legs, machine.gravity)
-    return platform_demand(machine, state), rigid.gather(tips, load.tip)
+    return platform_demand(machine, state), rigid.gather(tips, at_tip(legs, load))
 
 
 def robot_bias(machine: Machine, state: State) -> Components:

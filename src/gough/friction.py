@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.legs.leg import LegKinematics
-from gough.vectors import Components, dot, norm
+from gough.vectors import Components, dot, norm, or_one
 
 TOLERANCE = 1e-13
 """Residual, relative to the largest load, at which the loop stops."""
@@ -75,7 +75,7 @@ def joint_friction(
     omega = legs.link_angular_velocity
     relative = omega - angular_velocity
     width = friction.width
-    sense = legs.qd / _positive(np.sqrt(legs.qd * legs.qd + width * width))
+    sense = legs.qd / or_one(np.sqrt(legs.qd * legs.qd + width * width))
     sliding = friction.slider_coulomb * loads.guide + friction.screw_drag
     return JointFriction(
         universal=-friction.universal_viscous * omega
@@ -88,14 +88,8 @@ def joint_friction(
 
 def _direction(rate: Components, width: Components) -> Components:
     """ω/√(‖ω‖² + w²), which is 0 where ω = 0."""
-    direction: Components = rate / _positive(np.sqrt(dot(rate, rate) + width * width))
+    direction: Components = rate / or_one(np.sqrt(dot(rate, rate) + width * width))
     return direction
-
-
-def _positive(value: Components) -> Components:
-    """1 in place of 0: what it divides is 0 there."""
-    result: Components = value + (value == 0)
-    return result
 
 
 def magnitudes(vectors: Components) -> Components:
@@ -147,7 +141,7 @@ def consistent(
 def _residual(new: Components, old: Components) -> Components:
     change = np.abs(new - old).max(axis=(0, 1), initial=0.0)
     largest = np.abs(new).max(axis=(0, 1), initial=0.0)
-    return np.asarray(change / _positive(largest))
+    return np.asarray(change / or_one(largest))
 
 
 def _newton(
@@ -200,7 +194,7 @@ def _newton(
 def _slopes(vectors: Components, gain: Components) -> Components:
     """d|V|/ds, (samples, unknowns, unknowns)."""
     parts = [
-        np.einsum("vls,vlsu->slu", block / _positive(norm(block)), gain[rows])
+        np.einsum("vls,vlsu->slu", block / or_one(norm(block)), gain[rows])
         for block, rows in ((vectors[0:3], slice(0, 3)), (vectors[3:6], slice(3, 6)))
     ]
     parts.append(np.einsum("vls,vlsu->slu", np.sign(vectors[6:8]), gain[6:8]))

@@ -6,11 +6,12 @@ elimination, in contrast, loses up to 3.7 % on Long's robot.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
-from gough.vectors import Components
+from gough.vectors import Components, copysign, maximum, minimum, or_one
 
 WORST_CONDITION = 1e10
 """Condition number from which a configuration counts as singular."""
@@ -35,19 +36,20 @@ def factor(matrix: Components) -> Factors:
     for k in range(width):
         column = [work[i][k] for i in range(k, rows)]
         length = np.sqrt(sum(x * x for x in column))
-        diagonal = -np.copysign(length, column[0])
+        diagonal = -copysign(length, column[0])
         # v = (x − R_kk e1) scaled so that ‖v‖² = 2; where x = 0 there is nothing to reflect
         scale = np.sqrt(length * (length + np.abs(column[0])))
-        scale = scale + (scale == 0)
-        v = [(column[0] - diagonal) / scale, *(x / scale for x in column[1:])]
+        scale = 1 / or_one(scale)
+        v = [(column[0] - diagonal) * scale, *(x * scale for x in column[1:])]
         for j in range(k, width):
             projection = sum(v[i] * work[k + i][j] for i in range(rows - k))
             for i in range(rows - k):
                 work[k + i][j] = work[k + i][j] - v[i] * projection
         reflectors.append(np.stack(v))
     triangle = np.stack([np.stack(row) for row in work[:width]])
-    diagonal = np.abs(np.stack([triangle[k][k] for k in range(width)]))
-    return Factors(tuple(reflectors), triangle, diagonal.min(axis=0) / diagonal.max(axis=0))
+    sizes = [abs(triangle[k][k]) for k in range(width)]
+    health = reduce(minimum, sizes) / reduce(maximum, sizes)
+    return Factors(tuple(reflectors), triangle, health)
 
 
 def least_norm(factors: Factors, right: Components) -> Components:

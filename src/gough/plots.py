@@ -7,6 +7,7 @@ the colours apart (Okabe & Ito 2008).
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from matplotlib.ticker import MaxNLocator
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from mpl_toolkits.mplot3d.proj3d import proj_transform
 from numpy.typing import ArrayLike
+from scipy.spatial import ConvexHull
 
 from gough.errors import FileError, InputError
 from gough.files import replacing
@@ -36,6 +38,10 @@ BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK = "#E69F00", "#56B4E9", "#000000"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 DARK, GREY, PALE = "#3C4148", "#8A9099", "#D5D8DC"
+import os as _os
+
+AZ = float(_os.environ.get("AZ", "-65"))
+EL = float(_os.environ.get("EL", "20"))
 STYLE: Any = {
     "font.size": 10,
     "axes.titlesize": 12,
@@ -49,10 +55,17 @@ STYLE: Any = {
     "axes.spines.right": False,
     "axes.formatter.useoffset": False,
     "legend.frameon": False,
+    "legend.columnspacing": 1.5,
+    "legend.handletextpad": 0.5,
     "pdf.fonttype": 42,
 }
 HALO = (withStroke(linewidth=3, foreground="white"),)
 """White around text that crosses lines."""
+JOINT = {"linestyle": "", "markersize": 6.5, "color": "white", "markeredgecolor": DARK}
+FRONT = 1000.0
+"""Drawing order of what no body hides."""
+ROOM = np.array([[0.08, 0.17], [0.88, 0.92]])
+"""Lower left and upper right corner of what a drawing may fill of its page."""
 CYLINDER = 0.55
 """Part of a UPS leg's length that is drawn as its cylinder."""
 SYMBOLS = {"q1": "$q_1$", "q2": "$q_2$", "phi1": "$φ_1$", "phi2": "$φ_2$"}
@@ -73,29 +86,29 @@ def draw(robot: Robot, motion: Motion | None = None) -> Figure:
     everything = np.concatenate([np.reshape(one, (-1, 3)) for one in points])
     low, high = np.nanmin(everything, axis=0), np.nanmax(everything, axis=0)
     size = float(np.max(high - low))
+    low, high = low - 0.08 * size, high + 0.08 * size
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(7.0, 7.0))
-        axes: Any = figure.add_axes((0.02, 0.08, 0.92, 0.86), projection="3d")
-        _space(axes, low - 0.08 * size, high + 0.08 * size, robot.description.gravity)
+        figure = Figure(figsize=(7.0, 6.0))
+        axes: Any = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d", computed_zorder=False)
+        corner = _space(axes, low, high, robot.description.gravity)
         _ground(axes, ground)
-        _legs(axes, robot, universal, spherical)
-        _polygon(axes, spherical, facecolor=SKY, edgecolor=DARK, alpha=0.35)
-        joint = {"linestyle": "", "markersize": 7, "markeredgecolor": DARK}
-        axes.plot(*universal.T, marker="s", color=DARK, label="universal joint", **joint)
-        axes.plot(*spherical.T, marker="o", color="white", label="spherical joint", **joint)
+        _legs(axes, robot, ground, universal, spherical, size)
+        depth = _nearness(axes, spherical)
+        _polygon(axes, spherical, facecolor=SKY, edgecolor=DARK, alpha=0.35, zorder=depth)
         if pose.shape != motion.shape:
             for run in path:
-                axes.plot(*run.T, color=BLACK, linewidth=1.5, label="path of the platform's origin")
+                axes.plot(*run.T, color=BLACK, linewidth=1.5, label="path of the origin")
         if np.any(robot.description.tool):
             axes.plot(*np.stack([pose.position, tool]).T, color=DARK, linewidth=1, linestyle=":")
-            axes.plot(*tool, marker="*", color=ORANGE, label="tool", **joint | {"markersize": 13})
-        _numbers(axes, ground, 0.07 * size)
-        _triad(axes, np.zeros(3), np.eye(3), 0.18 * size, "0")
-        _triad(axes, pose.position, pose.rotation, 0.15 * size, "P")
-        _gravity(axes, robot.description.gravity, low, 0.2 * size)
+            star = JOINT | {"marker": "*", "color": ORANGE, "markersize": 13}
+            axes.plot(*tool, label="tool", **star)
+        _triad(axes, np.zeros(3), np.eye(3), 0.16 * size, "0")
+        _triad(axes, pose.position, pose.rotation, 0.13 * size, "P")
+        _gravity(axes, robot.description.gravity, corner, 0.16 * size)
         handles = {handle.get_label(): handle for handle in axes.get_legend_handles_labels()[0]}
         figure.legend(handles=[*handles.values()], loc="lower center", ncols=len(handles))
-        figure.suptitle(_title(robot, pose), y=0.97)
+        place = ", home" if motion is robot.description.home else ""
+        figure.suptitle(f"{robot.name}{place if pose.time is None else f', t = {pose.time:.4g} s'}")
     return figure
 
 
@@ -142,15 +155,17 @@ class _Arrow(FancyArrowPatch):
     """An arrow in space from `start` to `end`."""
 
     def __init__(self, start: Array, end: Array, **style: Any) -> None:
-        super().__init__((0, 0), (0, 0), arrowstyle="-|>", shrinkA=0, shrinkB=0, **style)
+        super().__init__(
+            (0, 0), (0, 0), arrowstyle="-|>", shrinkA=0, shrinkB=0, zorder=FRONT, **style
+        )
         self.ends = np.stack([start, end])
 
     def do_3d_projection(self) -> float:
-        """Place the arrow on the page; return its depth."""
+        """Place the arrow on the page; returns its depth."""
         axes: Any = self.axes
-        x, y, z = proj_transform(*self.ends.T, axes.M)
+        x, y, depth = proj_transform(*self.ends.T, axes.M)
         self.set_positions((x[0], y[0]), (x[1], y[1]))
-        return float(np.min(z))
+        return float(np.min(depth))
 
 
 def _joints(robot: Robot, pose: Motion) -> tuple[Array, Array, Array]:
@@ -172,64 +187,98 @@ def _joints(robot: Robot, pose: Motion) -> tuple[Array, Array, Array]:
     return ground, universal, universal + length[:, np.newaxis] * legs.direction
 
 
-def _space(axes: Any, low: Array, high: Array, gravity: Array) -> None:
-    """Equal scales along all axes, and gravity down the page.
+def _space(axes: Any, low: Array, high: Array, gravity: Array) -> Array:
+    """Equal scales along all axes, and gravity down the page; returns the upper left corner.
 
     Where gravity points along a positive axis, that axis and one more are turned round, so that the
     picture stays right-handed.
     """
     vertical = int(np.argmax(np.abs(gravity))) if np.any(gravity) else 2
-    turned = (vertical, (vertical + 2) % 3) if gravity[vertical] > 0 else ()
+    turned = np.zeros(3, dtype=bool)
+    turned[[vertical, vertical - 1]] = gravity[vertical] > 0
+    first, last = np.where(turned, high, low), np.where(turned, low, high)
     for i, name in enumerate("xyz"):
-        ends = (high[i], low[i]) if i in turned else (low[i], high[i])
-        axes.set(**{f"{name}lim": ends, f"{name}label": f"{name} [m]"})
+        axes.set(**{f"{name}lim": (first[i], last[i]), f"{name}label": f"{name} [m]"})
         axis = getattr(axes, f"{name}axis")
         axis.set_major_locator(MaxNLocator(5))
         axis.set_pane_color("white")
-        axis.labelpad = 8
+        axis.labelpad = 6
+    axes.view_init(elev=EL, azim=AZ, vertical_axis="xyz"[vertical])
     axes.set_box_aspect(high - low)
-    axes.view_init(elev=20, azim=-60, vertical_axis="xyz"[vertical])
+    _fill_page(axes, low, high)
+    return np.where(np.arange(3) == vertical, last, first)
+
+
+def _fill_page(axes: Any, low: Array, high: Array) -> None:
+    """Zoom and move the box low … high into the page, less a margin for labels."""
+    corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
+    flat = proj_transform(*corners.T, axes.get_proj())[:2]
+    axes.apply_aspect()
+    onto_page = axes.transData - axes.figure.transFigure
+    page = onto_page.transform(np.transpose(flat))
+    first, last = page.min(axis=0), page.max(axis=0)
+    zoom = float(np.min((ROOM[1] - ROOM[0]) / (last - first)))
+    axes.set_box_aspect(high - low, zoom=zoom)
+    middle = axes.get_position().get_points().mean(axis=0)
+    move = ROOM.mean(axis=0) - middle - zoom * ((first + last) / 2 - middle)
+    axes.set_position(axes.get_position().translated(*move))
 
 
 def _ground(axes: Any, ground: Array) -> None:
-    """The base polygon, or the rails and the frame their far ends hang on."""
+    """The base polygon, or the rails and the frame their first ends hang on."""
     if ground.shape[1] == 1:
-        _polygon(axes, ground[:, 0], facecolor=PALE, edgecolor=GREY, alpha=0.5)
+        _polygon(axes, ground[:, 0], facecolor=PALE, edgecolor=GREY, alpha=0.5, zorder=-FRONT)
         return
-    _polygon(axes, ground[:, 0], facecolor="none", edgecolor=PALE, linewidth=1.5)
+    _polygon(axes, ground[:, 0], facecolor="none", edgecolor=PALE, zorder=-FRONT)
     for rail in ground:
-        axes.plot(*rail.T, color=GREY, linewidth=5, solid_capstyle="butt", gid="rail")
+        _bar(axes, *rail, color=GREY, linewidth=4, gid="rail")
 
 
-def _legs(axes: Any, robot: Robot, universal: Array, spherical: Array) -> None:
-    """UPS: a thick cylinder and a thin rod; PUS: a link."""
+def _legs(
+    axes: Any, robot: Robot, ground: Array, universal: Array, spherical: Array, size: float
+) -> None:
+    """UPS: a thick cylinder and a thin rod; PUS: a slider and a link. Joints and numbers."""
     for leg, (start, end) in enumerate(zip(universal, spherical, strict=True)):
         color = PALETTE[leg % len(PALETTE)]
         if robot.kind == "UPS":
             middle = start + CYLINDER * (end - start)
-            axes.plot(*np.stack([middle, end]).T, color=DARK, linewidth=3, gid="rod")
-            axes.plot(*np.stack([start, middle]).T, color=color, linewidth=7, gid="leg")
+            outward = (start - end) / np.linalg.norm(end - start)
+            _bar(axes, middle, end, color=DARK, linewidth=3, gid="rod")
+            _bar(axes, start, middle, color=color, linewidth=7, gid="leg")
+            label = start + 0.06 * size * outward
         else:
-            axes.plot(*np.stack([start, end]).T, color=color, linewidth=4, gid="leg")
+            first, last = ground[leg]
+            along = (last - first) / np.linalg.norm(last - first)
+            _bar(axes, start - 0.03 * size * along, start + 0.03 * size * along, color=DARK,
+                 linewidth=9, gid="slider")  # fmt: skip
+            _bar(axes, start, end, color=color, linewidth=4, gid="leg")
+            label = first - 0.05 * size * along
+        _text(axes, label, str(leg + 1), color=color, fontweight="bold", fontsize=12)
+    axes.plot(*universal.T, marker="s", label="universal joint", zorder=FRONT - 1, **JOINT)
+    axes.plot(*spherical.T, marker="o", label="spherical joint", zorder=FRONT - 1, **JOINT)
+
+
+def _bar(axes: Any, start: Array, end: Array, **style: Any) -> None:
+    """A straight body."""
+    ends = np.stack([start, end])
+    axes.plot(*ends.T, zorder=_nearness(axes, ends), solid_capstyle="butt", **style)
+
+
+def _nearness(axes: Any, points: Array) -> float:
+    """Drawing order of a body: what is nearer to the viewer hides what is farther away."""
+    return -float(proj_transform(*points.mean(axis=0), axes.get_proj())[2])
 
 
 def _polygon(axes: Any, points: Array, **style: Any) -> None:
-    """The polygon through points, in the order of their angle about their middle."""
+    """The polygon through points in a plane, by their angle about their middle, or else their hull."""
     spread = points - points.mean(axis=0)
-    first, second = np.linalg.svd(spread, full_matrices=True)[2][:2]
-    order = np.argsort(np.arctan2(spread @ second, spread @ first))
-    axes.add_collection3d(Poly3DCollection([points[order]], **style))
-
-
-def _numbers(axes: Any, ground: Array, away: float) -> None:
-    """Leg numbers beside what stands on the ground, on the outside."""
-    middle = ground.mean(axis=(0, 1))
-    for leg, ends in enumerate(ground):
-        distances = np.linalg.norm(ends - middle, axis=-1)
-        end = ends[np.argmax(distances)]
-        place = end + away * (end - middle) / np.max(distances)
-        color = PALETTE[leg % len(PALETTE)]
-        _text(axes, place, str(leg + 1), color=color, fontweight="bold", fontsize=12)
+    _, (wide, _, thick), (first, second, _) = np.linalg.svd(spread, full_matrices=False)
+    if thick > 0.1 * wide:
+        faces = points[ConvexHull(points).simplices]
+        style |= {"alpha": 0.12, "linewidth": 0.5}
+    else:
+        faces = points[np.argsort(np.arctan2(spread @ second, spread @ first))][np.newaxis]
+    axes.add_collection3d(Poly3DCollection(faces, **style))
 
 
 def _triad(axes: Any, origin: Array, rotation: Array, length: float, index: str) -> None:
@@ -238,25 +287,18 @@ def _triad(axes: Any, origin: Array, rotation: Array, length: float, index: str)
     for name, direction, color in zip("xyz", rotation.T, colors, strict=True):
         end = origin + length * direction
         axes.add_artist(_Arrow(origin, end, color=color, linewidth=1.5, mutation_scale=9))
-        _text(axes, origin + 1.2 * length * direction, f"${name}_{index}$", color=color)
+        _text(axes, origin + 1.25 * length * direction, f"${name}_{index}$", color=color)
 
 
-def _gravity(axes: Any, gravity: Array, corner: Array, length: float) -> None:
-    if not np.any(gravity):
-        return
-    end = corner + length * gravity / np.linalg.norm(gravity)
-    axes.add_artist(_Arrow(corner, end, color=DARK, linewidth=2.5, mutation_scale=15))
-    _text(axes, end, "g", color=DARK)
+def _gravity(axes: Any, gravity: Array, start: Array, length: float) -> None:
+    if np.any(gravity):
+        along = length * gravity / np.linalg.norm(gravity)
+        axes.add_artist(_Arrow(start, start + along, color=DARK, linewidth=2, mutation_scale=14))
+        _text(axes, start + 1.25 * along, "$g$", color=DARK, fontsize=12)
 
 
 def _text(axes: Any, place: Array, text: str, **style: Any) -> None:
-    axes.text(*place, text, ha="center", va="center", path_effects=HALO, zorder=100, **style)
-
-
-def _title(robot: Robot, pose: Motion) -> str:
-    if pose is robot.description.home:
-        return f"{robot.name}, home"
-    return robot.name if pose.time is None else f"{robot.name}, {float(pose.time):.4g} s"
+    axes.text(*place, text, ha="center", va="center", path_effects=HALO, zorder=FRONT + 1, **style)
 
 
 def _leg_panels(motion: Motion, panels: Sequence[tuple[Array, str]], title: str) -> Figure:

@@ -5,6 +5,7 @@ The same lines run on floats (3,), on batches (3, legs, samples) and on arrays o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,3 +56,24 @@ def outer(a: Components, b: Components) -> Components:
 def columns(x: Components, y: Components, z: Components) -> Components:
     """The matrix (3, 3, ...) with columns x, y, z: the rotation from that frame to the world."""
     return np.stack(np.broadcast_arrays(x, y, z), axis=1)
+
+
+def _on_numbers_and_symbols(numeric: Callable[..., Any], method: str) -> Callable[..., Any]:
+    """A NumPy function that on arrays of symbols calls the symbols' method instead."""
+
+    def on_symbols(first: Any, *rest: Any) -> Any:
+        return getattr(first, method)(*rest)
+
+    def function(first: Any, *rest: Any) -> Any:
+        if np.asarray(first).dtype != object:
+            return numeric(first, *rest)
+        return np.frompyfunc(on_symbols, 1 + len(rest), 1)(first, *rest)
+
+    return function
+
+
+copysign = _on_numbers_and_symbols(np.copysign, "copysign")
+minimum = _on_numbers_and_symbols(np.minimum, "minimum")
+maximum = _on_numbers_and_symbols(np.maximum, "maximum")
+or_one = _on_numbers_and_symbols(lambda x: x + (x == 0), "or_one")
+or_one.__doc__ = "1 where x = 0, else x: a safe divisor of what is 0 there."

@@ -7,6 +7,6 @@ Both take what `Robot.inverse_dynamics` takes and return its `Actuation`.
 
 from __future__ import annotations
 
-from gough.formulations import newton_euler, virtual_work
+from . import newton_euler, virtual_work
 
 __all__ = ["newton_euler", "virtual_work"]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gough import batch
 from gough.batch import Answer, OnError, Trouble
-from gough.dynamics import State
 from gough.errors import ReachError, SingularError
 from gough.formulations.parts import Parts
 from gough.linear import WORST_CONDITION
 from gough.motion import Array, Motion
 from gough.results import Actuation
+
+if TYPE_CHECKING:
+    from gough.dynamics import State
 
 SMALLEST_SLOPE = 1e-9
 """|a·n| and ‖α×n‖ below which a leg counts as singular."""
@@ -46,9 +48,11 @@ def run(
     """Evaluate a model over all samples of a motion: arrays (..., legs) with its batch axes."""
 
     def on_components(state: State, wrench: Array | None) -> Answer:
-        fields = [np.moveaxis(field, -1, 0)[..., 0] for field in state]
-        loads = np.zeros((len(fields[0]), 6)) if wrench is None else wrench.T
-        values, troubles = model(Pose(*fields, loads[:, :3], loads[:, 3:]))
+        fields = {
+            name: np.moveaxis(field, -1, 0)[..., 0] for name, field in state._asdict().items()
+        }
+        loads = np.zeros((len(fields["position"]), 6)) if wrench is None else wrench.T
+        values, troubles = model(Pose(**fields, force=loads[:, :3], moment=loads[:, 3:]))
         turned = {name: np.moveaxis(value, 0, -1) for name, value in values.items()}
         return Answer(turned, troubles)
 
@@ -109,14 +113,13 @@ def pose_trouble(condition: Array) -> Trouble:
 
 def guarded(matrices: Array) -> tuple[Array, Array]:
     """Condition numbers (...) of (..., n, n) matrices, and the matrices with 1 where singular."""
-    finite = np.isfinite(matrices).all(axis=(-2, -1))
     unit = np.eye(matrices.shape[-1])
-    singular_values = np.linalg.svd(
-        np.where(finite[..., np.newaxis, np.newaxis], matrices, unit), compute_uv=False
-    )
-    condition = np.where(finite, singular_values[..., 0] / singular_values[..., -1], np.inf)
-    regular = condition < WORST_CONDITION
-    return condition, np.where(regular[..., np.newaxis, np.newaxis], matrices, unit)
+    finite = np.all(np.isfinite(matrices), axis=(-2, -1), keepdims=True)
+    tame: Array = np.where(finite, matrices, unit)
+    stretch = np.linalg.svd(tame, compute_uv=False)
+    condition = np.where(finite[..., 0, 0], stretch[..., 0] / stretch[..., -1], np.inf)
+    regular = (condition < WORST_CONDITION)[..., np.newaxis, np.newaxis]
+    return condition, np.where(regular, matrices, unit)
 
 
 def dot(a: Array, b: Array) -> Array:

@@ -12,14 +12,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.legs.body import Body, newton_euler, turn
-from gough.legs.leg import Health, LegKinematics, LegLoad, at_tip, inertia_at_tip
-from gough.vectors import Components, columns, cross, dot, matvec, norm
+from gough.legs.body import Body, Spin, force, moment
+from gough.legs.leg import (
+    Health,
+    LegKinematics,
+    LegLoad,
+    cross_moment,
+    first_angle,
+    first_angle_rates,
+    inertia_about_joint,
+    inertia_to_world,
+    link_frame,
+    sideways_at_tip,
+    to_link,
+    to_world,
+    turning,
+    turning_faster,
+)
+from gough.vectors import Components, cross, dot, norm
 
 JOINTS = ("lambda", "phi1", "phi2")
 BODIES = ("slider", "cross", "link")
-ACTUATED = 0
-UNIVERSAL = (1, 2)
 HEALTH = (
     Health(
         0.0,
@@ -65,120 +78,171 @@ def kinematics(
 ) -> LegKinematics:
     """Joint coordinates, rates and accelerations from the tip's.
 
-    q = a·d ∓ √((a·d)² − d·d + l²), d = P − rail_origin (Kim & Ryu 2002, Eq. 8);
-    q̇ = n·v/(a·n);  q̈ = (n·v̇ + l ṅ·ṅ)/(a·n)  (Eqs. 9–10, simplified);
-    l ṅ = v − q̇ a,  ṅ = ω×n,  ω = φ̇1 α + φ̇2 β with β = α×x_cross, and
-    ω̇ = φ̈1 α + φ̈2 β + φ̇1 φ̇2 α×β  (exact, in place of Eq. 19).
+    q = a·d ∓ √((a·d)² − d·d + l²), d = P − rail_origin (Kim & Ryu 2002, Eq. 8). On the link's axes
+    v = q̇ a + l ω×z and v̇ = q̈ a + l (ω̇×z + ω×(ω×z)), exactly (in place of Eqs. 9–10 and 19):
+    q̇ = v_z/a_z, q̈ = (v̇_z + l (ω_x² + ω_y²))/a_z; φ̇1 = ω_x/s, φ̇2 = −ω_y.
     """
-    a, alpha, length = leg.rail_direction, leg.axis, leg.length
+    a, length = leg.rail_direction, leg.length
     d = tip - leg.rail_origin
-    along = dot(a, d)
     # (a·d)² − d·d is −‖a×d‖², which does not cancel where d is long
     offset = cross(a, d)
     radicand = length * length - dot(offset, offset)
-    q = along + leg.sign * np.sqrt(radicand)
-    n = (d - q * a) / length
-    normal = cross(alpha, n)
-    sine, cosine = norm(normal), dot(alpha, n)
-    beta = normal / sine
-    x_cross = cross(beta, alpha)
-    ahead = cross(beta, n)  # ∂n/∂φ2
-    slope = dot(a, n)
-    row_q = n / slope
-    row_1 = (beta - dot(a, beta) * row_q) / (length * sine)
-    row_2 = (ahead - dot(a, ahead) * row_q) / length
-    rows = np.stack(np.broadcast_arrays(row_q, row_1, row_2))
-
-    qd, phi1d, phi2d = matvec(rows, velocity)
-    omega = phi1d * alpha + phi2d * beta
-    drift = phi1d * phi2d * cross(alpha, beta)  # the part of ω̇ without φ̈
-    bias = length * (cross(drift, n) + cross(omega, cross(omega, n)))
-    qdd, phi1dd, phi2dd = matvec(rows, acceleration - bias)
-
-    phi1 = np.arctan2(dot(x_cross, cross(alpha, leg.reference)), dot(x_cross, leg.reference))
-    phi2 = np.arctan2(sine, cosine)
-    world = np.eye(3).reshape(3, 3, *(1,) * (n.ndim - 1))
+    q = dot(a, d) + leg.sign * np.sqrt(radicand)
+    per_length = 1 / length
+    n = (d - q * a) * per_length
+    link = link_frame(leg.axis, n)
+    rail = to_link(link, a)
+    per_slope = 1 / rail[2]
+    v = to_link(link, velocity)
+    qd = v[2] * per_slope
+    omega = turning(link, (v[:2] - qd * rail[:2]) * per_length)
+    at = to_link(link, acceleration)
+    wx, wy, wz = omega
+    qdd = (at[2] + length * (wx * wx + wy * wy)) * per_slope
+    relative = (at[:2] - qdd * rail[:2]) * per_length
+    sideways = np.stack([relative[0] - wx * wz, relative[1] - wy * wz])
+    spin = Spin(omega, turning_faster(link, omega, sideways))
+    phi1d, phi1dd = first_angle_rates(link, spin)
+    phi1 = first_angle(link, leg.axis, leg.reference)
+    phi2 = np.arctan2(link.sine, link.cosine)
     return LegKinematics(
         q=q,
         qd=qd,
         qdd=qdd,
         joints=np.stack([q, phi1, phi2]),
-        joint_rates=np.stack([qd, phi1d, phi2d]),
-        joint_accelerations=np.stack([qdd, phi1dd, phi2dd]),
-        inverse_jacobian=rows,
-        w=row_q,
+        joint_rates=np.stack([qd, phi1d, -wy]),
+        joint_accelerations=np.stack([qdd, phi1dd, -spin.omega_dot[1]]),
+        w=n * per_slope,
         direction=n,
-        first_axis=alpha,
-        second_axis=beta,
-        frames=(world, columns(x_cross, beta, alpha), columns(-ahead, -beta, n)),
-        link_angular_velocity=omega,
-        link_angular_acceleration=phi1dd * alpha + phi2dd * beta + drift,
-        tip_acceleration=acceleration,
-        health=np.stack([radicand, np.abs(slope), sine]),
+        link_angular_velocity=to_world(link, omega),
+        link_angular_acceleration=to_world(link, spin.omega_dot),
+        link=link,
+        spin=spin,
+        arm=length + 0 * q,
+        per_arm=per_length + 0 * q,
+        tip_acceleration=at,
+        health=np.stack([radicand, abs(rail[2]), link.sine]),
     )
 
 
-def load(leg: PUS, motion: LegKinematics, gravity: Components) -> LegLoad:
-    """Load A v̇ + h of the legs at their tips, in one go.
+def load(leg: PUS, legs: LegKinematics, gravity: Components) -> LegLoad:
+    """Load A v̇ + h of the legs at their tips, in one go (Kim & Ryu 2002, Eqs. 20–22, all inertias kept).
 
-    With F, N of Newton–Euler for slider, cross and link about the universal joint, which moves with
-    q̈ a, the joint loads are H_q = a·(F_slider + F_cross + F_link) + rotor q̈,
-    H_φ1 = α·(N_cross + N_link), H_φ2 = β·N_link (Kim & Ryu 2002, Eqs. 20–22, all inertias kept).
+    The universal joint moves with q̈ a. On the link's axes the link asks for F_l and N_l about the joint;
+    along the rail slider, cross and link ask for
+    H_q = (m_s + m_c) (q̈ − a·g) + a·(F_l + θ̈ axis×S_c + θ̇² axis×(axis×S_c)) + rotor q̈,
+    θ the first universal angle, of which what the sideways force brings along a is taken off.
     """
-    a, alpha, beta = leg.rail_direction, motion.first_axis, motion.second_axis
-    omega, omega_dot = motion.link_angular_velocity, motion.link_angular_acceleration
-    phi1d, phi1dd = motion.joint_rates[1], motion.joint_accelerations[1]
-    rest = 0 * omega
-    felt = motion.qdd * a - gravity
-    slider, cross_, link = motion.frames
-    F_s, N_s = newton_euler(leg.slider, slider, rest, rest, felt)
-    F_c, N_c = newton_euler(leg.cross, cross_, phi1d * alpha, phi1dd * alpha, felt)
-    F_l, N_l = newton_euler(leg.link, link, omega, omega_dot, felt)
-    H_q = dot(a, F_s + F_c + F_l) + leg.rotor_mass * motion.qdd
-    joint_loads = np.stack([H_q, dot(alpha, N_c + N_l), dot(beta, N_l)])
-    return LegLoad(at_tip(motion, joint_loads), F_l, N_l, (F_s + F_c, N_s + N_c))
+    link, spin = legs.link, legs.spin
+    rail = to_link(link, leg.rail_direction)
+    weight = -to_link(link, gravity)
+    felt = legs.qdd * rail + weight
+    link_force = force(leg.link, spin, felt)
+    link_moment = moment(leg.link, spin, felt)
+    turned_cross = cross_moment(legs, leg.cross.inertia, leg.cross.first_moment, felt)
+    fx, fy = sideways_at_tip(legs, link_moment, turned_cross)
+    cross_force = leg.cross.mass * felt + _swung(leg, legs)
+    slider_force = leg.slider.mass * felt
+    carried = cross_force + slider_force
+    pushed = dot(rail, carried + link_force) + leg.rotor_mass * legs.qdd
+    slider_moment = cross(to_link(link, leg.slider.first_moment), felt)
+    return LegLoad(
+        sideways=fx * link.frame[:, 0] + fy * link.frame[:, 1],
+        along=pushed - rail[0] * fx - rail[1] * fy,
+        link_force=link_force,
+        link_moment=link_moment,
+        rest=(carried, slider_moment + _cross_couple(leg, legs, felt)),
+    )
 
 
-def inertia(leg: PUS, motion: LegKinematics) -> Components:
+def _cross_axes(legs: LegKinematics) -> Components:
+    """The cross's axes on the link's: columns x = (−c, 0, s), y = (0, −1, 0), z = (s, 0, c)."""
+    s, c = legs.link.sine, legs.link.cosine
+    zero = 0 * s
+    rows = [[-c, zero, s], [zero, zero - 1, zero], [s, zero, c]]
+    return np.stack([np.stack(row) for row in rows])
+
+
+def _swung(leg: PUS, legs: LegKinematics) -> Components:
+    """Force that swinging the cross's centre of mass about the axis takes, on the link's axes, N.
+
+    θ̈ axis×S + θ̇² axis×(axis×S): only MX and MY are swung.
+    """
+    rate, faster = first_angle_rates(legs.link, legs.spin)
+    mx, my, _ = leg.cross.first_moment
+    square = rate * rate
+    axes = _cross_axes(legs)
+    result: Components = (-faster * my - square * mx) * axes[:, 0] + (
+        faster * mx - square * my
+    ) * axes[:, 1]
+    return result
+
+
+def _cross_couple(leg: PUS, legs: LegKinematics, felt: Components) -> Components:
+    """Moment of the cross about the universal joint, all three components, on the link's axes."""
+    rate, faster = first_angle_rates(legs.link, legs.spin)
+    axes = _cross_axes(legs)
+    zero = 0 * rate
+    spin = Spin(np.stack([zero, zero, rate]), np.stack([zero, zero, faster]))
+    local = np.stack([dot(axes[:, i], felt) for i in range(3)])
+    own = moment(leg.cross, spin, local)
+    couple: Components = own[0] * axes[:, 0] + own[1] * axes[:, 1] + own[2] * axes[:, 2]
+    return couple
+
+
+def inertia(leg: PUS, legs: LegKinematics) -> Components:
     """Inertia A (3, 3, ...) of the legs felt at their tips, kg.
 
-    Joint-space mass matrix: A_qq = m_slider + m_cross + m_link + rotor, A_q1 = a·(α×(S_cross + S_link)),
-    A_q2 = a·(β×S_link), A_11 = α·(I_cross + I_link) α, A_12 = β·I_link α, A_22 = β·I_link β.
+    In (v_x − ρ_x v_z, v_y − ρ_y v_z, q̇ = v_z/a_z), ρ = (a_x, a_y)/a_z, the leg's inertia is B: sideways
+    from the inertia about the joint, B_qq all masses, B_xq = a·(y×S_l)/l,
+    B_yq = −a·(e×S_l + axis×S_c/s)/l with e = (1, 0, κ). All on the link's axes.
     """
-    a, alpha, beta = leg.rail_direction, motion.first_axis, motion.second_axis
-    _, cross_, link = motion.frames
-    moment = matvec(link, leg.link.first_moment)
-    both = moment + matvec(cross_, leg.cross.first_moment)
-    turned = turn(leg.link.inertia, link, alpha)
-    a11 = dot(alpha, turned + turn(leg.cross.inertia, cross_, alpha))
-    a12, a22 = dot(beta, turned), dot(beta, turn(leg.link.inertia, link, beta))
-    aq1, aq2 = dot(a, cross(alpha, both)), dot(a, cross(beta, moment))
-    aqq = leg.slider.mass + leg.cross.mass + leg.link.mass + leg.rotor_mass + 0 * a11
-    matrix = np.stack(
-        [np.stack([aqq, aq1, aq2]), np.stack([aq1, a11, a12]), np.stack([aq2, a12, a22])]
-    )
-    return inertia_at_tip(motion, matrix)
+    link = legs.link
+    ax, ay, az = to_link(link, leg.rail_direction)
+    sx, sy, sz = leg.link.first_moment
+    mx, my, _ = leg.cross.first_moment
+    kappa, per_az = link.slope, 1 / az
+    axes = _cross_axes(legs)
+    bxx, bxy, byy = inertia_about_joint(legs, leg.link.inertia, leg.cross.inertia[2][2])
+    bxq = (ax * sz - az * sx) * legs.per_arm
+    swung = (mx * axes[:, 1] - my * axes[:, 0]) * link.per_sine
+    about_e = ay * (kappa * sx - sz) + (az - kappa * ax) * sy
+    byq = -(about_e + ax * swung[0] + ay * swung[1] + az * swung[2]) * legs.per_arm
+    bqq = leg.slider.mass + leg.cross.mass + leg.link.mass + leg.rotor_mass
+    rx, ry = ax * per_az, ay * per_az
+    xz = bxq * per_az - rx * bxx - ry * bxy
+    yz = byq * per_az - rx * bxy - ry * byy
+    # A_zz = bqq/az² − ρ·(B_xq, B_yq)/az − ρ·(A_xz, A_yz)
+    zz = (bqq * per_az - rx * bxq - ry * byq) * per_az - rx * xz - ry * yz
+    return inertia_to_world(link, (bxx, byy, zz), (bxy, xz, yz))
+
+
+def couple_at_tip(leg: PUS, legs: LegKinematics, couple: Components) -> Components:
+    """Force at the tip that does the work of a couple on the link (world axes)."""
+    fx, fy = sideways_at_tip(legs, to_link(legs.link, couple), 0 * legs.q)
+    sideways: Components = fx * legs.link.frame[:, 0] + fy * legs.link.frame[:, 1]
+    return sideways - dot(leg.rail_direction, sideways) * legs.w
 
 
 def reactions(
     leg: PUS,
-    motion: LegKinematics,
+    legs: LegKinematics,
     load: LegLoad,
     force: Components,
     universal_couple: Components,
     spherical_couple: Components,
 ) -> dict[str, Components]:
-    """Joint reactions once the force f of the leg on the platform is known.
+    """Joint reactions (world axes) once the force f of the leg on the platform is known.
 
-    `universal`: F_link + f, the cross on the link; `universal_moment`: N_link + l n×f less the friction
-    couples on the link; `guide`: the rail's force on the slider, F_slider + F_cross + universal made
-    perpendicular to the rail (Kim & Ryu 2002, Eq. 21); `guide_moment`: the rail's couple on the
-    slider about the universal joint.
+    `universal`: F_link + f, the cross on the link; `universal_moment`: N_link + l n×f less the
+    friction couples on the link; `guide`: the rail's force on the slider, F_slider + F_cross +
+    universal made perpendicular to the rail (Kim & Ryu 2002, Eq. 21); `guide_moment`: the rail's
+    couple on the slider about the universal joint.
     """
     a = leg.rail_direction
-    carried_force, carried_moment = load.rest
-    universal = load.link_force + force
-    moment = load.link_moment + cross(leg.length * motion.direction, force)
+    carried_force, carried_moment = (to_world(legs.link, one) for one in load.rest)
+    universal = to_world(legs.link, load.link_force) + force
+    moment = to_world(legs.link, load.link_moment) + cross(leg.length * legs.direction, force)
     pushed = carried_force + universal
     return {
         "spherical": force,
@@ -189,13 +253,14 @@ def reactions(
     }
 
 
-def potential_energy(leg: PUS, motion: LegKinematics, gravity: Components) -> Components:
+def potential_energy(leg: PUS, legs: LegKinematics, gravity: Components) -> Components:
     """U = −g·Σ (M_j o_j + MS_j) of each leg, J, from the world's origin."""
-    joint = leg.rail_origin + motion.q * leg.rail_direction
-    moment = (leg.slider.mass + leg.cross.mass + leg.link.mass) * joint
-    for body, frame in zip((leg.slider, leg.cross, leg.link), motion.frames, strict=True):
-        moment = moment + matvec(frame, body.first_moment)
-    return -dot(gravity, moment)
+    joint = leg.rail_origin + legs.q * leg.rail_direction
+    axes = _cross_axes(legs)
+    mx, my, mz = leg.cross.first_moment
+    moments = leg.link.first_moment + mx * axes[:, 0] + my * axes[:, 1] + mz * axes[:, 2]
+    total = (leg.slider.mass + leg.cross.mass + leg.link.mass) * joint + leg.slider.first_moment
+    return -dot(gravity, total + to_world(legs.link, moments))
 
 
 def guide_normals(leg: PUS) -> tuple[Components, Components]:

@@ -1,9 +1,9 @@
 """UPS leg: universal joint on the base, actuated prismatic joint, spherical joint on the platform.
 
-Khalil & Guegan 2004; Long, Khalil & Martinet 2014. Frames (world axes throughout):
-z1 = axis, fixed to the base; x1 = the leg's direction made perpendicular to z1; z2 = −y1;
-x3 = x2 = cos q2 x1 + sin q2 z1; z3 along the leg, P = B + q3 z3. Frames 1 and 2 sit at B, 3 at P.
-The joint angles never enter: sin q2 = ‖z1×z3‖ and cos q2 = −z1·z3 do all the work.
+Khalil & Guegan 2004; Long, Khalil & Martinet 2014. The papers' frame 3 is the link frame of
+`gough.legs.leg`: z3 along the leg, P = B + q3 z3, y3 along z3×axis; frame 2 has x2 = x3, z2 = y3;
+frame 1 has z1 = axis. Frames 1 and 2 sit at B, 3 at P. The joint angles never enter:
+sin q2 = ‖z1×z3‖ and cos q2 = −z1·z3 do all the work.
 """
 
 from __future__ import annotations
@@ -12,14 +12,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.legs.body import Body, newton_euler, turn
-from gough.legs.leg import Health, LegKinematics, LegLoad, at_tip, inertia_at_tip
-from gough.vectors import Components, columns, cross, dot, matvec, norm
+from gough.legs.body import Body, Spin, force, gyroscopic, turned
+from gough.legs.leg import (
+    Health,
+    LegKinematics,
+    LegLoad,
+    cross_moment,
+    first_angle,
+    first_angle_rates,
+    inertia_about_joint,
+    inertia_to_world,
+    link_frame,
+    sideways_at_tip,
+    to_link,
+    to_world,
+    turning,
+    turning_faster,
+)
+from gough.vectors import Components, cross, dot, matvec, norm
 
 JOINTS = ("q1", "q2", "q3")
 BODIES = ("cross", "cylinder", "rod")
-ACTUATED = 2
-UNIVERSAL = (0, 1)
 HEALTH = (
     Health(1e-9, True, "its length {value:.3g} m is zero (limit {limit:g} m)"),
     Health(
@@ -49,125 +62,137 @@ def kinematics(
 ) -> LegKinematics:
     """Joint coordinates, rates and accelerations from the tip's.
 
-    q3 = ‖P − B‖, and with Khalil & Guegan 2004, Eqs. 14–18 (s = sin q2):
-    q̇1 = −y3·v/(q3 s),  q̇2 = x3·v/q3,  q̇3 = z3·v
-    v̇ = q̈3 z3 + 2 q̇3 ω×z3 + q3 (ω̇×z3 + ω×(ω×z3)),  ω = q̇1 z1 + q̇2 z2,
-    ω̇ = q̈1 z1 + q̈2 z2 + q̇1 q̇2 z1×z2
+    q3 = ‖P − B‖, v = q̇3 z3 + q3 ω×z3 and v̇ = q̈3 z3 + 2 q̇3 ω×z3 + q3 (ω̇×z3 + ω×(ω×z3)), read on
+    the axes of frame 3 (Khalil & Guegan 2004, Eqs. 14–18); q̇1 = ω_x/sin q2, q̇2 = ω_y.
     """
     along = tip - leg.base
-    q3 = norm(along)
-    z3 = along / q3
-    z1 = leg.axis
-    normal = cross(z1, z3)
-    sine, cosine = norm(normal), -dot(z1, z3)
-    y1 = normal / sine
-    z2 = y3 = -y1
-    x1 = cross(y1, z1)
-    x3 = cross(y3, z3)
-    rows = np.stack(np.broadcast_arrays(-y3 / (q3 * sine), x3 / q3, z3))
-
-    q1d, q2d, q3d = matvec(rows, velocity)
-    omega = q1d * z1 + q2d * z2
-    drift = q1d * q2d * cross(z1, z2)  # the part of ω̇ without q̈
-    turning = cross(omega, z3)
-    bias = 2 * q3d * turning + q3 * (cross(drift, z3) + cross(omega, turning))
-    q1dd, q2dd, q3dd = matvec(rows, acceleration - bias)
-
-    q1 = np.arctan2(dot(x1, cross(z1, leg.reference)), dot(x1, leg.reference))
-    q2 = np.arctan2(sine, cosine)
+    q = norm(along)
+    per_q = 1 / q
+    z3 = along * per_q
+    link = link_frame(leg.axis, z3)
+    v = to_link(link, velocity)
+    qd = v[2]
+    omega = turning(link, v[:2] * per_q)
+    a = to_link(link, acceleration)
+    wx, wy, wz = omega
+    qdd = a[2] + q * (wx * wx + wy * wy)
+    twice = 2 * qd
+    sideways = np.stack(
+        [(a[0] - twice * wy) * per_q - wx * wz, (a[1] + twice * wx) * per_q - wy * wz]
+    )
+    spin = Spin(omega, turning_faster(link, omega, sideways))
+    q1d, q1dd = first_angle_rates(link, spin)
+    q1 = first_angle(link, leg.axis, leg.reference)
+    q2 = np.arctan2(link.sine, -link.cosine)
     return LegKinematics(
-        q=q3,
-        qd=q3d,
-        qdd=q3dd,
-        joints=np.stack([q1, q2, q3]),
-        joint_rates=np.stack([q1d, q2d, q3d]),
-        joint_accelerations=np.stack([q1dd, q2dd, q3dd]),
-        inverse_jacobian=rows,
+        q=q,
+        qd=qd,
+        qdd=qdd,
+        joints=np.stack([q1, q2, q]),
+        joint_rates=np.stack([q1d, wy, qd]),
+        joint_accelerations=np.stack([q1dd, spin.omega_dot[1], qdd]),
         w=z3,
         direction=z3,
-        first_axis=z1,
-        second_axis=z2,
-        frames=(columns(x1, y1, z1), columns(x3, -z3, y3), columns(x3, y3, z3)),
-        link_angular_velocity=omega,
-        link_angular_acceleration=q1dd * z1 + q2dd * z2 + drift,
-        tip_acceleration=acceleration,
-        health=np.stack([q3, sine]),
+        link_angular_velocity=to_world(link, omega),
+        link_angular_acceleration=to_world(link, spin.omega_dot),
+        link=link,
+        spin=spin,
+        arm=q,
+        per_arm=per_q,
+        tip_acceleration=a,
+        health=np.stack([q, link.sine]),
     )
 
 
-def load(leg: UPS, motion: LegKinematics, gravity: Components) -> LegLoad:
-    """Load A v̇ + h of the legs at their tips, in one go.
+def on_link_axes(leg: UPS) -> Body:
+    """The cylinder on the axes of frame 3: x2 = x3, y2 = −z3, z2 = y3."""
+    return turned(leg.cylinder, [[1, 0, 0], [0, 0, 1], [0, -1, 0]])
 
-    With F_j, N_j of Newton–Euler for each link (links 1, 2 about B, 3 about P) the joint loads are
-    H1 = z1·(N1 + N_B), H2 = z2·N_B, H3 = z3·F3 + I_A q̈3, where N_B = N2 + N3 + q3 z3×F3
-    (Khalil & Guegan 2004, Eqs. 20–23); the rotor mass I_A is felt along q3 only.
+
+def load(leg: UPS, legs: LegKinematics, gravity: Components) -> LegLoad:
+    """Load A v̇ + h of the legs at their tips, in one go (Khalil & Guegan 2004, Eqs. 20–23).
+
+    On the axes of frame 3, with g the gravity there and L = q3 z3,
+    F3 = M3 (v̇ − g) + ω̇×S3 + ω×(ω×S3),
+    N_B = (I2 + I3) ω̇ + ω×(I2 + I3) ω − S2×g + S3×(v̇ − g) + L×F3 about B (links 2 and 3 turn together);
+    along q3 the leg asks for F3_z + I_A q̈3, I_A being the rotor mass.
     """
-    z1, z2, z3 = motion.first_axis, motion.second_axis, motion.direction
-    q1d, q1dd = motion.joint_rates[0], motion.joint_accelerations[0]
-    omega, omega_dot = motion.link_angular_velocity, motion.link_angular_acceleration
-    frame1, frame2, frame3 = motion.frames
-    _, N1 = newton_euler(leg.cross, frame1, q1d * z1, q1dd * z1, -gravity)
-    F2, N2 = newton_euler(leg.cylinder, frame2, omega, omega_dot, -gravity)
-    F3, N3 = newton_euler(leg.rod, frame3, omega, omega_dot, motion.tip_acceleration - gravity)
-    N_B = N2 + N3 + cross(motion.q * z3, F3)
-    H3 = dot(z3, F3) + leg.rotor_mass * motion.qdd
-    joint_loads = np.stack([dot(z1, N1 + N_B), dot(z2, N_B), H3])
-    return LegLoad(at_tip(motion, joint_loads), F2 + F3, N_B, (F3, N3))
+    weight = -to_link(legs.link, gravity)
+    felt = legs.tip_acceleration + weight
+    cylinder, rod, spin = on_link_axes(leg), leg.rod, legs.spin
+    turning_inertia = cylinder.inertia + rod.inertia
+    rod_force = force(rod, spin, felt)
+    link_moment = (
+        matvec(turning_inertia, spin.omega_dot)
+        + gyroscopic(turning_inertia, spin.omega)
+        + cross(cylinder.first_moment, weight)
+        + cross(rod.first_moment, felt)
+        + np.stack([-legs.q * rod_force[1], legs.q * rod_force[0], 0 * rod_force[2]])
+    )
+    rod_moment = (
+        matvec(rod.inertia, spin.omega_dot)
+        + gyroscopic(rod.inertia, spin.omega)
+        + cross(rod.first_moment, felt)
+    )
+    turned_cross = cross_moment(legs, leg.cross.inertia, leg.cross.first_moment, weight)
+    fx, fy = sideways_at_tip(legs, link_moment, turned_cross)
+    return LegLoad(
+        sideways=fx * legs.link.frame[:, 0] + fy * legs.link.frame[:, 1],
+        along=rod_force[2] + leg.rotor_mass * legs.qdd,
+        link_force=force(cylinder, spin, weight) + rod_force,
+        link_moment=link_moment,
+        rest=(rod_force, rod_moment),
+    )
 
 
-def inertia(leg: UPS, motion: LegKinematics) -> Components:
+def inertia(leg: UPS, legs: LegKinematics) -> Components:
     """Inertia A (3, 3, ...) of the legs felt at their tips, kg: A_xi of Khalil & Guegan 2004.
 
-    Joint-space mass matrix, with L = q3 z3 and I_B u = I2 u + I3 u + L×(u×S3) + S3×(u×L) + M3 L×(u×L):
-    A11 = z1·(I1 + I_B) z1, A12 = z2·I_B z1, A22 = z2·I_B z2, Aj3 = zj·(S3×z3), A33 = M3 + I_A.
+    On the axes of frame 3: sideways from the inertia of links 2 and 3 about B (the rod's with its
+    origin moved from P by q3), xz = −S3_x/q3, yz = −S3_y/q3, zz = M3 + I_A.
     """
-    z1, z2, z3 = motion.first_axis, motion.second_axis, motion.direction
-    frame1, frame2, frame3 = motion.frames
-    arm = motion.q * z3
-    moment = matvec(frame3, leg.rod.first_moment)
+    cylinder, rod, q = on_link_axes(leg), leg.rod, legs.q
+    sx, sy, sz = rod.first_moment
+    moved = q * (2 * sz + rod.mass * q)
+    (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = cylinder.inertia + rod.inertia
+    about = [
+        [ixx + moved, ixy, ixz - q * sx],
+        [ixy, iyy + moved, iyz - q * sy],
+        [ixz - q * sx, iyz - q * sy, izz],
+    ]
+    about_base = np.stack([np.stack(np.broadcast_arrays(*row)) for row in about])
+    xx, xy, yy = inertia_about_joint(legs, about_base, leg.cross.inertia[2][2])
+    mixed = (xy, -sx * legs.per_arm, -sy * legs.per_arm)
+    return inertia_to_world(legs.link, (xx, yy, rod.mass + leg.rotor_mass), mixed)
 
-    def about_base(u: Components) -> Components:
-        spin = cross(u, arm)
-        result: Components = (
-            turn(leg.cylinder.inertia, frame2, u)
-            + turn(leg.rod.inertia, frame3, u)
-            + cross(arm, cross(u, moment) + leg.rod.mass * spin)
-            + cross(moment, spin)
-        )
-        return result
 
-    turned = about_base(z1)
-    sliding = cross(moment, z3)
-    a11 = dot(z1, turn(leg.cross.inertia, frame1, z1) + turned)
-    a12, a22 = dot(z2, turned), dot(z2, about_base(z2))
-    a13, a23 = dot(z1, sliding), dot(z2, sliding)
-    a33 = leg.rod.mass + leg.rotor_mass + 0 * a11
-    matrix = np.stack(
-        [np.stack([a11, a12, a13]), np.stack([a12, a22, a23]), np.stack([a13, a23, a33])]
-    )
-    return inertia_at_tip(motion, matrix)
+def couple_at_tip(leg: UPS, legs: LegKinematics, couple: Components) -> Components:
+    """Force at the tip that does the work of a couple on the link (world axes)."""
+    fx, fy = sideways_at_tip(legs, to_link(legs.link, couple), 0 * legs.q)
+    result: Components = fx * legs.link.frame[:, 0] + fy * legs.link.frame[:, 1]
+    return result
 
 
 def reactions(
     leg: UPS,
-    motion: LegKinematics,
+    legs: LegKinematics,
     load: LegLoad,
     force: Components,
     universal_couple: Components,
     spherical_couple: Components,
 ) -> dict[str, Components]:
-    """Joint reactions once the force f of the leg on the platform is known.
+    """Joint reactions (world axes) once the force f of the leg on the platform is known.
 
     `universal`: F2 + F3 + f, the cross on the cylinder; `universal_moment`: N_B + q3 z3×f less the
     friction couples on the leg; `sliding_force`: F3 + f, the cylinder on the rod, actuator force
     included; `sliding_moment`: the couple of the cylinder on the rod about the tip.
     """
-    rod_force, rod_moment = load.rest
+    rod_force, rod_moment = (to_world(legs.link, one) for one in load.rest)
     return {
         "spherical": force,
-        "universal": load.link_force + force,
-        "universal_moment": load.link_moment
-        + cross(motion.q * motion.direction, force)
+        "universal": to_world(legs.link, load.link_force) + force,
+        "universal_moment": to_world(legs.link, load.link_moment)
+        + cross(legs.q * legs.direction, force)
         - universal_couple
         - spherical_couple,
         "sliding_force": rod_force + force,
@@ -175,10 +200,13 @@ def reactions(
     }
 
 
-def potential_energy(leg: UPS, motion: LegKinematics, gravity: Components) -> Components:
+def potential_energy(leg: UPS, legs: LegKinematics, gravity: Components) -> Components:
     """U = −g·Σ (M_j o_j + MS_j) of each leg, J, from the world's origin."""
-    tip = leg.base + motion.q * motion.direction
-    moment = (leg.cross.mass + leg.cylinder.mass) * leg.base + leg.rod.mass * tip
-    for body, frame in zip((leg.cross, leg.cylinder, leg.rod), motion.frames, strict=True):
-        moment = moment + matvec(frame, body.first_moment)
-    return -dot(gravity, moment)
+    mx, my, mz = leg.cross.first_moment
+    s, c = legs.link.sine, legs.link.cosine
+    # frame 1 on the link's axes: x1 = (−c, 0, s), y1 = (0, −1, 0), z1 = (s, 0, c)
+    cross_first = np.stack(np.broadcast_arrays(mz * s - mx * c, -my, mx * s + mz * c))
+    moments = cross_first + on_link_axes(leg).first_moment + leg.rod.first_moment
+    tip = leg.base + legs.q * legs.direction
+    total = (leg.cross.mass + leg.cylinder.mass) * leg.base + leg.rod.mass * tip
+    return -dot(gravity, total + to_world(legs.link, moments))

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.legs.body import Body, newton_euler
-from gough.vectors import Components, cross, matvec
+from gough.legs.body import Body, Spin, force, moment
+from gough.vectors import Components, cross, matvec, transposed_matvec
 
 
 class Tips(NamedTuple):
@@ -65,10 +65,14 @@ def demand(
 
     Khalil & Guegan 2004, Eq. 24.
     """
-    force, moment = newton_euler(
-        body, rotation, angular_velocity, angular_acceleration, acceleration - gravity
+    spin = Spin(
+        transposed_matvec(rotation, angular_velocity),
+        transposed_matvec(rotation, angular_acceleration),
     )
-    return np.concatenate(np.broadcast_arrays(force, moment))[:, 0]
+    felt = transposed_matvec(rotation, acceleration - gravity)
+    pushed = matvec(rotation, force(body, spin, felt))
+    turned = matvec(rotation, moment(body, spin, felt))
+    return np.concatenate(np.broadcast_arrays(pushed, turned))[:, 0]
 
 
 def mass_matrix(body: Body, rotation: Components) -> Components:

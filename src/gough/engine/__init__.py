@@ -1,0 +1,1 @@
+"""The engine: equations written once, traced into straight-line programs, run everywhere."""

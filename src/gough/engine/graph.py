@@ -1,0 +1,246 @@
+"""Straight-line programs as graphs of scalar operations, built by running the equations on symbols.
+
+Every node is made once: the same operation on the same arguments is the same node, and what is known
+(0 x, 1 x, x − x, constants) is folded while tracing. Nodes are numbered so that arguments come first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+CONSTANT, INPUT = "constant", "input"
+COMMUTATIVE = {"add", "mul", "min", "max"}
+
+
+class Graph:
+    """All nodes of one tracing: an operation, its arguments, and for leaves a value or a place."""
+
+    def __init__(self) -> None:
+        self.operations: list[str] = []
+        self.arguments: list[tuple[int, ...]] = []
+        self.leaves: list[Any] = []
+        """Constant: its value. Input: (field, index)."""
+        self._known: dict[Any, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.operations)
+
+    def _node(self, operation: str, arguments: tuple[int, ...], leaf: Any = None) -> Symbol:
+        key = (operation, arguments, leaf)
+        number = self._known.get(key)
+        if number is None:
+            number = len(self.operations)
+            self._known[key] = number
+            self.operations.append(operation)
+            self.arguments.append(arguments)
+            self.leaves.append(leaf)
+        return Symbol(self, number)
+
+    def constant(self, value: float) -> Symbol:
+        """A number; −0 counts as 0."""
+        return self._node(CONSTANT, (), float(value) + 0.0)
+
+    def input(self, field: str, index: int) -> Symbol:
+        """Element `index` of the flattened input field."""
+        return self._node(INPUT, (), (field, index))
+
+    def inputs(self, field: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+        """An array of input symbols."""
+        count = math.prod(shape)
+        symbols = np.empty(count, dtype=object)
+        for i in range(count):
+            symbols[i] = self.input(field, i)
+        return symbols.reshape(shape)
+
+    def constants(self, values: Any) -> np.ndarray[Any, Any]:
+        """An array of numbers as symbols."""
+        array = np.asarray(values, dtype=np.float64)
+        symbols = np.empty(array.size, dtype=object)
+        for i, value in enumerate(array.flat):
+            symbols[i] = self.constant(value)
+        return symbols.reshape(array.shape)
+
+    def value(self, number: int) -> float | None:
+        """The value of a constant node, None of any other."""
+        if self.operations[number] != CONSTANT:
+            return None
+        return float(self.leaves[number])
+
+    def make(self, operation: str, *arguments: int) -> Symbol:
+        """A node for an operation, folded where its value is known."""
+        folded = _fold(self, operation, arguments)
+        if folded is not None:
+            return folded
+        if operation in COMMUTATIVE:
+            arguments = tuple(sorted(arguments))
+        return self._node(operation, arguments)
+
+    def reachable(self, outputs: Iterable[int]) -> list[int]:
+        """Nodes that the outputs need, arguments first: the rest is dead code."""
+        wanted = set(outputs)
+        for number in range(len(self) - 1, -1, -1):
+            if number in wanted:
+                wanted.update(self.arguments[number])
+        return sorted(wanted)
+
+
+class Symbol:
+    """A node under tracing; behaves as a number."""
+
+    __slots__ = ("graph", "number")
+    __array_priority__ = 100.0
+
+    def __init__(self, graph: Graph, number: int) -> None:
+        self.graph = graph
+        self.number = number
+
+    def _with(self, operation: str, *others: Any) -> Symbol:
+        numbers = [self.number]
+        for other in others:
+            if not isinstance(other, Symbol):
+                other = self.graph.constant(float(other))
+            numbers.append(other.number)
+        return self.graph.make(operation, *numbers)
+
+    def _swapped(self, operation: str, other: Any) -> Symbol:
+        return self.graph.constant(float(other))._with(operation, self)
+
+    def __add__(self, other: Any) -> Symbol:
+        return self._with("add", other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Symbol:
+        return self._with("sub", other)
+
+    def __rsub__(self, other: Any) -> Symbol:
+        return self._swapped("sub", other)
+
+    def __mul__(self, other: Any) -> Symbol:
+        return self._with("mul", other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Symbol:
+        return self._with("div", other)
+
+    def __rtruediv__(self, other: Any) -> Symbol:
+        return self._swapped("div", other)
+
+    def __neg__(self) -> Symbol:
+        return self._with("neg")
+
+    def __abs__(self) -> Symbol:
+        return self._with("abs")
+
+    def sqrt(self) -> Symbol:
+        """√x; NumPy's sqrt finds it."""
+        return self._with("sqrt")
+
+    def arctan2(self, other: Any) -> Symbol:
+        """Angle of (other, self); NumPy's arctan2 finds it."""
+        return self._with("atan2", other)
+
+    def copysign(self, other: Any) -> Symbol:
+        """|self| with the sign of other."""
+        return self._with("copysign", other)
+
+    def minimum(self, other: Any) -> Symbol:
+        """The smaller of two."""
+        return self._with("min", other)
+
+    def maximum(self, other: Any) -> Symbol:
+        """The larger of two."""
+        return self._with("max", other)
+
+    def or_one(self) -> Symbol:
+        """1 where x = 0, else x: a safe divisor of what is 0 there."""
+        return self._with("or_one")
+
+
+_EVALUATE: dict[str, Callable[..., float]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b if b else math.nan,
+    "neg": lambda a: -a,
+    "abs": abs,
+    "sqrt": lambda a: math.sqrt(a) if a >= 0 else math.nan,
+    "atan2": math.atan2,
+    "copysign": math.copysign,
+    "min": min,
+    "max": max,
+    "or_one": lambda a: a or 1.0,
+}
+
+
+def _fold(graph: Graph, operation: str, arguments: tuple[int, ...]) -> Symbol | None:
+    """What algebra knows without computing; None if nothing."""
+    values = [graph.value(one) for one in arguments]
+    if all(value is not None for value in values):
+        return graph.constant(_EVALUATE[operation](*values))
+    a = Symbol(graph, arguments[0])
+    b = Symbol(graph, arguments[-1])
+    va, vb = values[0], values[-1]
+    negated_a = graph.operations[a.number] == "neg"
+    negated_b = graph.operations[b.number] == "neg"
+
+    def inner(symbol: Symbol) -> Symbol:
+        return Symbol(graph, graph.arguments[symbol.number][0])
+
+    if operation == "add":
+        if va == 0:
+            return b
+        if vb == 0:
+            return a
+        if negated_b:
+            return a - inner(b)
+        if negated_a:
+            return b - inner(a)
+    elif operation == "sub":
+        if vb == 0:
+            return a
+        if va == 0:
+            return -b
+        if a.number == b.number:
+            return graph.constant(0.0)
+        if negated_b:
+            return a + inner(b)
+        if negated_a:
+            return -(inner(a) + b)
+    elif operation == "mul":
+        for one, value, other in ((a, va, b), (b, vb, a)):
+            if value == 0:
+                return one
+            if value == 1:
+                return other
+            if value == -1:
+                return -other
+        if negated_a:
+            return -(inner(a) * b)
+        if negated_b:
+            return -(a * inner(b))
+    elif operation == "div":
+        if va == 0:
+            return a
+        if vb == 1:
+            return a
+        if vb == -1:
+            return -a
+        if negated_a:
+            return -(inner(a) / b)
+        if negated_b:
+            return -(a / inner(b))
+    elif operation == "neg":
+        if negated_a:
+            return inner(a)
+        if graph.operations[a.number] == "sub":
+            left, right = graph.arguments[a.number]
+            return Symbol(graph, right) - Symbol(graph, left)
+    elif operation == "abs" and negated_a:
+        return abs(inner(a))
+    return None
