@@ -9,23 +9,15 @@ felt at the tip. Arrays have the component axis first and samples last; world ax
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.friction import (
-    Consistent,
-    Friction,
-    JointFriction,
-    Loads,
-    consistent,
-    joint_friction,
-)
+from gough.friction import Friction, JointFriction, Loads, joint_friction
 from gough.legs.body import Body
 from gough.legs.leg import LegKinematics, LegLoad
-from gough.linear import factor, least_norm
+from gough.linear import factor, factor_symmetric, least_norm, solve_symmetric
 from gough.platforms import rigid
 from gough.platforms.rigid import Tips
 from gough.vectors import Components, dot, matvec
@@ -66,24 +58,19 @@ class Inverse(NamedTuple):
     """Γ, (legs, samples), N."""
     legs: LegKinematics
     reactions: dict[str, Components]
-    residual: Components
-    """Of the friction loop, (samples,)."""
+    """(3, legs, samples) each."""
     health: Components
     """Reciprocal condition estimate of the solve, (samples,)."""
-    system: Components
-    """What was solved: J with its angular columns scaled, (legs, 6, samples)."""
 
 
 class Direct(NamedTuple):
-    """Platform acceleration."""
+    """Platform acceleration and all that comes with it."""
 
     acceleration: Components
     """(6, samples)."""
     legs: LegKinematics
-    residual: Components
+    reactions: dict[str, Components]
     health: Components
-    system: Components
-    """The scaled mass matrix, (6, 6, samples)."""
 
 
 def moving(machine: Machine, state: State) -> tuple[Tips, LegKinematics]:
@@ -105,122 +92,84 @@ def without_acceleration(state: State) -> State:
 def inverse(
     machine: Machine,
     state: State,
-    wrench: Components | None,
-    friction: bool,
-    preload: Components | None,
+    wrench: Components,
+    preload: Components | None = None,
+    loads: Loads | None = None,
 ) -> Inverse:
     """Actuator forces Γ (and reactions) for a given motion: Jᵀ Γ = demand, least ‖Γ‖.
 
-    Khalil & Guegan 2004, Eq. 31, with external wrench and friction. `preload` (legs, samples) adds
-    its part in the null space of Jᵀ.
+    Khalil & Guegan 2004, Eq. 31, with an external wrench (6, samples). With `loads` the joints rub as
+    they do under these loads. `preload` (legs, samples) adds its part in the null space of Jᵀ.
     """
     tips, legs = moving(machine, state)
     load = machine.equations.load(machine.legs, legs, machine.gravity)
     jacobian = rigid.jacobian_rows(tips, legs.w)
-    scale = _scale(machine)
-    system = np.moveaxis(jacobian / scale[:, np.newaxis], 0, 1)
-    factors = factor(system)
-    wanted = platform_demand(machine, state) + rigid.gather(tips, load.sideways)
-    if wrench is not None:
-        wanted = wanted - wrench
-
-    def drive(demand: Components) -> Components:
-        return least_norm(factors, demand / scale)
-
-    def drive_with(demand: Components, along: Components) -> Components:
-        """Γ for a demand on the platform and forces along the actuators' own lines."""
-        if len(legs.q) == len(demand):  # six legs: each actuator takes its own
-            return drive(demand) + along
-        return drive(demand + _through(jacobian, along))
-
-    extra = 0.0 if preload is None else preload - drive(_through(jacobian, preload))
-
-    def respond(rubbing: JointFriction | None) -> tuple[Components, dict[str, Components]]:
-        right, along = wanted, 0 * legs.q
-        universal = spherical = push = 0 * load.sideways
-        if rubbing is not None:
-            universal, spherical, along = rubbing
-            push = machine.equations.couple_at_tip(machine.legs, legs, universal + spherical)
-            right = right - rigid.gather(tips, push) + _couple(spherical)
-        forces = drive_with(right, load.along - along) + extra
-        tip_force = legs.w * (forces + along - load.along) + push - load.sideways
-        return forces, machine.equations.reactions(
-            machine.legs, legs, load, tip_force, universal, spherical
-        )
-
-    (forces, reactions), residual = _with_friction(machine, state, legs, friction, respond)
-    return Inverse(forces, legs, reactions, residual, factors.health, system)
+    factors = factor(np.moveaxis(jacobian, 0, 1), scale(machine))
+    wanted = platform_demand(machine, state) + rigid.gather(tips, load.sideways) - wrench
+    rubbing = _rubbing(machine, state, legs, loads)
+    push = machine.equations.couple_at_tip(
+        machine.legs, legs, rubbing.universal + rubbing.spherical
+    )
+    wanted = wanted - rigid.gather(tips, push) + _couple(rubbing.spherical)
+    along = load.along - rubbing.slider
+    if len(along) == len(wanted):  # six legs: each actuator takes what is along its own line
+        forces = least_norm(factors, wanted) + along
+    else:
+        forces = least_norm(factors, wanted + _through(jacobian, along))
+    if preload is not None:
+        forces = forces + preload - least_norm(factors, _through(jacobian, preload))
+    tip_force = legs.w * (forces - along) + push - load.sideways
+    reactions = machine.equations.reactions(
+        machine.legs, legs, load, tip_force, rubbing.universal, rubbing.spherical
+    )
+    return Inverse(forces, legs, reactions, factors.health)
 
 
 def direct(
     machine: Machine,
     state: State,
     forces: Components,
-    wrench: Components | None,
-    friction: bool,
+    wrench: Components,
+    loads: Loads | None = None,
 ) -> Direct:
-    """Platform acceleration ξ̇ for given actuator forces.
+    """Platform acceleration ξ̇ for given actuator forces; the state's own accelerations do not count.
 
     Khalil & Guegan 2004, Eq. 35, signs corrected: A_robot ξ̇ = Jᵀ Γ − h_robot (+ wrench, friction).
     """
-    still = without_acceleration(state)
-    tips, legs = moving(machine, still)
-    matrix, bias = mass_matrix(machine, state), robot_bias(machine, state)
-    scale = _scale(machine)
-    system = matrix / scale / scale[:, np.newaxis]
-    factors = factor(system)
-    driven = 0.0 - bias if wrench is None else wrench - bias
-
-    def respond(rubbing: JointFriction | None) -> tuple[Components, dict[str, Components]]:
-        right, along = driven, 0 * legs.q
-        universal = spherical = push = 0 * legs.direction
-        if rubbing is not None:
-            universal, spherical, along = rubbing
-            push = machine.equations.couple_at_tip(machine.legs, legs, universal + spherical)
-            right = right - _couple(spherical)
-        pushed = legs.w * (forces + along) + push
-        found = least_norm(factors, (right + rigid.gather(tips, pushed)) / scale) / scale
-        if rubbing is None and not friction:
-            return found, {}
-        moved = state._replace(
-            acceleration=found[:3, np.newaxis], angular_acceleration=found[3:, np.newaxis]
-        )
-        _, accelerated = moving(machine, moved)
-        load = machine.equations.load(machine.legs, accelerated, machine.gravity)
-        return found, machine.equations.reactions(
-            machine.legs, accelerated, load, pushed - at_tip(legs, load), universal, spherical
-        )
-
-    (found, _), residual = _with_friction(machine, state, legs, friction, respond)
-    return Direct(found, legs, residual, factors.health, system)
+    tips, legs = moving(machine, without_acceleration(state))
+    roots = factor_symmetric(mass_matrix(machine, state), scale(machine))
+    rubbing = _rubbing(machine, state, legs, loads)
+    push = machine.equations.couple_at_tip(
+        machine.legs, legs, rubbing.universal + rubbing.spherical
+    )
+    pushed = legs.w * (forces + rubbing.slider) + push
+    driven = wrench - robot_bias(machine, state) - _couple(rubbing.spherical)
+    found = solve_symmetric(roots, driven + rigid.gather(tips, pushed))
+    moved = state._replace(
+        acceleration=found[:3, np.newaxis], angular_acceleration=found[3:, np.newaxis]
+    )
+    _, accelerated = moving(machine, moved)
+    load = machine.equations.load(machine.legs, accelerated, machine.gravity)
+    tip_force = pushed - at_tip(legs, load)
+    reactions = machine.equations.reactions(
+        machine.legs, accelerated, load, tip_force, rubbing.universal, rubbing.spherical
+    )
+    return Direct(found, legs, reactions, roots.health)
 
 
-def _with_friction(
-    machine: Machine,
-    state: State,
-    legs: LegKinematics,
-    friction: bool,
-    respond: Callable[[JointFriction | None], tuple[Components, dict[str, Components]]],
-) -> tuple[tuple[Components, dict[str, Components]], Components]:
-    """A model's answer with friction that agrees with its reactions, and the residual."""
-    if not friction or machine.friction.none:
-        return respond(None), np.zeros(legs.q.shape[-1])
-
-    def rub(loads: Loads) -> JointFriction:
-        if "guide" not in last:
-            loads = loads._replace(guide=1 + 0 * loads.guide)
-        return joint_friction(machine.friction, legs, state.angular_velocity, loads)
-
-    def vectors(loads: Loads) -> Components:
-        return _load_vectors(machine, respond(rub(loads))[1])
-
-    last = respond(None)[1]
-    nothing = Loads(*(0 * legs.q for _ in range(3)))
-    found: Consistent = consistent(vectors, vectors(nothing), machine.friction)
-    return respond(rub(found.loads)), found.residual
+def _rubbing(
+    machine: Machine, state: State, legs: LegKinematics, loads: Loads | None
+) -> JointFriction:
+    """Friction under given loads; none without."""
+    if loads is None:
+        nothing = 0 * legs.direction
+        return JointFriction(nothing, nothing, 0 * legs.q)
+    if not hasattr(machine.equations, "guide_normals"):
+        loads = loads._replace(guide=1 + 0 * loads.guide)
+    return joint_friction(machine.friction, legs, state.angular_velocity, loads)
 
 
-def _load_vectors(machine: Machine, reactions: dict[str, Components]) -> Components:
+def load_vectors(machine: Machine, reactions: dict[str, Components]) -> Components:
     """F_A, F_B, u·N, v·N stacked as (8, legs, samples)."""
     universal, spherical = reactions["universal"], reactions["spherical"]
     zero = 0 * universal[:1]
@@ -288,9 +237,9 @@ def energy(machine: Machine, state: State) -> tuple[Components, Components]:
     return kinetic, potential - dot(machine.gravity, moment)[0]
 
 
-def _scale(machine: Machine) -> Components:
-    """Divides (v, ω) coordinates of wrenches: (6, 1)."""
-    return np.array([1.0] * 3 + [machine.length_scale] * 3)[:, np.newaxis]
+def scale(machine: Machine) -> Components:
+    """Makes angular columns and rows of J and M comparable with linear ones, (6, 1)."""
+    return np.array([1.0] * 3 + [1 / machine.length_scale] * 3)[:, np.newaxis]
 
 
 def _through(jacobian: Components, forces: Components) -> Components:

@@ -20,51 +20,111 @@ WORST_CONDITION = 1e10
 class Factors(NamedTuple):
     """J = Q R of a (rows, columns, ...) matrix with at least as many rows as columns."""
 
-    reflectors: tuple[Components, ...]
-    """Householder vectors v, ‖v‖² = 2: H = 1 − v vᵀ."""
-    triangle: Components
-    """R, (columns, columns, ...), upper triangular."""
+    reflectors: tuple[tuple[tuple[Components, ...], Components], ...]
+    """Householder vectors v and weights β: H = 1 − β v vᵀ."""
+    triangle: tuple[tuple[Components, ...], ...]
+    """R above its diagonal: row k holds R_kj for j > k."""
+    per_diagonal: tuple[Components, ...]
+    """1/R_kk."""
     health: Components
-    """Smallest over largest |R_jj|: the reciprocal condition number is not larger."""
+    """Smallest over largest |R_kk|: the reciprocal condition number is not larger."""
 
 
-def factor(matrix: Components) -> Factors:
-    """Householder QR: H_n … H_1 J = R."""
+def factor(matrix: Components, scale: Components) -> Factors:
+    """Householder QR: H_n … H_1 J = R, one square root and one division a column.
+
+    `scale` (columns, 1) makes the columns comparable; only the health depends on it.
+
+    v = x − R_kk e1 with R_kk = −sign(x1) ‖x‖, β = 1/(‖x‖ (‖x‖ + |x1|)).
+    """
     work = [list(row) for row in matrix]
     rows, width = len(work), len(work[0])
-    reflectors = []
+    reflectors, triangle, per_diagonal, sizes = [], [], [], []
     for k in range(width):
         column = [work[i][k] for i in range(k, rows)]
-        length = np.sqrt(sum(x * x for x in column))
-        diagonal = -copysign(length, column[0])
-        # v = (x − R_kk e1) scaled so that ‖v‖² = 2; where x = 0 there is nothing to reflect
-        scale = np.sqrt(length * (length + np.abs(column[0])))
-        scale = 1 / or_one(scale)
-        v = [(column[0] - diagonal) * scale, *(x * scale for x in column[1:])]
-        for j in range(k, width):
-            projection = sum(v[i] * work[k + i][j] for i in range(rows - k))
+        size = np.sqrt(sum(x * x for x in column))
+        total = size + abs(column[0])
+        # where x = 0 there is nothing to reflect: β is then multiplied by zeros
+        weight = 1 / or_one(size * total)
+        signed = copysign(total, column[0])
+        v = (signed, *column[1:])
+        for j in range(k + 1, width):
+            others = [work[k + i][j] for i in range(rows - k)]
+            projection = weight * sum(a * b for a, b in zip(v, others, strict=True))
             for i in range(rows - k):
-                work[k + i][j] = work[k + i][j] - v[i] * projection
-        reflectors.append(np.stack(v))
-    triangle = np.stack([np.stack(row) for row in work[:width]])
-    sizes = [abs(triangle[k][k]) for k in range(width)]
+                work[k + i][j] = others[i] - v[i] * projection
+        reflectors.append((v, weight))
+        triangle.append(tuple(work[k][k + 1 :]))
+        per_diagonal.append(-signed * weight)
+        sizes.append(size * scale[k])
     health = reduce(minimum, sizes) / reduce(maximum, sizes)
-    return Factors(tuple(reflectors), triangle, health)
+    return Factors(tuple(reflectors), tuple(triangle), tuple(per_diagonal), health)
 
 
 def least_norm(factors: Factors, right: Components) -> Components:
     """The x of least ‖x‖ with Jᵀ x = right: x = Q R⁻ᵀ right."""
-    triangle = factors.triangle
-    width = len(triangle)
+    width = len(factors.per_diagonal)
     y: list[Components] = []
     for k in range(width):
-        known = sum((triangle[i][k] * y[i] for i in range(k)), start=0 * right[k])
-        y.append((right[k] - known) / triangle[k][k])
-    rows = len(factors.reflectors[0])
+        rest = right[k]
+        for i in range(k):
+            rest = rest - factors.triangle[i][k - i - 1] * y[i]
+        y.append(rest * factors.per_diagonal[k])
+    rows = len(factors.reflectors[0][0])
     x = [*y, *(0 * y[0] for _ in range(rows - width))]
     for k in reversed(range(width)):
-        v = factors.reflectors[k]
-        projection = sum(v[i] * x[k + i] for i in range(rows - k))
+        v, weight = factors.reflectors[k]
+        projection = weight * sum(a * b for a, b in zip(v, x[k:], strict=True))
         for i in range(rows - k):
             x[k + i] = x[k + i] - v[i] * projection
+    return np.stack(x)
+
+
+class Roots(NamedTuple):
+    """M = L D Lᵀ of a symmetric matrix."""
+
+    lower: tuple[tuple[Components, ...], ...]
+    """L below its diagonal of ones: row k holds L_kj for j < k."""
+    per_diagonal: tuple[Components, ...]
+    """1/D_k."""
+    health: Components
+    """Smallest over largest |D_k| after scaling."""
+
+
+def factor_symmetric(matrix: Components, scale: Components) -> Roots:
+    """L D Lᵀ of a positive definite (n, n, ...) matrix, half the work of any other.
+
+    `scale` (n, 1) makes rows and columns comparable; only the health depends on it.
+    """
+    lower: list[tuple[Components, ...]] = []
+    per_diagonal: list[Components] = []
+    sizes = []
+    for k in range(len(matrix)):
+        raw: list[Components] = []  # L_kj D_j
+        for j in range(k):
+            entry = matrix[k][j]
+            for i in range(j):
+                entry = entry - raw[i] * lower[j][i]
+            raw.append(entry)
+        row = tuple(entry * per_diagonal[j] for j, entry in enumerate(raw))
+        diagonal = matrix[k][k]
+        for one, entry in zip(row, raw, strict=True):
+            diagonal = diagonal - one * entry
+        lower.append(row)
+        per_diagonal.append(1 / diagonal)
+        sizes.append(abs(diagonal) * (scale[k] * scale[k]))
+    health = reduce(minimum, sizes) / reduce(maximum, sizes)
+    return Roots(tuple(lower), tuple(per_diagonal), health)
+
+
+def solve_symmetric(roots: Roots, right: Components) -> Components:
+    """The x with L D Lᵀ x = right."""
+    x = list(right)
+    for k, row in enumerate(roots.lower):
+        for j, entry in enumerate(row):
+            x[k] = x[k] - entry * x[j]
+    x = [value * per for value, per in zip(x, roots.per_diagonal, strict=True)]
+    for k in reversed(range(len(x))):
+        for j in range(k):
+            x[j] = x[j] - roots.lower[k][j] * x[k]
     return np.stack(x)

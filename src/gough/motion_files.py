@@ -82,6 +82,20 @@ UNITS |= dict.fromkeys(ROTATION_VECTOR, "rad")
 ELASTIC_COLUMN = re.compile(r"e([1-9][0-9]{0,3})(_rate|_acceleration)?")
 HEADING = re.compile(r"([^\[\]]*?)\s*(?:\[([^\[\]]*)\])?")
 NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.ASCII | re.I)
+LEG_QUANTITIES = {
+    "q": ("q", "", "m", "actuated coordinate"),
+    "q_rate": ("qd", "", "m/s", "actuated rate"),
+    "q_acceleration": ("qdd", "", "m/s2", "actuated acceleration"),
+    "joint_coordinate": ("joints", "joint", "", "joint coordinate"),
+    "joint_rate": ("joint_rates", "joint", "/s", "joint rate"),
+    "joint_acceleration": ("joint_accelerations", "joint", "/s2", "joint acceleration"),
+    "direction": ("direction", "axis", "1", "unit vector from universal to spherical joint"),
+    "link_angular_velocity": ("link_angular_velocity", "axis", "rad/s", "angular velocity of link"),
+    "link_angular_acceleration": ("link_angular_acceleration", "axis", "rad/s2", "its derivative"),
+}
+"""Variables of a leg dataset: LegMotion's field, last dimension, unit (behind a joint's), meaning."""
+JOINT_UNITS = dict.fromkeys(("q3", "lambda"), "m")
+JOINT_UNITS |= dict.fromkeys(("q1", "q2", "phi1", "phi2"), "rad")
 LABELS = ("leg", "joint", "axis", "platform_axis", "mode")
 """Dimensions of a dataset that are not the batch's."""
 
@@ -179,29 +193,15 @@ def leg_dataset(robot: Robot, motion: Motion, legs: LegMotion) -> xarray.Dataset
     if legs.q.shape != shape:
         raise InputError(f"legs has q of shape {legs.q.shape}, the motion and robot need {shape}")
     dims, coordinates = batch_coordinates(motion)
-    equations = robot.machine.equations
-    variables = {}
-
-    def add(name: str, value: Array, unit: str, meaning: str, *more: str) -> None:
-        variables[name] = ((*dims, "leg", *more), value, _attributes(unit, meaning))
-
-    def joint_units(per: str) -> str:
-        kinds = range(len(equations.JOINTS))
-        return ", ".join(f"{'m' if i == equations.ACTUATED else 'rad'}{per}" for i in kinds)
-
-    add("q", legs.q, "m", "actuated coordinate")
-    add("q_rate", legs.qd, "m/s", "actuated rate")
-    add("q_acceleration", legs.qdd, "m/s2", "actuated acceleration")
-    add("joint_coordinate", legs.joints, joint_units(""), "joint coordinate", "joint")
-    add("joint_rate", legs.joint_rates, joint_units("/s"), "joint rate", "joint")
-    speeding = legs.joint_accelerations
-    add("joint_acceleration", speeding, joint_units("/s2"), "joint acceleration", "joint")
-    add("direction", legs.direction, "1", "from universal to spherical joint", "axis")
-    turning, speeding = legs.link_angular_velocity, legs.link_angular_acceleration
-    add("link_angular_velocity", turning, "rad/s", "angular velocity of the link", "axis")
-    add("link_angular_acceleration", speeding, "rad/s2", "its time derivative", "axis")
+    joints = robot.machine.equations.JOINTS
     coordinates |= {"leg": np.arange(1, robot.leg_count + 1)}
-    coordinates |= {"joint": list(equations.JOINTS), "axis": list(AXES)}
+    coordinates |= {"joint": list(joints), "axis": list(AXES)}
+    variables = {}
+    for name, (field, last, unit, meaning) in LEG_QUANTITIES.items():
+        if last == "joint":
+            unit = ", ".join(f"{JOINT_UNITS[joint]}{unit}" for joint in joints)
+        own = (*dims, "leg", last) if last else (*dims, "leg")
+        variables[name] = (own, getattr(legs, field), _attributes(unit, meaning))
     return xarray.Dataset(variables, coordinates, {"title": f"legs of {robot.name}"})
 
 
@@ -219,6 +219,9 @@ def write_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None
     batch = [str(dim) for dim in dataset.sizes if dim not in LABELS]
     if len(batch) > 1:
         raise InputError(f"dataset: CSV holds one batch dimension, not {', '.join(batch)}; use .nc")
+    for dim in dataset.sizes:
+        if dim in LABELS and dim not in dataset.coords:
+            raise InputError(f"dataset: CSV columns need the labels of {dim}, a coordinate")
     rows = dataset.sizes[batch[0]] if batch else 1
     columns: dict[str, Array] = {}
     others = (name for name in dataset.coords if name not in dataset.sizes)
@@ -226,20 +229,21 @@ def write_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None
         variable = dataset[name]
         labelled = [dim for dim in variable.dims if dim in LABELS]
         for place in itertools.product(*(range(variable.sizes[dim]) for dim in labelled)):
-            one = variable.isel(dict(zip(labelled, place, strict=True)))
-            columns[_flat_name(str(name), one, place)] = np.broadcast_to(one.values, (rows,))
+            chosen = dict(zip(labelled, place, strict=True))
+            one = variable.isel(chosen)
+            columns[_flat_name(str(name), one, chosen)] = np.broadcast_to(one.values, (rows,))
     _write_table(columns, path)
 
 
-def _flat_name(name: str, one: xarray.DataArray, place: tuple[int, ...]) -> str:
+def _flat_name(name: str, one: xarray.DataArray, chosen: Mapping[Any, int]) -> str:
     """CSV column of what is left of a variable when every label is chosen."""
     unit = str(one.attrs.get("units", ""))
-    if "joint" in one.coords and ", " in unit:
-        unit = unit.split(", ")[place[-1]]
-    if "leg" in one.coords:
+    if "joint" in chosen and ", " in unit:
+        unit = unit.split(", ")[chosen["joint"]]
+    if "leg" in chosen:
         first, *rest = name.split("_", 1)
         name = "_".join([f"{first}{one['leg'].item()}", *rest])
-    labels = [str(one[dim].item()) for dim in LABELS[1:] if dim in one.coords]
+    labels = [str(one[dim].item()) for dim in chosen if dim != "leg"]
     return _heading("_".join([name, *labels]), "" if unit == "1" else unit)
 
 
@@ -303,23 +307,19 @@ def _complete(fields: dict[str, Array], where: Where) -> Motion:
         return Motion(**fields)
     _check_time(time, where)
     given = [name for name in fields if name not in ("time", "position", "rotation")]
-    if given:
-        for chain in DERIVATIVES:
-            missing = [name for name in chain if name not in fields]
-            if 0 < len(missing) < len(chain):
-                columns = ", ".join(_columns(missing[0], 1))
-                raise FileError(
-                    f"time and {given[0]}, but no {missing[0]} ({columns}): give all velocities "
-                    "and accelerations, or poses alone to have both from a spline"
-                )
-        return Motion(**fields)
-    if time.size == 1:
-        return Motion(**fields)
-    if time.ndim > 1:
-        raise FileError(f"no velocity, and none can be derived in a batch of shape {time.shape}")
-    _check_time(time, where, strictly=True)
-    poses = {name: value for name, value in fields.items() if name != "time"}
-    return Motion.from_samples(time, **poses).replace(**poses)
+    if not given and time.size > 1:
+        _check_time(time, where, strictly=True)
+        poses = {name: value for name, value in fields.items() if name != "time"}
+        return Motion.from_samples(time, **poses).replace(**poses)
+    for chain in DERIVATIVES if given else ():
+        missing = [name for name in chain if name not in fields]
+        if 0 < len(missing) < len(chain):
+            columns = ", ".join(_columns(missing[0], 1))
+            raise FileError(
+                f"time and {given[0]}, but no {missing[0]} ({columns}): give all velocities "
+                "and accelerations, or poses alone to have both from a spline"
+            )
+    return Motion(**fields)
 
 
 def _check_time(time: Array, where: Where, strictly: bool = False) -> None:
@@ -367,7 +367,12 @@ def _read_csv(data: bytes) -> tuple[dict[str, Array], Where]:
     if "rotation" in fields:
         if vectors is not None:
             raise FileError("qw, qx, qy, qz and rx, ry, rz both give the rotation")
-        fields["rotation"] = _from_quaternions(fields["rotation"], where)
+        lengths = np.linalg.norm(fields["rotation"], axis=-1)
+        wrong = np.flatnonzero(np.abs(lengths - 1) > UNIT_LENGTH)
+        if wrong.size:
+            length = f"{lengths[wrong[0]]:.9g}"
+            raise FileError(f"{where(int(wrong[0]))}: the quaternion has length {length}, not 1")
+        fields["rotation"] = Rotation.from_quat(fields["rotation"][:, [1, 2, 3, 0]]).as_matrix()
     elif vectors is not None:
         fields["rotation"] = Rotation.from_rotvec(vectors).as_matrix()
     return fields, where
@@ -415,16 +420,6 @@ def _table(lines: list[str], names: list[str], where: Where) -> Array:
     return table
 
 
-def _from_quaternions(quaternions: Array, where: Where) -> Array:
-    """Rotation matrices of quaternions (w, x, y, z)."""
-    lengths = np.linalg.norm(quaternions, axis=-1)
-    wrong = np.flatnonzero(np.abs(lengths - 1) > UNIT_LENGTH)
-    if wrong.size:
-        row = int(wrong[0])
-        raise FileError(f"{where(row)}: the quaternion has length {lengths[row]:.9g}, not 1")
-    return Rotation.from_quat(quaternions[:, [1, 2, 3, 0]]).as_matrix()
-
-
 def _read_netcdf(data: bytes) -> tuple[dict[str, Array], Where]:
     import xarray
 
@@ -456,8 +451,7 @@ def _read_netcdf(data: bytes) -> tuple[dict[str, Array], Where]:
 def _check_unit(what: str, unit: str | None, expected: str) -> None:
     plain = expected if unit is None else str(unit).strip().replace("^", "").replace("²", "2")
     if plain != expected and not (expected == "" and plain in ("1", "-")):
-        needs = f"[{expected}]" if expected else "none"
-        raise FileError(f"{what} has the unit {_shown(str(unit), '[]')}, needs {needs}")
+        raise FileError(f"{what} has the unit {_shown(str(unit))}, needs {expected or 'none'}")
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
@@ -465,6 +459,6 @@ def _nearest(name: str, known: Iterable[str]) -> str:
     return f"; the nearest known is {near[0]}"
 
 
-def _shown(text: str, marks: str = "''") -> str:
+def _shown(text: str) -> str:
     """A piece of a file as messages show it: printable and not too long."""
-    return marks[0] + repr(text[:40])[1:-1] + ("…" if len(text) > 40 else "") + marks[1]
+    return repr(text if len(text) <= 40 else f"{text[:40]}…")

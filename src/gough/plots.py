@@ -38,10 +38,6 @@ BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK = "#E69F00", "#56B4E9", "#000000"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 DARK, GREY, PALE = "#3C4148", "#8A9099", "#D5D8DC"
-import os as _os
-
-AZ = float(_os.environ.get("AZ", "-65"))
-EL = float(_os.environ.get("EL", "20"))
 STYLE: Any = {
     "font.size": 10,
     "axes.titlesize": 12,
@@ -68,7 +64,7 @@ ROOM = np.array([[0.08, 0.17], [0.88, 0.92]])
 """Lower left and upper right corner of what a drawing may fill of its page."""
 CYLINDER = 0.55
 """Part of a UPS leg's length that is drawn as its cylinder."""
-SYMBOLS = {"q1": "$q_1$", "q2": "$q_2$", "phi1": "$φ_1$", "phi2": "$φ_2$"}
+ANGLES = {"q1": "$q_1$", "q2": "$q_2$", "phi1": "$φ_1$", "phi2": "$φ_2$"}
 
 
 def draw(robot: Robot, motion: Motion | None = None) -> Figure:
@@ -78,13 +74,16 @@ def draw(robot: Robot, motion: Motion | None = None) -> Figure:
     several samples.
     """
     motion = robot.home if motion is None else motion
+    if 0 in motion.shape:
+        raise InputError(f"motion of batch shape {motion.shape}: nothing to draw")
     pose = motion[(0,) * len(motion.shape)]
     ground, universal, spherical = _joints(robot, pose)
     tool = pose.position + pose.rotation @ robot.description.tool
     path = motion.position.reshape(-1, *motion.shape[-1:], 3)
     points = [ground, spherical, path, tool, np.zeros(3)]
     everything = np.concatenate([np.reshape(one, (-1, 3)) for one in points])
-    low, high = np.nanmin(everything, axis=0), np.nanmax(everything, axis=0)
+    everything = everything[np.all(np.isfinite(everything), axis=-1)]
+    low, high = np.min(everything, axis=0), np.max(everything, axis=0)
     size = float(np.max(high - low))
     low, high = low - 0.08 * size, high + 0.08 * size
     with matplotlib.rc_context(STYLE):
@@ -107,8 +106,9 @@ def draw(robot: Robot, motion: Motion | None = None) -> Figure:
         _gravity(axes, robot.description.gravity, corner, 0.16 * size)
         handles = {handle.get_label(): handle for handle in axes.get_legend_handles_labels()[0]}
         figure.legend(handles=[*handles.values()], loc="lower center", ncols=len(handles))
-        place = ", home" if motion is robot.description.home else ""
-        figure.suptitle(f"{robot.name}{place if pose.time is None else f', t = {pose.time:.4g} s'}")
+        state = ", home" if motion is robot.description.home else ""
+        state = state if pose.time is None else f", t = {pose.time:.4g} s"
+        figure.suptitle(f"{robot.name}{state}", parse_math=False)
     return figure
 
 
@@ -124,9 +124,10 @@ def leg_curves(motion: Motion, legs: LegMotion) -> Figure:
 
 def joint_curves(robot: Robot, motion: Motion, legs: LegMotion) -> Figure:
     """The two angles (rad) of every leg's universal joint over time."""
-    equations = robot.machine.equations
     panels = [
-        (legs.joints[..., i], f"{SYMBOLS[equations.JOINTS[i]]} [rad]") for i in equations.UNIVERSAL
+        (legs.joints[..., i], f"{ANGLES[name]} [rad]")
+        for i, name in enumerate(robot.machine.equations.JOINTS)
+        if name in ANGLES
     ]
     return _leg_panels(motion, panels, "Universal joints")
 
@@ -176,10 +177,7 @@ def _joints(robot: Robot, pose: Motion) -> tuple[Array, Array, Array]:
         limits, length = robot.description.limits, parts.length[:, 0]
         first = np.where(np.isfinite(limits.shortest), limits.shortest, legs.q - length / 2)
         last = np.where(np.isfinite(limits.longest), limits.longest, legs.q + length / 2)
-        ground = (
-            origin[:, np.newaxis]
-            + np.stack([first, last], axis=1)[..., np.newaxis] * (along[:, np.newaxis])
-        )
+        ground = np.stack([origin + q[:, np.newaxis] * along for q in (first, last)], axis=1)
         universal = origin + legs.q[:, np.newaxis] * along
     else:
         universal, length = parts.base[..., 0].T, legs.q
@@ -203,7 +201,7 @@ def _space(axes: Any, low: Array, high: Array, gravity: Array) -> Array:
         axis.set_major_locator(MaxNLocator(5))
         axis.set_pane_color("white")
         axis.labelpad = 6
-    axes.view_init(elev=EL, azim=AZ, vertical_axis="xyz"[vertical])
+    axes.view_init(elev=20, azim=-65, vertical_axis="xyz"[vertical])
     axes.set_box_aspect(high - low)
     _fill_page(axes, low, high)
     return np.where(np.arange(3) == vertical, last, first)
@@ -252,7 +250,7 @@ def _legs(
             _bar(axes, start - 0.03 * size * along, start + 0.03 * size * along, color=DARK,
                  linewidth=9, gid="slider")  # fmt: skip
             _bar(axes, start, end, color=color, linewidth=4, gid="leg")
-            label = first - 0.05 * size * along
+            label = first - 0.06 * size * along
         _text(axes, label, str(leg + 1), color=color, fontweight="bold", fontsize=12)
     axes.plot(*universal.T, marker="s", label="universal joint", zorder=FRONT - 1, **JOINT)
     axes.plot(*spherical.T, marker="o", label="spherical joint", zorder=FRONT - 1, **JOINT)
@@ -285,8 +283,8 @@ def _triad(axes: Any, origin: Array, rotation: Array, length: float, index: str)
     """The axes of a frame."""
     colors = (VERMILION, GREEN, BLUE)
     for name, direction, color in zip("xyz", rotation.T, colors, strict=True):
-        end = origin + length * direction
-        axes.add_artist(_Arrow(origin, end, color=color, linewidth=1.5, mutation_scale=9))
+        end, style = origin + length * direction, {"linewidth": 1.5, "mutation_scale": 9}
+        axes.add_artist(_Arrow(origin, end, color=color, path_effects=HALO, **style))
         _text(axes, origin + 1.25 * length * direction, f"${name}_{index}$", color=color)
 
 

@@ -9,26 +9,28 @@ from __future__ import annotations
 
 import base64
 import difflib
-import html
 import importlib.util
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import matplotlib
+from matplotlib.figure import Figure as Picture
+from matplotlib.ticker import MaxNLocator
 from rich.console import Console
+from rich.markup import escape as plain
 from rich.table import Table
 
-from gough import __version__
+from gough import __version__, plots
 from gough.errors import FileError, InputError
 from gough.files import replacing
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
+from gough.motion import Array
 
 NAMES = ("kim-ryu-2002", "sinatra-xi-staicu-2009", "khalil-guegan-2004")
 EVERY = "all"
@@ -82,10 +84,6 @@ class Reproduction:
     notes: Sequence[str]
     """What was assumed, and what the paper gets wrong."""
 
-    def claim(self, start: str) -> Claim:
-        """The claim whose text begins so."""
-        return next(one for one in self.claims if one.claim.startswith(start))
-
 
 def quiet(message: str) -> None:
     """A progress that says nothing."""
@@ -119,26 +117,49 @@ def run_script(name: str, reproduce: Callable[[Progress], Reproduction]) -> None
 
 
 def load_script(name: str) -> Any:
-    """The script of a paper as a module."""
+    """The script of a paper as a module: from the package, else from beside it in the repository."""
     stem = name.replace("-", "_")
-    for place in script_folders():
-        path = place / f"{stem}.py"
-        if path.is_file():
-            spec = importlib.util.spec_from_file_location(f"gough_papers_{stem}", path)
-            if spec is None or spec.loader is None:
-                break
+    package = Path(str(resources.files("gough")))
+    for folder in (package, package.parents[1]):
+        path = folder / "papers" / f"{stem}.py"
+        spec = importlib.util.spec_from_file_location(f"gough_papers_{stem}", path)
+        if path.is_file() and spec is not None and spec.loader is not None:
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
             return module
     raise FileError(f"papers/{stem}.py: the script of {name} is missing from this installation")
 
 
-def script_folders() -> Iterator[Path]:
-    """Where scripts may be: inside the package, else beside it in the repository."""
-    with resources.as_file(resources.files("gough")) as package:
-        yield package / "papers"
-        if package.parent.name == "src":
-            yield package.parents[1] / "papers"
+def number(value: float, form: str = ".0e") -> str:
+    """A number for people: −0.45, 2·10⁻¹⁴."""
+    digits, _, power = f"{value:{form}}".replace("-", "−").partition("e")
+    if not power:
+        return digits
+    raised = str(int(power.replace("−", "-"))).translate(
+        str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    )
+    return f"{digits}·10{raised}"
+
+
+def leg_panels(
+    time: Array, panels: Sequence[tuple[str, Array, str]], labels: Sequence[str]
+) -> Picture:
+    """Panels (title, curves (n, legs), axis label with unit) above each other over time in s."""
+    with matplotlib.rc_context(plots.STYLE):
+        figure = Picture(figsize=(7.5, 0.7 + 2.4 * len(panels)), layout="constrained")
+        rows = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
+        for axes, (title, curves, ylabel) in zip(rows, panels, strict=True):
+            for i, (curve, label) in enumerate(zip(curves.T, labels, strict=True)):
+                style = "-" if i < 3 else (0, (4, 2))
+                axes.plot(time, curve, color=plots.PALETTE[i], linestyle=style, label=label)
+            axes.set_title(title, loc="left", fontsize=10)
+            axes.set(ylabel=ylabel)
+            axes.yaxis.set_major_locator(MaxNLocator(6))
+            axes.margins(x=0)
+        rows[-1].set_xlabel("time [s]")
+        figure.align_ylabels()
+        figure.legend(handles=rows[0].get_lines(), loc="outside right center")
+    return figure
 
 
 def write(reproductions: Sequence[Reproduction], folder: str | os.PathLike[str], name: str) -> Path:
@@ -160,45 +181,39 @@ def write(reproductions: Sequence[Reproduction], folder: str | os.PathLike[str],
 
 def page(reproductions: Sequence[Reproduction]) -> str:
     """One HTML page with everything inside it."""
-    first = reproductions[0]
-    title = first.title if len(reproductions) == 1 else "Papers on parallel robots, reproduced"
-    body = "\n".join(_section(one) for one in reproductions)
-    contents = ""
+    title, head = reproductions[0].title, ""
     if len(reproductions) > 1:
+        title = "Papers on parallel robots, reproduced"
         links = "".join(
-            f'<li><a href="#{one.name}">{html.escape(one.title)}</a> {_tally(one)}</li>'
+            f'<li><a href="#{one.name}">{escape(one.title)}</a>: {_tally(one)}</li>'
             for one in reproductions
         )
-        contents = f"<h1>{html.escape(title)}</h1><ul>{links}</ul>"
-    return PAGE.format(
-        title=html.escape(title), style=STYLE, body=contents + body, made=__version__
-    )
+        head = f"<h1>{title}</h1><ul>{links}</ul>"
+    body = head + "".join(_section(one) for one in reproductions)
+    return PAGE.format(title=escape(title), style=STYLE, body=body, made=__version__)
 
 
 def _section(one: Reproduction) -> str:
     rows = "".join(
-        f"<tr><td>{html.escape(item.claim)}</td><td>{html.escape(item.paper)}</td>"
-        f"<td>{html.escape(item.ours)}</td>"
-        f'<td><span class="verdict {item.verdict.replace(" ", "-")}">{item.verdict}</span>'
-        f"<br>{html.escape(item.reason)}</td></tr>"
+        f"<tr><td>{escape(item.claim)}</td><td>{escape(item.paper)}</td>"
+        f"<td>{escape(item.ours)}</td><td><span class='{item.verdict.replace(' ', '-')}'>"
+        f"{item.verdict}</span><br>{escape(item.reason)}</td></tr>\n"
         for item in one.claims
     )
     figures = "".join(
-        f'<figure id="{one.name}-{item.name}"><img alt="{html.escape(item.caption)}" '
-        f'src="data:image/svg+xml;base64,'
+        f'<figure><img alt="{escape(item.caption)}" src="data:image/svg+xml;base64,'
         f'{base64.b64encode(_picture(item.figure, "svg")).decode()}">'
-        f"<figcaption>{html.escape(item.caption)}</figcaption></figure>"
+        f"<figcaption>{escape(item.caption)}</figcaption></figure>\n"
         for item in one.figures
     )
-    notes = "".join(f"<li>{html.escape(note)}</li>" for note in one.notes)
     return SECTION.format(
         name=one.name,
-        title=html.escape(one.title),
-        source=html.escape(one.source),
+        title=escape(one.title),
+        source=escape(one.source),
         tally=_tally(one),
         rows=rows,
         figures=figures,
-        notes=notes,
+        notes="".join(f"<li>{escape(note)}</li>" for note in one.notes),
     )
 
 
@@ -211,12 +226,10 @@ def _tally(one: Reproduction) -> str:
 
 def _picture(figure: Picture, kind: str) -> bytes:
     """The figure's bytes, the same for the same figure."""
-    import matplotlib
-
     buffer = io.BytesIO()
-    plain: dict[str, Any] = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": PNG_DPI}
+    options: dict[str, Any] = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": PNG_DPI}
     with matplotlib.rc_context({"svg.hashsalt": "gough"}):
-        figure.savefig(buffer, format=kind, **plain)
+        figure.savefig(buffer, format=kind, **options)
     return buffer.getvalue()
 
 
@@ -226,25 +239,15 @@ def print_claims(one: Reproduction, console: Console) -> None:
     for heading in ("claim", "paper", "ours", "verdict"):
         table.add_column(heading, overflow="fold", ratio=1)
     for item in one.claims:
-        verdict = f"[{COLORS[item.verdict]}]{item.verdict}[/]"
-        reason = f"\n{_plain(item.reason)}" if item.reason else ""
-        table.add_row(_plain(item.claim), _plain(item.paper), _plain(item.ours), verdict + reason)
+        verdict = f"[{COLORS[item.verdict]}]{item.verdict}[/]\n{plain(item.reason)}"
+        table.add_row(*map(plain, (item.claim, item.paper, item.ours)), verdict.rstrip())
     console.print(table)
-
-
-def _plain(text: str) -> str:
-    """Text whose brackets rich leaves alone."""
-    return text.replace("[", r"\[")
 
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{style}</style>
-</head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title><style>{style}</style></head>
 <body>
 {body}
 <footer>gough {made}. All figures and numbers on this page are computed.</footer>
@@ -264,7 +267,7 @@ SECTION = """<section id="{name}">
 <h2>Figures</h2>
 {figures}
 <h2>Assumed and corrected</h2>
-<ul class="notes">{notes}</ul>
+<ul>{notes}</ul>
 </section>
 """
 
@@ -278,18 +281,16 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th { text-align: left; border-bottom: 2px solid #3c4148; padding: .4rem .8rem .4rem 0; }
 td { vertical-align: top; border-bottom: 1px solid #e3e5e8; padding: .5rem .8rem .5rem 0;
   width: 25%; overflow-wrap: anywhere; }
-.verdict { font-weight: 600; white-space: nowrap; }
+td span { font-weight: 600; white-space: nowrap; }
 .agrees { color: #007a5a; } .disagrees { color: #b3261e; } .paper-wrong { color: #b04a00; }
 .not-checkable { color: #59616b; }
 figure { margin: 1.5rem 0; }
-figure img { width: 100%; height: auto; }
+figure img { max-width: 100%; height: auto; }
 figcaption { color: #3c4148; font-size: .9rem; }
-.notes li { margin-bottom: .35rem; }
 footer { margin-top: 3rem; font-size: .85rem; }
 @media print {
   body { font-size: 10pt; max-width: none; margin: 0; padding: 0; }
-  tr, figure { break-inside: avoid; }
-  h1, h2 { break-after: avoid; }
+  tr, figure { break-inside: avoid; } h1, h2 { break-after: avoid; }
   section + section { break-before: page; }
 }
 """

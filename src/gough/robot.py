@@ -13,28 +13,25 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough import batch, dynamics, files, forward
-from gough.batch import Answer, OnError, Trouble
+from gough import batch, files, forward, programs
+from gough.batch import OnError
 from gough.check import Report, check
-from gough.contributions import Contributions, split
+from gough.contributions import Contributions
 from gough.description import Description, describe
-from gough.dynamics import Machine, State
-from gough.errors import (
-    ConvergenceError,
-    InputError,
-    MissingDataError,
-    ReachError,
-    SingularError,
-)
+from gough.diagnosis import diagnose
+from gough.dynamics import Machine
+from gough.engine.execute import Executor, Function, executor, with_friction
+from gough.errors import ConvergenceError, InputError, MissingDataError
 from gough.friction import WORST_RESIDUAL
 from gough.legs import pus, ups
-from gough.legs.leg import LegKinematics
-from gough.linear import WORST_CONDITION
 from gough.motion import Array, Motion
-from gough.platforms import rigid
 from gough.results import Acceleration, Actuation, Energy, LegMotion, Reactions
 from gough.schema import RobotFile
 
+NO_WRENCH = np.zeros(6)
+NO_FRICTION = (
+    "friction finds no loads that agree with it: residual {:.2g}, " + f"limit {WORST_RESIDUAL:g}"
+)
 LEG_KINDS: dict[str, ModuleType] = {"UPS": ups, "PUS": pus}
 
 
@@ -112,30 +109,18 @@ class Robot:
             self.length_scale,
         )
 
+    @cached_property
+    def executor(self) -> Executor:
+        """Runs the robot's programs: compiled, or NumPy where LLVM is missing."""
+        return executor(self.machine)
+
     def inverse_kinematics(self, motion: Motion, on_error: OnError = "raise") -> LegMotion:
         """What each leg does while the platform moves: coordinates, rates, accelerations."""
-
-        def model(state: State) -> Answer:
-            legs = dynamics.moving(self.machine, state)[1]
-            values = {name: getattr(legs, name) for name in ("q", "qd", "qdd")}
-            values |= {
-                name: np.moveaxis(getattr(legs, name), 0, 1)
-                for name in LegMotion.__annotations__
-                if name not in values
-            }
-            return Answer(values, self._leg_troubles(legs))
-
-        return LegMotion(**batch.run(model, motion, on_error))
+        return LegMotion(**self._run(programs.inverse_kinematics, motion, on_error))
 
     def jacobian(self, motion: Motion, on_error: OnError = "raise") -> Array:
         """(..., legs, 6): q̇ = J (v, ω), world axes."""
-
-        def model(state: State) -> Answer:
-            tips, legs = dynamics.moving(self.machine, state)
-            rows = rigid.jacobian_rows(tips, legs.w)
-            return Answer({"jacobian": np.moveaxis(rows, 0, 1)}, self._leg_troubles(legs))
-
-        return batch.run(model, motion, on_error)["jacobian"]
+        return self._run(programs.jacobian, motion, on_error)["jacobian"]
 
     def condition_number(self, motion: Motion, on_error: OnError = "raise") -> Array:
         """Condition number (...) of the Jacobian, its angular columns divided by `length_scale`."""
@@ -176,16 +161,10 @@ class Robot:
         With more than six legs the forces of least norm; `preload` (..., legs) adds what of it is
         internal (balances itself).
         """
-        names = {"forces", "residual"}
-
-        def model(state: State, **given: Array) -> Answer:
-            found = self._inverse(state, friction, given)
-            values = {name: getattr(found, name) for name in names}
-            values["power"] = found.forces * found.legs.qd
-            return Answer(values, self._troubles(found))
-
-        out = batch.run(model, motion, on_error, self._inputs(wrench, preload))
-        return Actuation(elastic_acceleration=_rigid(out["residual"].shape), **out)
+        out = self._run(
+            programs.inverse_dynamics, motion, on_error, self._inputs(wrench, preload), friction
+        )
+        return Actuation(elastic_acceleration=_rigid(out["residual"]), **out)
 
     def reactions(
         self,
@@ -197,14 +176,8 @@ class Robot:
         on_error: OnError = "raise",
     ) -> Reactions:
         """Forces and moments in the joints, (..., legs, 3), world axes."""
-
-        def model(state: State, **given: Array) -> Answer:
-            found = self._inverse(state, friction, given)
-            values = {name: np.moveaxis(value, 0, 1) for name, value in found.reactions.items()}
-            values["residual"] = found.residual
-            return Answer(values, self._troubles(found))
-
-        return Reactions(**batch.run(model, motion, on_error, self._inputs(wrench, preload)))
+        inputs = self._inputs(wrench, preload)
+        return Reactions(**self._run(programs.reactions, motion, on_error, inputs, friction))
 
     def direct_dynamics(
         self,
@@ -219,41 +192,26 @@ class Robot:
 
         The motion's own accelerations are ignored.
         """
-        inputs = self._inputs(wrench, None) | {"forces": (forces, self.leg_count)}
-        still = motion
+        inputs = self._inputs(wrench, None) | {"forces": (forces, (self.leg_count,))}
         if isinstance(motion, Motion):
-            still = motion.replace(acceleration=np.zeros(3), angular_acceleration=np.zeros(3))
-
-        def model(state: State, **given: Array) -> Answer:
-            found = dynamics.direct(self.machine, state, given["forces"], given["wrench"], friction)
-            values = {
-                "linear": found.acceleration[:3],
-                "angular": found.acceleration[3:],
-                "residual": found.residual,
-            }
-            return Answer(values, self._troubles(found))
-
-        out = batch.run(model, still, on_error, inputs)
-        return Acceleration(elastic=_rigid(out["residual"].shape), **out)
+            motion = motion.without_acceleration()
+        out = self._run(programs.direct_dynamics, motion, on_error, inputs, friction)
+        return Acceleration(elastic=_rigid(out["residual"]), **out)
 
     def mass_matrix(self, motion: Motion, on_error: OnError = "raise") -> Array:
         """M (..., 6, 6) of the whole robot: M ξ̇ + b = Jᵀ Γ + wrench, without friction."""
-        return self._of_state("matrix", dynamics.mass_matrix, motion, on_error)
+        self._need_masses()
+        return self._run(programs.mass_matrix, motion, on_error)["mass_matrix"]
 
     def bias(self, motion: Motion, on_error: OnError = "raise") -> Array:
         """b (..., 6) of the whole robot: Coriolis, centrifugal and gravity terms."""
-        return self._of_state("bias", dynamics.robot_bias, motion, on_error)
+        self._need_masses()
+        return self._run(programs.bias, motion, on_error)["bias"]
 
     def energy(self, motion: Motion, on_error: OnError = "raise") -> Energy:
         """Kinetic and potential energy (...) of the whole robot, J, heights from the world's origin."""
         self._need_masses()
-
-        def model(state: State) -> Answer:
-            kinetic, potential = dynamics.energy(self.machine, state)
-            legs = dynamics.moving(self.machine, state)[1]
-            return Answer({"kinetic": kinetic, "potential": potential}, self._leg_troubles(legs))
-
-        return Energy(**batch.run(model, motion, on_error))
+        return Energy(**self._run(programs.energy, motion, on_error))
 
     def contributions(
         self,
@@ -265,13 +223,13 @@ class Robot:
         on_error: OnError = "raise",
     ) -> Contributions:
         """The actuator forces split by cause; the parts add up to `inverse_dynamics`' forces."""
-
-        def model(state: State, **given: Array) -> Answer:
-            found = self._inverse(state, friction, given)
-            parts = split(self.machine, state, found.forces, given["wrench"], given["preload"])
-            return Answer(parts, self._troubles(found))
-
-        return Contributions(**batch.run(model, motion, on_error, self._inputs(wrench, preload)))
+        inputs = self._inputs(wrench, preload)
+        parts = self._run(programs.contributions, motion, on_error, inputs)
+        rubbing = self.inverse_dynamics(
+            motion, wrench, friction, preload=preload, on_error=on_error
+        )
+        smooth = self.inverse_dynamics(motion, wrench, False, preload=preload, on_error=on_error)
+        return Contributions(friction=rubbing.forces - smooth.forces, **parts)
 
     def tool_wrench(
         self, motion: Motion, force: ArrayLike, moment: ArrayLike = (0.0, 0.0, 0.0)
@@ -286,29 +244,60 @@ class Robot:
         couple = np.cross(arm, pushed) + turned
         return np.concatenate(np.broadcast_arrays(pushed, couple), axis=-1)
 
-    def _inverse(self, state: State, friction: bool, given: Mapping[str, Any]) -> dynamics.Inverse:
-        return dynamics.inverse(self.machine, state, given["wrench"], friction, given["preload"])
+    def _run(
+        self,
+        function: Function,
+        motion: Motion,
+        on_error: OnError,
+        inputs: Mapping[str, tuple[ArrayLike, tuple[int, ...]]] | None = None,
+        friction: bool | None = None,
+    ) -> dict[str, Array]:
+        """A program's outputs for a motion, in its batch shape.
 
-    def _of_state(self, name: str, equation: Any, motion: Motion, on_error: OnError) -> Array:
-        self._need_masses()
-
-        def model(state: State) -> Answer:
-            legs = dynamics.moving(self.machine, state)[1]
-            return Answer({name: equation(self.machine, state)}, self._leg_troubles(legs))
-
-        return batch.run(model, motion, on_error)[name]
+        `friction` None: the program knows none. Else the outputs come with the `residual` of the
+        friction loop, which runs if the robot has friction and it is asked for.
+        """
+        rows = batch.lay_out(motion, inputs or {})
+        troubles = batch.not_finite(rows)
+        rub = friction is not None and friction and not self.machine.friction.none
+        if rub:
+            out, residual = with_friction(
+                self.executor, function, rows.count, rows.fields, self.machine.friction
+            )
+        else:
+            out = self.executor(function, rows.count, rows.fields)
+            residual = np.zeros(rows.count)
+        margin = out.pop("margin")
+        if not np.all(margin > 0):
+            suspects = np.flatnonzero(~(margin > 0))
+            troubles += diagnose(self, function, rows, suspects, {one.row for one in troubles})
+        if rub:
+            known = {one.row for one in troubles}
+            troubles += [
+                batch.Trouble(int(i), None, ConvergenceError, NO_FRICTION.format(residual[i]))
+                for i in np.flatnonzero(~(residual <= WORST_RESIDUAL))
+                if int(i) not in known
+            ]
+        if friction is not None:
+            out["residual"] = residual
+        return batch.settle(rows, out, troubles, on_error)
 
     def _inputs(
         self, wrench: ArrayLike | None, preload: ArrayLike | None
-    ) -> dict[str, tuple[ArrayLike | None, int]]:
-        """Check that forces can be asked for at all, and name the models' further inputs."""
+    ) -> dict[str, tuple[ArrayLike, tuple[int, ...]]]:
+        """Check that forces can be asked for at all, and name the programs' further inputs."""
         self._need_masses()
         if self.leg_count < 6:
             raise InputError(
                 f"{self.name} has {self.leg_count} legs; forces on a platform that moves in six "
                 "directions need six or more"
             )
-        return {"wrench": (wrench, 6), "preload": (preload, self.leg_count)}
+        inputs: dict[str, tuple[ArrayLike, tuple[int, ...]]] = {
+            "wrench": (NO_WRENCH if wrench is None else wrench, (6,))
+        }
+        if preload is not None:
+            inputs["preload"] = (preload, (self.leg_count,))
+        return inputs
 
     def _need_masses(self) -> None:
         if self.description.missing:
@@ -318,56 +307,10 @@ class Robot:
                 "(an empty table stands for a body without mass)"
             )
 
-    def _leg_troubles(self, legs: LegKinematics) -> list[Trouble]:
-        troubles = []
-        for measure, health in zip(legs.health, self.machine.equations.HEALTH, strict=True):
 
-            def reason(
-                place: tuple[int, ...], measure: Array = measure, health: Any = health
-            ) -> str:
-                return str(health.reason.format(value=measure[place], limit=health.limit))
-
-            error = SingularError if health.singular else ReachError
-            troubles.append(Trouble(~(measure > health.limit), error, reason))
-        return troubles
-
-    def _troubles(self, found: dynamics.Inverse | dynamics.Direct) -> list[Trouble]:
-        """Why a dynamic model may have no answer: a leg, a singular pose, friction."""
-        conditions = self._conditions(found)
-        return [
-            *self._leg_troubles(found.legs),
-            Trouble(
-                ~(conditions < WORST_CONDITION),
-                SingularError,
-                lambda place: (
-                    f"the pose is singular: condition number {conditions[place]:.3g}, "
-                    f"limit {WORST_CONDITION:g}"
-                ),
-            ),
-            Trouble(
-                ~(found.residual <= WORST_RESIDUAL),
-                ConvergenceError,
-                lambda place: (
-                    "friction finds no loads that agree with it: residual "
-                    f"{found.residual[place]:.2g}, limit {WORST_RESIDUAL:g}"
-                ),
-            ),
-        ]
-
-    def _conditions(self, found: dynamics.Inverse | dynamics.Direct) -> Array:
-        """Condition numbers of the systems solved, exact where the health says that it matters."""
-        conditions = np.asarray(1 / found.health)
-        doubtful = ~(conditions < np.sqrt(WORST_CONDITION))
-        if np.any(doubtful):
-            conditions[doubtful] = forward.condition(
-                np.moveaxis(found.system[..., doubtful], -1, 0)
-            )
-        return conditions
-
-
-def _rigid(shape: tuple[int, ...]) -> Array:
+def _rigid(like: Array) -> Array:
     """Elastic coordinates of a rigid platform: none."""
-    return np.zeros((*shape, 0))
+    return np.zeros((*like.shape, 0))
 
 
 def load(name: str | os.PathLike[str]) -> Robot:

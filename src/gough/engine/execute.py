@@ -1,0 +1,104 @@
+"""Running programs over rows of states: compiled where LLVM is there, chunked NumPy where not."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from gough.dynamics import Machine, State
+from gough.errors import InputError
+from gough.friction import Friction, Loads, consistent
+
+Array = np.ndarray[Any, Any]
+Function = Callable[..., Mapping[str, Array]]
+
+CHUNK = 2048
+"""Rows of a NumPy chunk: its work arrays stay in the processor's cache."""
+
+
+class Executor(Protocol):
+    """Evaluates functions of one robot over rows of states."""
+
+    def __call__(
+        self, function: Function, rows: int, fields: Mapping[str, Array]
+    ) -> dict[str, Array]:
+        """Outputs (rows, ...) by name; fields (rows or 1, ...) by name, the state's and others."""
+
+
+def executor(machine: Machine) -> Executor:
+    """The fastest executor there is: compiled, unless llvmlite is missing or GOUGH_ENGINE=numpy."""
+    wanted = os.environ.get("GOUGH_ENGINE", "llvm")
+    if wanted not in ("llvm", "numpy"):
+        raise InputError(f"GOUGH_ENGINE is 'llvm' or 'numpy', not {wanted!r}")
+    if wanted == "llvm" and importlib.util.find_spec("llvmlite") is not None:
+        from gough.engine.compiled import CompiledExecutor
+
+        return CompiledExecutor(machine)
+    return NumPyExecutor(machine)
+
+
+class NumPyExecutor:
+    """The equations themselves on component-first arrays, chunk by chunk."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+
+    def __call__(
+        self, function: Function, rows: int, fields: Mapping[str, Array]
+    ) -> dict[str, Array]:
+        """Outputs (rows, ...) by name."""
+        out: dict[str, Array] = {}
+        for start in range(0, max(rows, 1), CHUNK):
+            stop = min(start + CHUNK, rows)
+            chunk = {
+                name: np.moveaxis(value if len(value) == 1 else value[start:stop], 0, -1)
+                for name, value in fields.items()
+            }
+            state = State(*(np.expand_dims(chunk.pop(name), -2) for name in State._fields))
+            with np.errstate(all="ignore"):
+                results = function(self.machine, state, **chunk)
+            for name, result in results.items():
+                value = np.moveaxis(result, -1, 0)
+                if name not in out:
+                    out[name] = np.empty((rows, *value.shape[1:]))
+                out[name][start:stop] = value
+        return out
+
+
+def with_friction(
+    run: Executor,
+    function: Function,
+    rows: int,
+    fields: Mapping[str, Array],
+    friction: Friction,
+) -> tuple[dict[str, Array], Array]:
+    """A function's outputs under loads that agree with the friction they cause, and the residual."""
+    out: dict[str, Array] = {}
+    residual = np.empty(rows)
+    legs = len(friction.width)
+    for start in range(0, max(rows, 1), CHUNK):
+        stop = min(start + CHUNK, rows)
+        chunk = {n: value if len(value) == 1 else value[start:stop] for n, value in fields.items()}
+
+        def respond(
+            loads: Loads, chunk: dict[str, Array] = chunk, count: int = stop - start
+        ) -> Array:
+            given = np.ascontiguousarray(np.moveaxis(np.stack(loads), -1, 0))
+            return np.moveaxis(run(function, count, chunk | {"loads": given})["vectors"], 0, -1)
+
+        nothing = Loads(*np.zeros((3, legs, stop - start)))
+        with np.errstate(all="ignore"):
+            found = consistent(respond, respond(nothing), friction)
+        loads = np.ascontiguousarray(np.moveaxis(np.stack(found.loads), -1, 0))
+        results = run(function, stop - start, chunk | {"loads": loads})
+        del results["vectors"]
+        for name, value in results.items():
+            if name not in out:
+                out[name] = np.empty((rows, *value.shape[1:]))
+            out[name][start:stop] = value
+        residual[start:stop] = found.residual
+    return out, residual

@@ -1,0 +1,171 @@
+"""What can be asked of a robot, as pure functions of its numbers, a state and further inputs.
+
+Each returns named arrays with samples on the last axis. The same functions run on NumPy batches and on
+symbols, from which the engine makes compiled programs. `margin` > 0 says that the sample is healthy:
+no leg at a singular or unreachable configuration, no doubt about a solve.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+
+from gough import dynamics
+from gough.dynamics import Machine, State
+from gough.friction import Loads
+from gough.legs.leg import LegKinematics
+from gough.linear import WORST_CONDITION
+from gough.platforms import rigid
+from gough.vectors import Components, minimum
+
+DOUBTFUL = 1 / np.sqrt(WORST_CONDITION)
+"""Health of a solve below which its exact condition number is asked for."""
+
+Outputs = dict[str, Components]
+SCALARS = ("q", "qd", "qdd")
+VECTORS = (
+    "joints",
+    "joint_rates",
+    "joint_accelerations",
+    "direction",
+    "link_angular_velocity",
+    "link_angular_acceleration",
+)
+
+
+def inverse_kinematics(machine: Machine, state: State) -> Outputs:
+    """All of `LegMotion`."""
+    legs = dynamics.moving(machine, state)[1]
+    outputs = {name: getattr(legs, name) for name in SCALARS}
+    outputs |= {name: np.moveaxis(getattr(legs, name), 0, 1) for name in VECTORS}
+    return outputs | {"margin": _margin(machine, legs)}
+
+
+def jacobian(machine: Machine, state: State) -> Outputs:
+    """J (legs, 6): q̇ = J (v, ω)."""
+    tips, legs = dynamics.moving(machine, state)
+    rows = np.moveaxis(rigid.jacobian_rows(tips, legs.w), 0, 1)
+    return {"jacobian": rows, "margin": _margin(machine, legs)}
+
+
+def inverse_dynamics(
+    machine: Machine,
+    state: State,
+    wrench: Components,
+    preload: Components | None = None,
+    loads: Components | None = None,
+) -> Outputs:
+    """Actuator forces and powers; with loads (3, legs) also the vectors behind new loads."""
+    found = dynamics.inverse(machine, state, wrench, preload, _loads(loads))
+    outputs = {"forces": found.forces, "power": found.forces * found.legs.qd}
+    return outputs | _rest(machine, found, loads)
+
+
+def reactions(
+    machine: Machine,
+    state: State,
+    wrench: Components,
+    preload: Components | None = None,
+    loads: Components | None = None,
+) -> Outputs:
+    """Forces and moments in the joints."""
+    found = dynamics.inverse(machine, state, wrench, preload, _loads(loads))
+    outputs = {name: np.moveaxis(value, 0, 1) for name, value in found.reactions.items()}
+    return outputs | _rest(machine, found, loads)
+
+
+def direct_dynamics(
+    machine: Machine,
+    state: State,
+    forces: Components,
+    wrench: Components,
+    loads: Components | None = None,
+) -> Outputs:
+    """Acceleration of the platform under actuator forces."""
+    found = dynamics.direct(machine, state, forces, wrench, _loads(loads))
+    outputs = {"linear": found.acceleration[:3], "angular": found.acceleration[3:]}
+    return outputs | _rest(machine, found, loads)
+
+
+def mass_matrix(machine: Machine, state: State) -> Outputs:
+    """M (6, 6) of the whole robot."""
+    legs = dynamics.moving(machine, dynamics.without_acceleration(state))[1]
+    return {"mass_matrix": dynamics.mass_matrix(machine, state), "margin": _margin(machine, legs)}
+
+
+def bias(machine: Machine, state: State) -> Outputs:
+    """b (6,) of the whole robot."""
+    legs = dynamics.moving(machine, dynamics.without_acceleration(state))[1]
+    return {"bias": dynamics.robot_bias(machine, state), "margin": _margin(machine, legs)}
+
+
+def energy(machine: Machine, state: State) -> Outputs:
+    """Kinetic and potential energy of the whole robot."""
+    legs = dynamics.moving(machine, dynamics.without_acceleration(state))[1]
+    kinetic, potential = dynamics.energy(machine, state)
+    return {"kinetic": kinetic, "potential": potential, "margin": _margin(machine, legs)}
+
+
+def contributions(
+    machine: Machine, state: State, wrench: Components, preload: Components | None = None
+) -> Outputs:
+    """Shares of the frictionless actuator forces; see `gough.contributions.Contributions`."""
+    zero = 0 * state.velocity
+    steady = dynamics.without_acceleration(state)
+    resting = steady._replace(velocity=zero, angular_velocity=zero)
+    platform, legs = dynamics.demand(machine, state)
+    platform_steady, legs_steady = dynamics.demand(machine, steady)
+    platform_resting, legs_resting = dynamics.demand(machine, resting)
+    parts = {
+        "gravity": platform_resting + legs_resting,
+        "platform_inertia": platform - platform_steady,
+        "leg_inertia": legs - legs_steady,
+        "platform_coriolis": platform_steady - platform_resting,
+        "leg_coriolis": legs_steady - legs_resting,
+        "wrench": -wrench,
+    }
+    # a wrench of (whole demand − part) leaves exactly that part for the actuators
+    whole = platform + legs
+    shares = {
+        name: dynamics.inverse(machine, state, whole - part).forces for name, part in parts.items()
+    }
+    found = dynamics.inverse(machine, state, wrench, preload)
+    plain = dynamics.inverse(machine, state, wrench)
+    shares["preload"] = found.forces - plain.forces
+    return shares | {"margin": _margin(machine, found.legs, found.health)}
+
+
+def diagnosis(machine: Machine, state: State) -> Outputs:
+    """What is wrong with samples of no margin: each leg's health, J and M made comparable."""
+    tips, legs = dynamics.moving(machine, state)
+    scale = dynamics.scale(machine)
+    rows = rigid.jacobian_rows(tips, legs.w) * scale[:, np.newaxis]
+    matrix = dynamics.mass_matrix(machine, state) * scale * scale[:, np.newaxis]
+    return {"legs": legs.health, "jacobian": np.moveaxis(rows, 0, 1), "mass_matrix": matrix}
+
+
+def _rest(
+    machine: Machine, found: dynamics.Inverse | dynamics.Direct, loads: Components | None
+) -> Outputs:
+    outputs = {"margin": _margin(machine, found.legs, found.health)}
+    if loads is not None:
+        outputs["vectors"] = dynamics.load_vectors(machine, found.reactions)
+    return outputs
+
+
+def _loads(loads: Components | None) -> Loads | None:
+    return None if loads is None else Loads(loads[0], loads[1], loads[2])
+
+
+def _margin(machine: Machine, legs: LegKinematics, health: Components | None = None) -> Components:
+    """Smallest distance of any health measure from its limit, (samples,)."""
+    spare = [
+        one - limit.limit
+        for measure, limit in zip(legs.health, machine.equations.HEALTH, strict=True)
+        for one in measure
+    ]
+    if health is not None:
+        spare.append(health - DOUBTFUL)
+    smallest: Components = reduce(minimum, spare)
+    return smallest

@@ -1,0 +1,301 @@
+"""Pictures show what they claim: every leg, every unit, gravity down, and whole files or none."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d.proj3d import proj_transform
+from scipy.spatial.transform import Rotation
+
+import gough
+from gough import plots
+from gough.errors import FileError, InputError, MissingDataError, ReachError
+from gough.motion import Motion
+
+ROBOTS = ("long-khalil-martinet-2014", "kim-ryu-2002", "sinatra-xi-staicu-2009")
+pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+
+
+def swing(robot: gough.Robot, samples: int = 21) -> Motion:
+    t = np.linspace(0.0, 2.0, samples)
+    s = np.sin(np.pi * t)
+    position = robot.home.position + 0.04 * np.stack([s, 1 - np.cos(np.pi * t), s**2], axis=-1)
+    return Motion.from_samples(t, position, Rotation.from_rotvec(0.1 * np.outer(s, [1, 0.5, 0])))
+
+
+def parts(figure: Figure, gid: str) -> list[np.ndarray]:
+    """The (2, 3) ends of all bodies of one kind."""
+    return [
+        np.stack(line.get_data_3d(), axis=-1)
+        for line in figure.axes[0].get_lines()
+        if line.get_gid() == gid
+    ]
+
+
+def on_page(figure: Figure, points: np.ndarray) -> np.ndarray:
+    """Points in space as the viewer sees them: right, up (fractions of the page), towards him."""
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    x, y, depth = proj_transform(*points.T, axes.get_proj())
+    page = (axes.transData - figure.transFigure).transform(np.stack([x, y], axis=-1))
+    return np.column_stack([page, -depth])
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_drawing_shows_every_leg_where_it_is(name):
+    robot = gough.load(name)
+    figure = plots.draw(robot)
+    legs = robot.inverse_kinematics(robot.home)
+    tips = robot.home.position + robot.description.platform_points[..., 0].T
+    assert len(parts(figure, "leg")) == 6
+    if robot.kind == "UPS":
+        ends = [rod[1] for rod in parts(figure, "rod")]
+        starts = [leg[0] for leg in parts(figure, "leg")]
+        np.testing.assert_array_equal(starts, robot.description.legs.base[..., 0].T)
+    else:
+        ends = [leg[1] for leg in parts(figure, "leg")]
+        rails = parts(figure, "rail")
+        strokes = [np.linalg.norm(rail[1] - rail[0]) for rail in rails]
+        limits = robot.description.limits
+        np.testing.assert_allclose(strokes, limits.longest - limits.shortest)
+        centres = [np.mean(slider, axis=0) for slider in parts(figure, "slider")]
+        origins = robot.description.legs.rail_origin[..., 0].T
+        along = robot.description.legs.rail_direction[..., 0].T
+        np.testing.assert_allclose(centres, origins + legs.q[:, None] * along, atol=1e-12)
+    np.testing.assert_allclose(ends, tips, atol=1e-12)
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert set("123456") <= set(texts)
+    assert {"$x_0$", "$y_0$", "$z_0$", "$x_P$", "$y_P$", "$z_P$", "$g$"} <= set(texts)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_drawing_has_equal_scales_units_and_title(name):
+    figure = plots.draw(gough.load(name))
+    axes = figure.axes[0]
+    assert [axes.get_xlabel(), axes.get_ylabel(), axes.get_zlabel()] == ["x [m]", "y [m]", "z [m]"]
+    spans = np.abs([np.subtract(*getattr(axes, f"get_{c}lim")()) for c in "xyz"])
+    np.testing.assert_allclose(spans / spans[0], axes._box_aspect / axes._box_aspect[0])
+    assert name in figure.get_suptitle()
+
+
+@pytest.mark.parametrize(
+    "gravity",
+    [[0, 0, -9.81], [0, 0, 9.81], [9.81, 0, 0], [-9.81, 0, 0], [0, 9.81, 0], [0, -9.81, 0]],
+)
+def test_gravity_points_down_the_page_and_space_stays_right_handed(gravity):
+    robot = gough.load("kim-ryu-2002").edited({"gravity": gravity})
+    figure = plots.draw(robot)
+    middle = robot.home.position / 2
+    start, end = on_page(figure, np.stack([middle, middle + 0.1 * np.sign(gravity)]))
+    assert end[1] < start[1] - 0.02
+    assert abs(end[0] - start[0]) < 0.1 * abs(end[1] - start[1])
+    steps = on_page(figure, np.vstack([middle, middle + 0.01 * np.eye(3)]))
+    assert np.linalg.det(steps[1:] - steps[0]) > 0
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_drawing_stays_on_the_page(tmp_path, name):
+    robot = gough.load(name)
+    figure = plots.draw(robot, swing(robot))
+    plots.save(figure, tmp_path / "robot.png")
+    pixels = matplotlib.image.imread(tmp_path / "robot.png")[..., :3]
+    for edge in (pixels[:10], pixels[-10:], pixels[:, :10], pixels[:, -10:]):
+        assert edge.min() == 1.0
+    legend = figure.legends[0].get_window_extent()
+    for axis in (figure.axes[0].xaxis, figure.axes[0].yaxis, figure.axes[0].zaxis):
+        assert axis.get_tightbbox().y0 > legend.y1
+
+
+def test_motion_draws_its_first_pose_and_its_path():
+    robot = gough.load("sinatra-xi-staicu-2009")
+    motion = swing(robot)
+    figure = plots.draw(robot, motion)
+    lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
+    path = np.stack(lines["path of the origin"].get_data_3d(), axis=-1)
+    np.testing.assert_array_equal(path, motion.position)
+    np.testing.assert_array_equal(
+        np.stack(lines["spherical joint"].get_data_3d(), axis=-1),
+        np.stack([leg[1] for leg in parts(plots.draw(robot, motion[0]), "leg")]),
+    )
+    assert "t = 0 s" in figure.get_suptitle()
+    assert "path of the origin" not in {
+        line.get_label() for line in plots.draw(robot, motion[0]).axes[0].get_lines()
+    }
+    grid = plots.draw(robot, motion[:20].reshape(4, 5))
+    runs = [one for one in grid.axes[0].get_lines() if one.get_label() == "path of the origin"]
+    assert [len(run.get_data_3d()[0]) for run in runs] == [5] * 4
+    assert [text.get_text() for text in grid.legends[0].get_texts()].count(
+        "path of the origin"
+    ) == 1
+
+
+def test_tool_is_drawn_where_it_is():
+    robot = gough.load("kim-ryu-2002").edited({"tool": [0.1, 0, 0.2]})
+    pose = robot.home.replace(rotation=Rotation.from_rotvec([0, 0, np.pi / 2]))
+    lines = {line.get_label(): line for line in plots.draw(robot, pose).axes[0].get_lines()}
+    tool = np.ravel(lines["tool"].get_data_3d())
+    np.testing.assert_allclose(tool, np.add(robot.home.position, [0, 0.1, 0.2]), atol=1e-12)
+    bare = plots.draw(gough.load("kim-ryu-2002"))
+    assert "tool" not in [line.get_label() for line in bare.axes[0].get_lines()]
+
+
+def test_robots_without_limits_gravity_or_flat_platform():
+    turn = np.linspace(0, 2 * np.pi, 3, endpoint=False)
+    ring = np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=-1)
+    three = gough.Robot.from_dict(
+        {
+            "format": 1,
+            "name": "cost $5 or $6",
+            "gravity": [0, 0, 0],
+            "home": {"position": [0, 0, 0.4]},
+            "legs": {
+                "kind": "PUS",
+                "length": 0.5,
+                "rail_origin": ring,
+                "rail_direction": -ring,
+                "platform": 0.2 * ring,
+            },
+        }
+    )
+    figure = plots.draw(three)
+    figure.draw_without_rendering()
+    assert len(parts(figure, "leg")) == 3
+    assert "$g$" not in [text.get_text() for text in figure.axes[0].texts]
+    bumpy = np.array([[1, 0, 0], [0, 1, 0.8], [-1, 0, 0], [0, -1, 0.8], [0.7, 0.7, 0], [0, 0, 1.5]])
+    solid = gough.Robot.from_dict(
+        {
+            "format": 1,
+            "name": "solid",
+            "home": {"position": [0.1, 0.2, 3]},
+            "legs": {"kind": "UPS", "base": 2 * bumpy, "platform": bumpy},
+        }
+    )
+    plots.draw(solid).draw_without_rendering()
+
+
+def test_what_cannot_be_drawn_is_said():
+    robot = gough.load("kim-ryu-2002")
+    with pytest.raises(ReachError, match="leg"):
+        plots.draw(robot, Motion([0, 0, 9]))
+    with pytest.raises(InputError, match="nothing to draw"):
+        plots.draw(robot, swing(robot)[:0])
+    homeless = robot.text.replace("home = {", "# home = {")
+    with pytest.raises(MissingDataError, match="home"):
+        plots.draw(gough.Robot.from_text(homeless))
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_leg_curves_are_the_legs(name):
+    robot = gough.load(name)
+    motion = swing(robot)
+    legs = robot.inverse_kinematics(motion)
+    figure = plots.leg_curves(motion, legs)
+    assert [axes.get_ylabel() for axes in figure.axes] == [
+        "$q$ [m]", r"$\dot q$ [m/s]", r"$\ddot q$ [m/s²]",
+    ]  # fmt: skip
+    assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "time [s]"]
+    for axes, values in zip(figure.axes, (legs.q, legs.qd, legs.qdd), strict=True):
+        curves = np.stack([line.get_ydata() for line in axes.get_lines()], axis=-1)
+        np.testing.assert_array_equal(curves, values)
+        assert axes.get_xlim() == (0.0, 2.0)
+    styles = {(line.get_color(), line.get_linestyle()) for line in figure.axes[0].get_lines()}
+    assert len(styles) == 6
+    assert len(figure.legends) == 1
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        f"leg {i}" for i in range(1, 7)
+    ]
+    figure.draw_without_rendering()
+    legend = figure.legends[0].get_window_extent()
+    assert all(axes.get_window_extent().x1 < legend.x0 for axes in figure.axes)
+
+
+def test_a_leg_has_one_colour_in_every_picture():
+    robot = gough.load("kim-ryu-2002")
+    motion = swing(robot)
+    drawn = [line for line in plots.draw(robot).axes[0].get_lines() if line.get_gid() == "leg"]
+    curves = plots.leg_curves(motion, robot.inverse_kinematics(motion)).axes[0].get_lines()
+    assert [line.get_color() for line in drawn] == [line.get_color() for line in curves]
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_joint_curves_are_the_passive_angles(name):
+    robot = gough.load(name)
+    motion = swing(robot)
+    legs = robot.inverse_kinematics(motion)
+    figure = plots.joint_curves(robot, motion, legs)
+    places = (0, 1) if robot.kind == "UPS" else (1, 2)
+    for axes, place in zip(figure.axes, places, strict=True):
+        assert axes.get_ylabel().endswith("[rad]")
+        np.testing.assert_array_equal(axes.get_lines()[3].get_ydata(), legs.joints[:, 3, place])
+
+
+def test_curves_without_time_and_wrong_shapes():
+    robot = gough.load("kim-ryu-2002")
+    motion = swing(robot)
+    untimed = motion.replace(time=None)
+    assert untimed.time is None
+    legs = robot.inverse_kinematics(motion)
+    assert plots.leg_curves(untimed, legs).axes[-1].get_xlabel() == "sample"
+    with pytest.raises(InputError, match="curves need shape"):
+        plots.leg_curves(robot.home, robot.inverse_kinematics(robot.home))
+    with pytest.raises(InputError, match=r"\(21, 6\), needs \(20, 6\)"):
+        plots.leg_curves(motion[:20], legs)
+    with pytest.raises(InputError, match="3 labels"):
+        plots.over_time([0, 1], [[1, 2], [3, 4]], ["a", "b", "c"], "force [N]", "Forces")
+
+
+def test_over_time():
+    figure = plots.over_time([0, 1], [[1, 2], [3, 4]], ["a", "b"], "force [N]", "Forces")
+    (axes,) = figure.axes
+    assert axes.get_xlabel() == "time [s]"
+    assert axes.get_ylabel() == "force [N]"
+    assert figure.get_suptitle() == "Forces"
+    np.testing.assert_array_equal(axes.get_lines()[1].get_ydata(), [2, 4])
+
+
+SIGNATURES = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
+
+
+@pytest.mark.parametrize("kind", SIGNATURES)
+def test_save_writes_whole_files(tmp_path, kind):
+    path = tmp_path / f"curves{kind.upper()}"
+    plots.save(plots.over_time([0, 1], [[1], [2]], ["a"], "force [N]", "Forces"), path)
+    data = path.read_bytes()
+    assert data.startswith(SIGNATURES[kind])
+    if kind == ".png":
+        assert data.endswith(b"IEND\xaeB`\x82")
+        assert matplotlib.image.imread(path).shape[1] == 1400
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_failed_save_leaves_nothing_behind(tmp_path):
+    figure = plots.over_time([0, 1], [[1], [2]], ["a"], "force [N]", "Forces")
+    with pytest.raises(FileError, match=r"\.png, \.svg, \.pdf"):
+        plots.save(figure, tmp_path / "curves.bmp")
+    with pytest.raises(FileError, match="does not exist"):
+        plots.save(figure, tmp_path / "nowhere" / "curves.png")
+    figure.axes[0].set_title("$\\nonsense{$")
+    old = tmp_path / "curves.png"
+    old.write_bytes(b"old")
+    with pytest.raises(ValueError, match="nonsense"):
+        plots.save(figure, old)
+    assert old.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [old]
+    (tmp_path / "folder.png").mkdir()
+    figure.axes[0].set_title("")
+    with pytest.raises(FileError, match="directory"):
+        plots.save(figure, tmp_path / "folder.png")
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["curves.png", "folder.png"]
+
+
+def test_no_global_state():
+    before = dict(matplotlib.rcParams)
+    plots.draw(gough.load("kim-ryu-2002"))
+    assert dict(matplotlib.rcParams) == before
+    code = "import sys, gough.plots; sys.exit('matplotlib.pyplot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
