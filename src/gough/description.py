@@ -157,13 +157,18 @@ class _Describing:
         origin, direction = self.vectors("rail_origin"), self.unit("rail_direction")
         sign = np.array([[-1.0 if one == "minus" else 1.0] for one in branches])
         axis = self._axis(platform_points, origin, (direction, length, sign), home)
+        reference = self._reference(axis)
+        across = axis - np.sum(axis * direction, axis=0) * direction
+        parallel = np.linalg.norm(across, axis=0) < PARALLEL
+        normal = np.where(parallel, reference, across)
         return PUS(
             rail_origin=origin,
             rail_direction=direction,
             length=length,
             sign=sign,
             axis=axis,
-            reference=self._reference(axis),
+            reference=reference,
+            guide_normal=normal / np.linalg.norm(normal, axis=0),
             rotor_mass=self._rotor_mass(),
             slider=self._body("slider"),
             cross=self._body("cross"),

@@ -9,6 +9,7 @@ import numpy as np
 from gough import forward, programs
 from gough.batch import Rows, Trouble
 from gough.engine.execute import Function, NumPyExecutor
+from gough.dynamics import State
 from gough.errors import ReachError, SingularError
 from gough.linear import WORST_CONDITION
 from gough.motion import Array
@@ -35,7 +36,7 @@ def diagnose(
     fields = {
         name: value if len(value) == 1 else value[rest]
         for name, value in rows.fields.items()
-        if name in programs.State._fields
+        if name in State._fields
     }
     found = NumPyExecutor(robot.machine)(programs.diagnosis, len(rest), fields)
     system, meaning = SYSTEMS.get(function.__name__, (None, ""))

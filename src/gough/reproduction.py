@@ -220,7 +220,7 @@ def _section(one: Reproduction) -> str:
 def _tally(one: Reproduction) -> str:
     """How many claims have which verdict."""
     verdicts = [item.verdict for item in one.claims]
-    counts = [f"{verdicts.count(kind)} {kind}" for kind in COLORS if kind in verdicts]
+    counts = [f"{kind} {verdicts.count(kind)}" for kind in COLORS if kind in verdicts]
     return f"{len(verdicts)} claims: {', '.join(counts)}"
 
 
@@ -230,6 +230,7 @@ def _picture(figure: Picture, kind: str) -> bytes:
     options: dict[str, Any] = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": PNG_DPI}
     with matplotlib.rc_context({"svg.hashsalt": "gough"}):
         figure.savefig(buffer, format=kind, **options)
+    figure.set_layout_engine("none")  # keeps the layout just found for the next format
     return buffer.getvalue()
 
 
@@ -280,7 +281,8 @@ h2 { font-size: 1.25rem; margin: 2rem 0 .5rem; border-bottom: 1px solid #d5d9de;
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th { text-align: left; border-bottom: 2px solid #3c4148; padding: .4rem .8rem .4rem 0; }
 td { vertical-align: top; border-bottom: 1px solid #e3e5e8; padding: .5rem .8rem .5rem 0;
-  width: 25%; overflow-wrap: anywhere; }
+  width: 24%; overflow-wrap: anywhere; }
+td:nth-child(2) { width: 19%; } td:nth-child(3) { width: 33%; }
 td span { font-weight: 600; white-space: nowrap; }
 .agrees { color: #007a5a; } .disagrees { color: #b3261e; } .paper-wrong { color: #b04a00; }
 .not-checkable { color: #59616b; }

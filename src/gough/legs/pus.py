@@ -66,6 +66,8 @@ class PUS(NamedTuple):
     """Universal axis α fixed to the slider, unit."""
     reference: Components
     """Zero of φ1, unit, perpendicular to axis."""
+    guide_normal: Components
+    """u: axis made perpendicular to the rail, or the reference where they are parallel; unit."""
     rotor_mass: Components
     """Drive inertia felt along q, kg."""
     slider: Body
@@ -264,13 +266,5 @@ def potential_energy(leg: PUS, legs: LegKinematics, gravity: Components) -> Comp
 
 
 def guide_normals(leg: PUS) -> tuple[Components, Components]:
-    """The guide's two normals: u = axis made perpendicular to the rail, v = rail × u.
-
-    Where the axis is parallel to the rail, u is the reference.
-    """
-    a = leg.rail_direction
-    u = leg.axis - dot(leg.axis, a) * a
-    length = norm(cross(a, leg.axis))
-    parallel = length < 1e-9
-    u = np.where(parallel, leg.reference, u) / np.where(parallel, 1.0, length)
-    return u, cross(a, u)
+    """The guide's two normals, unit: u (`guide_normal`) and v = rail × u."""
+    return leg.guide_normal, cross(leg.rail_direction, leg.guide_normal)

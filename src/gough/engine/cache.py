@@ -1,0 +1,162 @@
+"""Kernels on disk: machine code with all that is needed to run it, one file each.
+
+A file is named by a hash of what the kernel depends on: program, robot structure, processor, versions and
+gough's own equations. It starts with a hash of its contents, so a damaged or half-written file is just
+not there; it is written under a temporary name and renamed, so any number of processes may write at
+once. Nothing in it is executed but the machine code, and nothing is unpickled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes.util
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import llvmlite
+import llvmlite.binding as llvm
+
+import gough
+from gough.engine.llvm import kernel_text, lanes
+from gough.engine.program import Program, Step
+
+NAME = "kernel"
+MAGIC = b"gough-kernel-1\n"
+
+
+class Kernel(NamedTuple):
+    """Machine code in memory, and how to call it."""
+
+    address: int
+    prologue: tuple[Step, ...]
+    hoisted: tuple[int, ...]
+    fields: dict[str, int]
+    outputs: dict[str, tuple[int, ...]]
+    engine: Any
+    """Keeps the machine code alive."""
+    from_disk: bool
+
+
+def folder() -> Path:
+    """Where kernels are kept: GOUGH_CACHE, or the user's cache folder."""
+    chosen = os.environ.get("GOUGH_CACHE")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "gough"
+
+
+def load_or_make(key: tuple[Any, ...], make: Callable[[], Program]) -> Kernel:
+    """The kernel for a key, from disk if a sound one is there."""
+    path = folder() / f"{_digest(key)}.kernel"
+    stored = _read(path)
+    if stored is not None:
+        with contextlib.suppress(RuntimeError, KeyError, ValueError, TypeError):
+            return _load(*stored)
+    program = make()
+    code = _compile(program)
+    description = {
+        "prologue": [list(step) for step in program.prologue],
+        "hoisted": program.hoisted,
+        "fields": program.fields,
+        "outputs": {name: output.shape for name, output in program.outputs.items()},
+    }
+    _write(path, json.dumps(description).encode(), code)
+    return _load(description, code)._replace(from_disk=False)
+
+
+@cache
+def _own_source() -> bytes:
+    """Hash of the package's equations and engine: a changed equation is another kernel."""
+    root = Path(gough.__file__).parent
+    digest = hashlib.sha256()
+    for pattern in ("*.py", "legs/*.py", "platforms/*.py", "engine/*.py"):
+        for path in sorted(root.glob(pattern)):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.digest()
+
+
+def _digest(key: tuple[Any, ...]) -> str:
+    host = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), lanes())
+    versions = (gough.__version__, llvmlite.__version__, llvm.llvm_version_info)
+    text = repr((key, host, versions)).encode()
+    return hashlib.sha256(text + _own_source()).hexdigest()[:40]
+
+
+def _read(path: Path) -> tuple[dict[str, Any], bytes] | None:
+    """Description and machine code of a sound file, else None."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    head = len(MAGIC) + 32
+    if data[: len(MAGIC)] != MAGIC or hashlib.sha256(data[head:]).digest() != data[len(MAGIC) : head]:
+        return None
+    size = int.from_bytes(data[head : head + 8], "little")
+    description = json.loads(data[head + 8 : head + 8 + size])
+    return description, data[head + 8 + size :]
+
+
+def _write(path: Path, description: bytes, code: bytes) -> None:
+    """Keep a kernel; a folder that cannot be written to only costs time."""
+    content = len(description).to_bytes(8, "little") + description + code
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(MAGIC + hashlib.sha256(content).digest() + content)
+            os.replace(name, path)
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+
+
+@cache
+def _target() -> Any:
+    for name in ("atan2",):
+        library = ctypes.CDLL(ctypes.util.find_library("m"))
+        llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
+    return llvm.Target.from_default_triple()
+
+
+def _machine() -> Any:
+    features = llvm.get_host_cpu_features().flatten()
+    return _target().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=features, opt=2, reloc="pic", codemodel="jitdefault"
+    )
+
+
+def _compile(program: Program) -> bytes:
+    module = llvm.parse_assembly(kernel_text(program, NAME, lanes()))
+    return bytes(_machine().emit_object(module))
+
+
+def _load(description: dict[str, Any], code: bytes) -> Kernel:
+    machine = _machine()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    address = engine.get_function_address(NAME)
+    if not address:
+        raise RuntimeError("no kernel in the machine code")
+    prologue = tuple(
+        Step(operation, tuple(arguments), tuple(leaf) if isinstance(leaf, list) else leaf)
+        for operation, arguments, leaf in description["prologue"]
+    )
+    outputs = {name: tuple(shape) for name, shape in description["outputs"].items()}
+    return Kernel(
+        address,
+        prologue,
+        tuple(description["hoisted"]),
+        dict(description["fields"]),
+        outputs,
+        engine,
+        True,
+    )
