@@ -474,8 +474,8 @@ def share_figure(share: Share) -> Figure:
         ("(c) legs: inertia alone", share.inertia, "force [N]"),
     ]
     caption = (
-        "Actuator forces of the robot of Long, Khalil & Martinet 2014 on a rest-to-rest motion through "
-        "three poses, and the parts that its legs and rotors ask for."
+        "Actuator forces of the robot of Long, Khalil & Martinet 2014 on a rest-to-rest motion from "
+        "home through two poses and back, and the parts that its legs and rotors ask for."
     )
     labels = [f"leg {i}" for i in range(1, 7)]
     return Figure("leg-inertia", caption, leg_panels(share.time, panels, labels))
@@ -644,7 +644,7 @@ NOTES = (
     "The rotor's mass along q₃ is added to the third joint's inertia.",
     "J̇ lost its dot in Eqs. 34 and 37 and in the notes below Eq. 37; ω×(ω×MS) takes the vector MS; "
     "the moment of the centrifugal force is L̂ A_x (…), without transpose.",
-    "Text files of the paper are scans: some transposes or dots may be lost or added there.",
+    "“As printed” is as in a scan of the paper, which may have lost or added a transpose or a dot.",
 )
 
 if __name__ == "__main__":

@@ -347,9 +347,8 @@ def explicit_friction(robot: gough.Robot, rpm: float) -> Rubbing:
 
     def couple(viscous: float, coulomb: float, load: Array, rate: Array) -> Array:
         size = np.linalg.norm(rate, axis=-1, keepdims=True)
-        return (
-            -viscous * rate - coulomb * np.linalg.norm(load, axis=-1, keepdims=True) * rate / size
-        )
+        pressed = np.linalg.norm(load, axis=-1, keepdims=True)
+        return np.asarray(-(viscous + coulomb * pressed / size) * rate)
 
     def felt(on_link: Array, on_platform: Array) -> Array:
         """Eq. 32: what couples add to F_A."""
@@ -555,7 +554,7 @@ def _accuracy_claims(circle: Accuracy, ramp: Accuracy, fast: Accuracy) -> list[C
             "against an exact model without inertia about the links' axes it falls to "
             f"{number(worst)} N",
             "agrees",
-            "all of it is; DADS's own errors are not in it",
+            "here all of it is",
         ),
         Claim(
             "Good agreement at higher speeds too.",
@@ -668,13 +667,13 @@ def _friction_claims(
             "it has no definite sign: |u·N| + |v·N|",
         ),
         Claim(
-            "Rotation of a slender link about its axis is negligible.",
+            "A slender link's rotation about its axis is negligible, and the universal joint's couple "
+            "is along the link (Sections 2.3, 3.2).",
             "negligible",
             "without friction, yes (above); with friction the exact forces differ by "
             f"{explicit[20].spin:.2f} N at 20 rpm and {explicit[60].spin:.2f} N at 60 rpm",
             "disagrees",
-            "the joints rub about the link's axis too, and the universal joint's couple is along "
-            "α×β, not along n",
+            "the joints rub about the link's axis too, and the couple is along α×β, not n",
         ),
     ]
 

@@ -157,7 +157,7 @@ def run(robot: gough.Robot, name: str) -> Run:
 def figure(name: str, this: Run, title: str, alike: tuple[str, ...], caption: str) -> Figure:
     """Forces above powers, as the paper's pairs of figures; one curve for legs that do the same."""
     legs = ["ABCDEF".index(group[0]) for group in alike]
-    labels = [("legs " if len(group) > 1 else "leg ") + ", ".join(group) for group in alike]
+    labels = [f"legs {', '.join(group)}" if len(group) < 6 else "all six legs" for group in alike]
     panels = [
         (f"{title}: forces", this.actuation.forces[:, legs], "actuator force [N]"),
         (f"{title}: powers", this.actuation.power[:, legs], "power [W]"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from gough.errors import FileError, InputError
 from gough.motion import ELASTIC_FIELDS, FIELDS, Motion
 from gough.motion_files import leg_dataset, motion_dataset, read_motion, write_dataset, write_motion
 
+load = functools.cache(gough.load)
 ROBOTS = ("kim-ryu-2002", "sinatra-xi-staicu-2009", "long-khalil-martinet-2014")
 pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
 
@@ -367,7 +369,7 @@ def test_broken_netcdf(tmp_path):
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_leg_dataset_is_labelled(name):
-    robot = gough.load(name)
+    robot = load(name)
     motion = path_motion(robot)
     legs = robot.inverse_kinematics(motion)
     dataset = leg_dataset(robot, motion, legs)
@@ -383,7 +385,7 @@ def test_leg_dataset_is_labelled(name):
 
 
 def test_leg_dataset_of_any_batch():
-    robot = gough.load("kim-ryu-2002")
+    robot = load("kim-ryu-2002")
     for shape in [(), (2,), (2, 3)]:
         motion = Motion(np.broadcast_to(robot.home.position, (*shape, 3)))
         dataset = leg_dataset(robot, motion, robot.inverse_kinematics(motion))
@@ -393,7 +395,7 @@ def test_leg_dataset_of_any_batch():
 
 
 def test_results_as_csv(tmp_path):
-    robot = gough.load("long-khalil-martinet-2014")
+    robot = load("long-khalil-martinet-2014")
     motion = path_motion(robot)
     legs = robot.inverse_kinematics(motion)
     write_dataset(leg_dataset(robot, motion, legs), tmp_path / "legs.csv")
@@ -452,7 +454,7 @@ def test_any_dataset_flattens(tmp_path):
 
 
 def test_units_follow_the_joint_whatever_the_order(tmp_path):
-    robot = gough.load("kim-ryu-2002")
+    robot = load("kim-ryu-2002")
     dataset = leg_dataset(robot, robot.home, robot.inverse_kinematics(robot.home))
     for order in [("leg", "joint"), ("joint", "leg")]:
         write_dataset(dataset[["joint_rate"]].transpose(*order), tmp_path / "legs.csv")
@@ -461,7 +463,7 @@ def test_units_follow_the_joint_whatever_the_order(tmp_path):
 
 
 def test_single_timed_state_keeps_its_time_in_csv(tmp_path):
-    robot = gough.load("kim-ryu-2002")
+    robot = load("kim-ryu-2002")
     motion = robot.home.replace(time=0.5)
     write_dataset(
         leg_dataset(robot, motion, robot.inverse_kinematics(motion)), tmp_path / "legs.csv"

@@ -41,7 +41,11 @@ def read_text(name: str | os.PathLike[str]) -> tuple[str, str]:
     if isinstance(name, str) and name in catalogue():
         return (resources.files("gough") / "catalogue" / f"{name}.toml").read_text("utf-8"), name
     path = Path(name)
-    if not path.exists():
+    try:
+        exists = path.exists()
+    except OSError as error:
+        raise FileError(f"{str(name)[:60]}…: no such robot file: {error.strerror}") from None
+    if not exists:
         near = difflib.get_close_matches(str(name), catalogue(), 1)
         hint = f"did you mean {near[0]!r}?" if near else f"catalogue: {', '.join(catalogue())}"
         raise FileError(f"{name}: no such robot file or catalogue name ({hint})")
@@ -64,6 +68,8 @@ def parse(text: str, name: str) -> RobotFile:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise FileError(f"{name}: not TOML: {error}") from None
+    except ValueError as error:  # a whole number of thousands of digits
+        raise FileError(f"{name}: a number that is not finite: {error}"[:200]) from None
     except RecursionError:
         raise FileError(f"{name}: not a robot file: brackets nested too deep") from None
     return validate(data, name)
@@ -96,7 +102,10 @@ def edit(text: str, changes: Mapping[str, Any]) -> str:
             if not isinstance(table.get(name, {}), Mapping):
                 raise FileError(f"{key}: {name} is not a table")
             table = table.setdefault(name, tomlkit.table())
-        table[last] = _plain(value)
+        try:
+            table[last] = _plain(value)
+        except ValueError:
+            raise FileError(f"{key}: {value!r} is no value for a robot file"[:200]) from None
     return tomlkit.dumps(document)
 
 
@@ -114,8 +123,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(target)
+        try:
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(target)
+        except OSError as error:
+            raise FileError(f"{target}: {error.strerror}") from None
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -10,7 +10,7 @@ which is polynomial in the pose. Step: p ← p + δp, R ← exp(δθ) R.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,15 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from gough.batch import OnError, last_axis
-from gough.errors import ConvergenceError, Failure, InputError, NotFiniteError, SingularError
+from gough.errors import (
+    ConvergenceError,
+    Failure,
+    InputError,
+    NotFiniteError,
+    ReachError,
+    SampleError,
+    SingularError,
+)
 from gough.legs.pus import PUS
 from gough.legs.ups import UPS
 from gough.linear import WORST_CONDITION
@@ -33,7 +41,10 @@ MOST_ITERATIONS = 50
 LARGEST_TURN = 0.5
 """Longest step, rad, and in metres as a share of the length scale: keeps Newton near the guess."""
 
-CONVERGED, STALLED, SINGULAR, OTHER_BRANCH, NOT_FINITE = range(5)
+FIRM = 1e-3
+"""Slope of a link along its rail below which q cannot be held to the tolerance."""
+
+CONVERGED, STALLED, SINGULAR, OTHER_BRANCH, NOT_FINITE, IMPOSSIBLE = range(6)
 REASONS = {
     STALLED: "forward kinematics did not converge: residual {residual:.2g} m after {iterations} "
     "iterations (limit {limit:.2g} m)",
@@ -41,12 +52,14 @@ REASONS = {
     f"limit {WORST_CONDITION:g})",
     OTHER_BRANCH: "forward kinematics found a posture on the other branch of a PUS leg",
     NOT_FINITE: "q or the guess is not finite",
+    IMPOSSIBLE: "a leg length in q is not positive",
 }
-ERRORS = {
+ERRORS: dict[int, type[SampleError]] = {
     STALLED: ConvergenceError,
     SINGULAR: SingularError,
     OTHER_BRANCH: ConvergenceError,
     NOT_FINITE: NotFiniteError,
+    IMPOSSIBLE: ReachError,
 }
 
 
@@ -58,15 +71,17 @@ class Solution:
     rotation: Array
     iterations: Array
     residual: Array
-    """Largest |g|, m."""
+    """Largest error of a leg coordinate, m."""
     condition: Array
     """Condition number of the Jacobian at the last iteration that needed one."""
     status: Array
-    """CONVERGED, STALLED, SINGULAR, OTHER_BRANCH or NOT_FINITE."""
-    limit: float
+    """CONVERGED or why not: STALLED, SINGULAR, OTHER_BRANCH, NOT_FINITE, IMPOSSIBLE."""
+    limit: Array
 
     def motion(self, on_error: OnError) -> Motion:
         """The poses as a motion at rest; samples without one raise or are NaN."""
+        if on_error not in ("raise", "nan"):
+            raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}")
         failed = self.status != CONVERGED
         if on_error == "raise" and np.any(failed):
             first = self.status[failed].flat[0]
@@ -86,7 +101,7 @@ class Solution:
             residual=self.residual[place],
             iterations=int(self.iterations[place]),
             condition=self.condition[place],
-            limit=self.limit,
+            limit=self.limit[place],
         )
 
 
@@ -112,7 +127,8 @@ def solve(robot: Robot, q: ArrayLike, guess: Motion, along: int | None = None) -
     if along is not None:
         if not -len(batch) <= along < len(batch):
             raise InputError(f"along = {along} is not a batch axis of q, which has {len(batch)}")
-        return _march(robot, np.moveaxis(coordinates, along, 0), guess, along % len(batch))
+        place = along % len(batch)
+        return _march(robot, np.moveaxis(coordinates, place, 0), guess, place)
     try:
         shape = np.broadcast_shapes(batch, guess.shape)
     except ValueError:
@@ -140,9 +156,9 @@ def _march(robot: Robot, coordinates: Array, guess: Motion, along: int) -> Solut
         )
     if not found:
         return solve(robot, np.moveaxis(coordinates, 0, along), guess)
-    names = ("position", "rotation", "iterations", "residual", "condition", "status")
+    names = [item.name for item in fields(Solution)]
     joined = {name: np.stack([getattr(one, name) for one in found], axis=along) for name in names}
-    return Solution(**joined, limit=found[0].limit)
+    return Solution(**joined)
 
 
 def _reshape(flat: Solution, shape: tuple[int, ...]) -> Solution:
@@ -153,10 +169,20 @@ def _reshape(flat: Solution, shape: tuple[int, ...]) -> Solution:
         flat.residual.reshape(shape),
         flat.condition.reshape(shape),
         flat.status.reshape(shape),
-        flat.limit,
+        flat.limit.reshape(shape),
     )
 
 
+def _grip(robot: Robot, direction: Array) -> Array | float:
+    """How far a leg's length error is from its error in q: |a·n| of a PUS leg, 1 of a UPS leg."""
+    legs = robot.description.legs
+    if not isinstance(legs, PUS):
+        return 1.0
+    slope = np.einsum("sli,li->sl", direction, legs.rail_direction[..., 0].T)
+    return np.maximum(np.abs(slope), FIRM)
+
+
+@np.errstate(all="ignore")
 def _newton(robot: Robot, q: Array, position: Array, rotation: Array) -> Solution:
     points = robot.description.platform_points[..., 0].T
     anchor, length = _rods(robot, q)
@@ -171,8 +197,10 @@ def _newton(robot: Robot, q: Array, position: Array, rotation: Array) -> Solutio
         np.isfinite(q).all(1) & np.isfinite(position).all(1) & np.isfinite(rotation).all((1, 2))
     )
     status[~finite] = NOT_FINITE
-    limit = TOLERANCE * float(np.abs(length[finite]).max(initial=1.0))
-    active = np.flatnonzero(finite)
+    possible = finite & (length > 0).all(1)
+    status[finite & ~possible] = IMPOSSIBLE
+    limit = TOLERANCE * length.max(axis=1)
+    active = np.flatnonzero(possible)
     for _ in range(MOST_ITERATIONS + 1):
         if not active.size:
             break
@@ -182,8 +210,10 @@ def _newton(robot: Robot, q: Array, position: Array, rotation: Array) -> Solutio
         norms = np.linalg.norm(rod, axis=-1)
         lengths = length[active]
         error = (norms - lengths) * (norms + lengths) / (2 * lengths)
-        residual[active] = np.abs(error).max(axis=1)
-        met = residual[active] <= limit
+        residual[active] = (np.abs(error) / _grip(robot, rod / lengths[..., np.newaxis])).max(
+            axis=1
+        )
+        met = residual[active] <= limit[active]
         rows = np.concatenate([rod, np.cross(arm, rod)], axis=-1) / lengths[..., np.newaxis]
         status[active[met]] = CONVERGED
         active, rows, error = active[~met], rows[~met], error[~met]

@@ -239,7 +239,7 @@ def _field(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
 
 def _elastic_fields(*values: ArrayLike | None) -> dict[str, Array]:
     arrays = {
-        name: np.array(value, dtype=np.float64)
+        name: _field(name, value, ())
         for name, value in zip(ELASTIC_FIELDS, values, strict=True)
         if value is not None
     }
@@ -256,8 +256,11 @@ def _elastic_fields(*values: ArrayLike | None) -> dict[str, Array]:
 
 def _check_rotation(rotation: Array) -> None:
     """Refuse what is no rotation: ‖RᵀR − I‖ > 1e-9 or det R < 0. NaN is left to the models."""
-    error = np.linalg.norm(np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3), axis=(-2, -1))
-    bad = error > ORTHOGONALITY
+    with np.errstate(all="ignore"):
+        gram = np.swapaxes(rotation, -1, -2) @ rotation
+        error = np.linalg.norm(gram - np.eye(3), axis=(-2, -1))
+        mirrored = np.linalg.det(rotation) < 0
+    bad = (error > ORTHOGONALITY) | np.isinf(rotation).any(axis=(-2, -1))
     if np.any(bad):
         sample = tuple(int(i) for i in np.argwhere(bad)[0])
         where = f"rotation of sample {sample}" if sample else "rotation"
@@ -265,7 +268,6 @@ def _check_rotation(rotation: Array) -> None:
             f"motion: {where} is not orthogonal: ‖RᵀR − I‖ = {error[sample]:.3g}, "
             f"limit {ORTHOGONALITY:g}"
         )
-    mirrored = np.linalg.det(rotation) < 0
     if np.any(mirrored):
         sample = tuple(int(i) for i in np.argwhere(mirrored)[0])
         where = f"rotation of sample {sample}" if sample else "rotation"

@@ -293,6 +293,7 @@ footer { margin-top: 3rem; font-size: .85rem; }
 @media print {
   body { font-size: 10pt; max-width: none; margin: 0; padding: 0; }
   tr, figure { break-inside: avoid; } h1, h2 { break-after: avoid; }
+  figure img { max-height: 10.5cm; }
   section + section { break-before: page; }
 }
 """

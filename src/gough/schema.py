@@ -36,7 +36,9 @@ def _numbers(value: Any) -> Array:
     check(value)
     try:
         array = np.array(value, dtype=np.float64)
-    except (ValueError, OverflowError):
+    except OverflowError:
+        raise ValueError("has a number that is not finite") from None
+    except ValueError:
         raise ValueError("is a ragged list: its rows differ in length") from None
     if not np.all(np.isfinite(array)):
         raise ValueError("has a number that is not finite")

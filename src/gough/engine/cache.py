@@ -96,7 +96,10 @@ def _read(path: Path) -> tuple[dict[str, Any], bytes] | None:
     except OSError:
         return None
     head = len(MAGIC) + 32
-    if data[: len(MAGIC)] != MAGIC or hashlib.sha256(data[head:]).digest() != data[len(MAGIC) : head]:
+    if (
+        data[: len(MAGIC)] != MAGIC
+        or hashlib.sha256(data[head:]).digest() != data[len(MAGIC) : head]
+    ):
         return None
     size = int.from_bytes(data[head : head + 8], "little")
     description = json.loads(data[head + 8 : head + 8 + size])

@@ -32,7 +32,9 @@ class CompiledExecutor:
         self.structure = structure(self.parameters)
         self._ready: dict[tuple[str, ...], _Bound] = {}
 
-    def __call__(self, function: Function, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
+    def __call__(
+        self, function: Function, rows: int, fields: Mapping[str, Array]
+    ) -> dict[str, Array]:
         """Outputs (rows, ...) by name."""
         key = (function.__name__, *fields)
         bound = self._ready.get(key)
@@ -101,7 +103,11 @@ def threads() -> int:
     """Threads to use: GOUGH_THREADS, or one a core."""
     wanted = os.environ.get("GOUGH_THREADS")
     if wanted is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
     if not wanted.isdigit() or int(wanted) < 1:
         raise InputError(f"GOUGH_THREADS is a positive whole number, not {wanted!r}")
     return int(wanted)

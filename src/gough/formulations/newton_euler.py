@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.batch import OnError, Trouble
+from gough.batch import OnError
 from gough.errors import ConvergenceError
 from gough.formulations import parts as robot_parts
 from gough.formulations import samples
 from gough.formulations.parts import Parts
-from gough.formulations.samples import Pose, dot, matvec
+from gough.formulations.samples import Pose, Trouble, dot, matvec
 from gough.formulations.slender_links import (
     SlenderLinks,
     central_inertia,

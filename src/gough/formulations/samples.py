@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gough import batch
-from gough.batch import Answer, OnError, Trouble
-from gough.errors import ReachError, SingularError
+from gough.batch import OnError
+from gough.engine.execute import CHUNK
+from gough.errors import ReachError, SampleError, SingularError
 from gough.formulations.parts import Parts
 from gough.linear import WORST_CONDITION
 from gough.motion import Array, Motion
 from gough.results import Actuation
-
-if TYPE_CHECKING:
-    from gough.dynamics import State
 
 SMALLEST_SLOPE = 1e-9
 """|a·n| and ‖α×n‖ below which a leg counts as singular."""
@@ -38,25 +36,58 @@ class Pose(NamedTuple):
     """External moment about the platform frame's origin, N m."""
 
 
+class Trouble(NamedTuple):
+    """A measure that says which samples have no answer."""
+
+    bad: Array
+    """True where there is none: (samples,) or (legs, samples)."""
+    error: type[SampleError]
+    reason: Callable[[tuple[int, ...]], str]
+    """What is wrong at an index of `bad`."""
+
+
 Model = Callable[[Pose], tuple[dict[str, Array], list[Trouble]]]
-"""Values (samples, ...) and troubles (samples, legs) or (samples,) of a batch of poses."""
+"""Values (samples, ...) and troubles of a batch of poses."""
 
 
 def run(
     model: Model, motion: Motion, wrench: ArrayLike | None, on_error: OnError
 ) -> dict[str, Array]:
     """Evaluate a model over all samples of a motion: arrays (..., legs) with its batch axes."""
-
-    def on_components(state: State, wrench: Array | None) -> Answer:
-        fields = {
-            name: np.moveaxis(field, -1, 0)[..., 0] for name, field in state._asdict().items()
+    rows = batch.lay_out(motion, {"wrench": (np.zeros(6) if wrench is None else wrench, (6,))})
+    troubles = batch.not_finite(rows)
+    seen = {one.row for one in troubles}
+    out: dict[str, Array] = {}
+    for start in range(0, max(rows.count, 1), CHUNK):
+        count = min(start + CHUNK, rows.count) - start
+        chunk = {
+            name: np.broadcast_to(value, (rows.count, *value.shape[1:]))[start : start + count]
+            for name, value in rows.fields.items()
         }
-        loads = np.zeros((len(fields["position"]), 6)) if wrench is None else wrench.T
-        values, troubles = model(Pose(**fields, force=loads[:, :3], moment=loads[:, 3:]))
-        turned = {name: np.moveaxis(value, 0, -1) for name, value in values.items()}
-        return Answer(turned, troubles)
+        loads = chunk.pop("wrench")
+        with np.errstate(all="ignore"):
+            values, doubts = model(Pose(**chunk, force=loads[:, :3], moment=loads[:, 3:]))
+        for doubt in doubts:
+            for row, trouble in _rows_in(doubt, start):
+                if row not in seen:
+                    seen.add(row)
+                    troubles.append(trouble)
+        for name, value in values.items():
+            if name not in out:
+                out[name] = np.empty((rows.count, *value.shape[1:]))
+            out[name][start : start + count] = value
+    return batch.settle(rows, out, troubles, on_error)
 
-    return batch.run(on_components, motion, on_error, {"wrench": (wrench, 6)})
+
+def _rows_in(doubt: Trouble, start: int) -> Iterator[tuple[int, batch.Trouble]]:
+    bad = doubt.bad if doubt.bad.ndim == 2 else doubt.bad[np.newaxis]
+    for sample in np.flatnonzero(bad.any(axis=0)):
+        row, leg = start + int(sample), int(np.argmax(bad[:, sample]))
+        if doubt.bad.ndim == 2:
+            reason = doubt.reason((leg, int(sample)))
+            yield row, batch.Trouble(row, leg, doubt.error, reason)
+        else:
+            yield row, batch.Trouble(row, None, doubt.error, doubt.reason((int(sample),)))
 
 
 def actuation(out: dict[str, Array]) -> Actuation:

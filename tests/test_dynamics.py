@@ -1,0 +1,397 @@
+"""Dynamics against independent oracles and identities: forces, reactions, friction, energy."""
+
+import tomllib
+from importlib import resources
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import null_space
+from scipy.spatial.transform import Rotation
+
+import gough
+from gough import Motion, Robot
+from gough.errors import ConvergenceError, InputError, NotFiniteError, SingularError
+from gough.paper_motions import paper_motion
+from gough.trajectories import Fourier
+from oracles import free_bodies, opened_tree
+from oracles.free_bodies import FreeBodies
+from oracles.random_robot import one_state, random_motion, random_robot
+
+SHAPES = [(), (1,), (3, 1, 2), (0,)]
+KINDS = ("UPS", "PUS")
+OPTIONS = [{}, {"near_singular": True}, {"friction": True}, {"friction": True, "width": 0.2}]
+PAPERS = ("kim-ryu-2002", "long-khalil-martinet-2014", "sinatra-xi-staicu-2009")
+MODELS = ["inverse_dynamics", "reactions", "contributions", "direct_dynamics"]
+MODELS += ["mass_matrix", "bias", "energy"]
+each_kind = pytest.mark.parametrize("kind", KINDS)
+six_or_eight = pytest.mark.parametrize("legs", [6, 8])
+seeds, kinds, legs_ = st.integers(0, 2**32), st.sampled_from(KINDS), st.sampled_from([6, 8])
+repeatable = settings(deadline=None, derandomize=True)
+pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+
+
+def sample(seed, kind, legs=6, shape=(), **options):
+    """A random robot as a file's dictionary and as a Robot, states of it, and wrenches."""
+    rng = np.random.default_rng([seed, KINDS.index(kind), legs])
+    data = random_robot(rng, kind, legs, **options)
+    states = random_motion(rng, data, shape)
+    return data, Robot.from_dict(data), states, 50 * rng.normal(size=(*shape, 6))
+
+
+def tolerance(robot, motion):
+    """1e-10, times the condition number where that is large."""
+    return 1e-10 * max(1.0, np.max(robot.condition_number(motion)) / 100)
+
+
+def assert_close(actual, expected, relative):
+    """Close relative to the largest expected number, of 1e-3 at least."""
+    size = max(1e-3, np.max(np.abs(expected)))
+    assert_allclose(actual, expected, rtol=0, atol=relative * size)
+
+
+def stacked(found):
+    """(v̇, ω̇) of an answer of direct dynamics or of a motion."""
+    names = ("acceleration", "angular_acceleration")
+    names = names if isinstance(found, Motion) else ("linear", "angular")
+    return np.concatenate([getattr(found, name) for name in names], axis=-1)
+
+
+def answers(robot, name, motion, **options):
+    """Every array that a model returns, by name."""
+    forces = (np.ones(6),) if name == "direct_dynamics" else ()
+    found = getattr(robot, name)(motion, *forces, **options)
+    named = {name: found} if isinstance(found, np.ndarray) else vars(found)
+    return {key: value for key, value in named.items() if value is not None}
+
+
+@settings(repeatable, max_examples=24)
+@given(seeds, kinds, legs_, st.booleans())
+def test_every_model_agrees_with_pinocchio(seed, kind, legs, near_singular):
+    data, robot, state, wrench = sample(seed, kind, legs, near_singular=near_singular)
+    motion = Motion(**state)
+    near = tolerance(robot, motion)
+    forces = opened_tree.inverse_dynamics(data, state, wrench)
+    found = robot.inverse_dynamics(motion, wrench)
+    assert_close(found.forces, forces, near)
+    assert_close(found.power, forces * opened_tree.leg_coordinates(data, state).qd, near)
+    mass, bias = opened_tree.mass_matrix_and_bias(data, state)
+    assert_close(robot.mass_matrix(motion), mass, 1e-10)
+    assert_close(robot.bias(motion), bias, 1e-10)
+    direct = stacked(robot.direct_dynamics(motion, forces, wrench))
+    tree = opened_tree.direct_dynamics(data, state, forces, wrench)
+    assert_close(direct, np.concatenate(tree), near)
+    energy = robot.energy(motion)
+    assert_close([energy.kinetic, energy.potential], opened_tree.energies(data, state), 1e-12)
+
+
+def assert_agrees_with_free_bodies(data, robot, state, wrench):
+    motion = Motion(**state)
+    near = tolerance(robot, motion)
+    expected = free_bodies.inverse_dynamics(data, state, wrench)
+    forces, found = robot.inverse_dynamics(motion, wrench), robot.reactions(motion, wrench)
+    assert max(forces.residual, found.residual) <= 1e-12
+    assert_close(forces.forces, expected.forces, near)
+    for name in ("spherical", "universal", "universal_moment"):
+        assert_close(getattr(found, name), getattr(expected, name), near)
+    legs = robot.inverse_kinematics(motion)
+    if robot.kind == "PUS":
+        assert_close(found.guide, expected.guide, near)
+        assert_close(found.guide_moment, expected.guide_moment, near)
+    else:
+        along = np.sum(legs.direction * found.sliding_force, axis=-1, keepdims=True)
+        assert_close(found.sliding_force - along * legs.direction, expected.contact_force, near)
+        assert_close(found.sliding_moment, expected.contact_moment, near)
+        rotor = robot.description.legs.rotor_mass[:, 0]
+        axial = expected.forces + expected.loads.along_q - rotor * legs.qdd
+        assert_close(along[:, 0], axial, near)
+    # the joint turns freely about its second axis (about the first it drives the cross)
+    second = np.cross(robot.description.legs.axis[..., 0].T, legs.direction)
+    free = np.sum(second * found.universal_moment, axis=-1)
+    assert_allclose(free, 0, atol=near * np.max(np.abs(expected.forces)))
+    direct = robot.direct_dynamics(motion, expected.forces, wrench)
+    assert_close(stacked(direct), stacked(motion), near)
+
+
+@settings(repeatable, max_examples=20)
+@given(seeds, kinds, legs_, st.sampled_from(OPTIONS))
+def test_reactions_agree_with_free_bodies(seed, kind, legs, options):
+    data, robot, state, wrench = sample(seed, kind, legs, **options)
+    assert_agrees_with_free_bodies(data, robot, state, wrench)
+
+
+def test_guides_whose_rail_is_the_universal_axis():
+    data, _, state, wrench = sample(0, "PUS", friction=True)
+    data["legs"]["axis"] = data["legs"]["rail_direction"]
+    assert_agrees_with_free_bodies(data, Robot.from_dict(data), state, wrench)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_papers_robots_agree_with_free_bodies(name):
+    robot = gough.load(name)
+    data = tomllib.loads((resources.files("gough") / f"catalogue/{name}.toml").read_text())
+    data["home"].setdefault("rotation_vector", [0, 0, 0])
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        state = random_motion(rng, data)
+        state["velocity"] *= 0.3
+        assert_agrees_with_free_bodies(data, robot, state, 20 * rng.normal(size=6))
+
+
+@each_kind
+@six_or_eight
+@pytest.mark.parametrize("friction", [True, False])
+def test_direct_undoes_inverse(kind, legs, friction):
+    _, robot, states, wrench = sample(1, kind, legs, (300,), friction=True)
+    motion = Motion(**states)
+    actuation = robot.inverse_dynamics(motion, wrench, friction)
+    direct = robot.direct_dynamics(motion, actuation.forces, wrench, friction)
+    assert_close(stacked(direct), stacked(motion), tolerance(robot, motion))
+    assert max(actuation.residual.max(), direct.residual.max()) <= 1e-12
+    other = motion.replace(acceleration=np.full(3, 7.0), angular_acceleration=np.full(3, np.nan))
+    again = robot.direct_dynamics(other, actuation.forces, wrench, friction)
+    assert_array_equal(again.angular, direct.angular)
+
+
+@each_kind
+@pytest.mark.parametrize("friction", [True, False])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_power_balance(seed, kind, friction):
+    """Σ Γ q̇ + wrench·ξ = d/dt (T + U) + friction loss along a smooth motion."""
+    data, robot, _, wrench = sample(seed, kind, friction=True)
+    rng = np.random.default_rng(seed)
+    sine, cosine = rng.uniform(-0.05, 0.05, (2, 6, 2))
+    trajectory = Fourier(robot.home, sine, cosine, period=2.0)
+    weights = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
+    step = 2e-3  # s
+    for t in (0.3, 1.1):
+        energy = robot.energy(trajectory(t + step * np.arange(-4, 5)))
+        stored = weights @ (energy.kinetic + energy.potential) / step
+        motion = trajectory(t)
+        state = {name: getattr(motion, name) for name in random_motion(rng, data)}
+        loss = free_bodies.inverse_dynamics(data, state, wrench, friction).dissipation.sum()
+        assert (loss > 0) == friction
+        power = robot.inverse_dynamics(motion, wrench, friction).power
+        pushed = wrench @ np.concatenate([motion.velocity, motion.angular_velocity])
+        balance = power.sum() + pushed - stored - loss
+        assert abs(balance) < 1e-9 * np.max(np.abs(power))
+
+
+@each_kind
+@six_or_eight
+def test_contributions_add_up(kind, legs):
+    _, robot, states, wrench = sample(2, kind, legs, (20,), friction=True)
+    motion = Motion(**states)
+    preload = np.linspace(1, 100, legs)
+    parts = robot.contributions(motion, wrench, preload=preload)
+    total = robot.inverse_dynamics(motion, wrench, preload=preload).forces
+    assert_close(parts.total, total, 1e-12)
+    assert_close(sum(vars(parts).values()), total, 1e-12)
+    smooth = robot.contributions(motion, wrench, friction=False, preload=preload)
+    assert_allclose(smooth.friction, 0, atol=1e-12 * np.max(np.abs(total)))
+    rest = Motion(motion.position, motion.rotation)
+    assert_close(parts.gravity, robot.inverse_dynamics(rest).forces, 1e-11)
+    weightless = robot.edited({"gravity": [0, 0, 0]})
+    assert_close(parts.wrench, weightless.inverse_dynamics(rest, wrench).forces, 1e-11)
+    steady = motion.replace(acceleration=np.zeros(3), angular_acceleration=np.zeros(3))
+    assert_close(parts.coriolis, weightless.inverse_dynamics(steady, None, False).forces, 1e-11)
+
+
+@each_kind
+def test_preload_is_internal_and_forces_are_least(kind):
+    _, robot, state, wrench = sample(3, kind, 8)
+    motion, preload = Motion(**state), np.linspace(-80, 200, 8)
+    free = null_space(robot.jacobian(motion).T)  # internal forces
+    assert free.shape == (8, 2)
+    least = robot.inverse_dynamics(motion, wrench).forces
+    assert_allclose(free.T @ least, 0, atol=1e-10 * np.max(np.abs(least)))
+    loaded = robot.inverse_dynamics(motion, wrench, preload=preload).forces
+    assert_close(loaded - least, free @ free.T @ preload, 1e-10)
+
+
+def symmetric():
+    """A symmetric hexapod: singular where its platform is turned by a right angle."""
+    angle = np.deg2rad([-10, 10, 110, 130, 230, 250])
+    turned = angle + np.deg2rad([-50, 50] * 3)
+    base, points = (np.stack([np.cos(a), np.sin(a), 0 * a], axis=-1) for a in (angle, turned))
+    body = {"mass": 2.0, "inertia": (0.1 * np.eye(3)).tolist()}
+    legs = {"kind": "UPS", "base": base, "platform": points / 2, "axis": [0, 1, 0.1]}
+    legs |= dict.fromkeys(("cross", "cylinder", "rod"), body)
+    return Robot.from_dict({"format": 1, "name": "symmetric", "legs": legs, "platform": body})
+
+
+def test_a_singular_pose_gives_its_condition_number():
+    robot = symmetric()
+    turns = np.array([[0, 0, 0.2], [0, 0, np.pi / 2], [0, 0, np.pi / 2 - 1e-4]])
+    motion = Motion([0, 0, 1], Rotation.from_rotvec(turns))
+    for name in MODELS[:3]:
+        with pytest.raises(SingularError, match=r"sample 1: .*condition number \d\.\d+e\+1\d"):
+            answers(robot, name, motion)
+        for value in answers(robot, name, motion, on_error="nan").values():
+            assert np.all(np.isnan(value[1]))
+            assert np.all(np.isfinite(value[[0, 2]]))
+    assert 1e3 < robot.condition_number(motion)[2] < 1e10
+    direct = answers(robot, "direct_dynamics", motion)  # the platform still has a mass there
+    assert np.all(np.isfinite(direct["linear"]))
+
+
+@each_kind
+def test_fewer_than_six_legs(kind):
+    data, robot, state, _ = sample(0, kind, 5)
+    motion = Motion(**state)
+    for name in MODELS[:4]:
+        with pytest.raises(InputError, match="5 legs"):
+            answers(robot, name, motion)
+    mass, bias = opened_tree.mass_matrix_and_bias(data, state)
+    assert_close(robot.mass_matrix(motion), mass, 1e-10)
+    assert_close(robot.bias(motion), bias, 1e-10)
+
+
+@each_kind
+@pytest.mark.parametrize("width", [None, 0.2])
+def test_at_rest_there_is_no_friction(kind, width):
+    _, robot, states, wrench = sample(4, kind, 6, (3,), friction=True, width=width)
+    still = Motion(**states | {"velocity": np.zeros(3), "angular_velocity": np.zeros(3)})
+    for name in MODELS[:4]:
+        smooth = answers(robot, name, still, wrench=wrench, friction=False)
+        for key, value in answers(robot, name, still, wrench=wrench).items():
+            assert np.all(np.isfinite(value))
+            assert_allclose(value, smooth[key], rtol=1e-12, atol=1e-11)
+
+
+@each_kind
+def test_width_smooths_the_coulomb_terms(kind):
+    data, robot, state, _ = sample(5, kind, friction=True)
+    motion = Motion(**state)
+
+    def friction(width, speed):
+        data["legs"]["friction"]["width"] = width
+        rates = {key: speed * state[key] for key in ("velocity", "angular_velocity")}
+        return Robot.from_dict(data).contributions(motion.replace(**rates)).friction
+
+    assert_close(friction(1e-9, 1.0), robot.contributions(motion).friction, 1e-8)
+    small = friction(0.5, 1e-6), friction(0.5, 2e-6)
+    assert_close(small[1], 2 * small[0], 1e-4)  # linear through zero
+    assert np.max(np.abs(friction(0.0, 1e-6))) > 1e4 * np.max(np.abs(small[0]))
+
+
+@each_kind
+@pytest.mark.parametrize("times", [5, 20, 80])
+def test_large_friction_is_solved_or_refused(kind, times):
+    data, _, states, wrench = sample(6, kind, 6, (40,), friction=True)
+    for key in ("universal_coulomb", "spherical_coulomb"):
+        data["legs"]["friction"][key] = [times * k for k in data["legs"]["friction"][key]]
+    robot, motion = Robot.from_dict(data), Motion(**states)
+    found = robot.inverse_dynamics(motion, wrench, on_error="nan")
+    good = np.isfinite(found.residual)
+    assert times > 20 or np.all(good)
+    assert np.max(found.residual[good], initial=0) <= 1e-12
+    assert_array_equal(np.isnan(found.forces).all(axis=1), ~good)
+    if not np.all(good):
+        with pytest.raises(ConvergenceError, match=rf"sample {np.argmin(good)}: .*residual"):
+            robot.inverse_dynamics(motion, wrench)
+    reactions = robot.reactions(motion, wrench, on_error="nan")
+    for i in np.flatnonzero(good)[:4]:
+        # the friction that these reactions cause is the friction that gives these forces
+        state = one_state(states, i)
+        bodies = FreeBodies(data, state, wrench[i])
+        own = np.zeros((6, 21))
+        own[:, 18:] = reactions.spherical[i]
+        own[:, 6:9] = own[:, 12:15] = reactions.universal[i]
+        own[:, :3] = 0 if kind == "UPS" else reactions.guide[i]
+        loads = bodies.friction_loads(bodies.magnitudes(own.ravel()))
+        forces = opened_tree.inverse_dynamics(data, state, wrench[i], loads)
+        assert_close(found.forces[i], forces, 1e-9)
+
+
+@each_kind
+def test_a_load_at_the_tool_is_a_payload_there(kind):
+    data, robot, state, _ = sample(7, kind)
+    rest = Motion(state["position"], state["rotation"])
+    weight = 3.0 * np.array(data["gravity"])
+    held = robot.inverse_dynamics(rest, robot.tool_wrench(rest, weight)).forces
+    data["platform"]["payload"].append({"mass": 3.0, "center_of_mass": data["tool"]})
+    assert_close(Robot.from_dict(data).inverse_dynamics(rest).forces, held, 1e-11)
+    motion, force, moment = Motion(**state), np.array([3.0, -2, 7]), np.array([0.5, 1, -2])
+    wrench = robot.tool_wrench(motion, force, moment)
+    speed = motion.velocity + np.cross(motion.angular_velocity, motion.rotation @ data["tool"])
+    power = wrench @ np.concatenate([motion.velocity, motion.angular_velocity])
+    assert power == pytest.approx(force @ speed + moment @ motion.angular_velocity, rel=1e-12)
+    assert robot.tool_wrench(motion[None], np.zeros((4, 1, 3))).shape == (4, 1, 6)
+
+
+@each_kind
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", MODELS)
+def test_batches_are_their_samples(name, shape, kind):
+    _, robot, states, _ = sample(8, kind, 6, shape, friction=True)
+    motion = Motion(**states)
+    found, single = answers(robot, name, motion), answers(robot, name, robot.home)
+    for key, value in single.items():
+        assert found[key].shape == shape + value.shape
+    for index in np.ndindex(shape):
+        for key, value in answers(robot, name, motion[index]).items():
+            size = np.max(np.abs(value), initial=0)
+            assert_allclose(found[key][index], value, rtol=0, atol=1e-11 * size + 1e-12)
+
+
+@each_kind
+@pytest.mark.parametrize("name", MODELS)
+def test_bad_samples_raise_or_are_nan(name, kind):
+    _, robot, states, _ = sample(8, kind, 6, (2, 2), friction=True)
+    states["position"][1, 0, 2] = np.nan
+    motion = Motion(**states)
+    with pytest.raises(NotFiniteError, match="sample 1, 0: position"):
+        answers(robot, name, motion)
+    for value in answers(robot, name, motion, on_error="nan").values():
+        assert np.all(np.isnan(value[1, 0]))
+        assert np.all(np.isfinite(np.delete(value.reshape(4, -1), 2, axis=0)))
+    with pytest.raises(InputError, match="on_error"):
+        answers(robot, name, robot.home, on_error="zero")
+
+
+def test_wrong_inputs_are_named():
+    robot = gough.load("kim-ryu-2002")
+    with pytest.raises(InputError, match=r"wrench has shape \(3,\)"):
+        robot.inverse_dynamics(robot.home, [1, 2, 3])
+    with pytest.raises(InputError, match=r"force has shape \(2,\)"):
+        robot.tool_wrench(robot.home, [1.0, 2.0])
+    with pytest.raises(InputError, match=r"forces has shape \(5,\)"):
+        robot.direct_dynamics(robot.home, np.zeros(5))
+    with pytest.raises(InputError, match=r"motion \(2,\).*wrench \(3,\)"):
+        robot.inverse_dynamics(robot.home[None][[0, 0]], np.zeros((3, 6)))
+    with pytest.raises(NotFiniteError, match="sample 1: forces"):
+        robot.direct_dynamics(robot.home, [[0] * 6, [0, 0, np.inf, 0, 0, 0]])
+
+
+def test_sinatras_vertical_motion_takes_six_equal_growing_forces():
+    robot = gough.load("sinatra-xi-staicu-2009")
+    motion = paper_motion("sinatra-xi-staicu-2009/vertical").sample(61)
+    assert motion.position[-1, 2] < motion.position[0, 2]  # towards the base; z points down
+    forces = robot.inverse_dynamics(motion).forces
+    assert_allclose(forces, np.broadcast_to(forces[:, :1], forces.shape), rtol=1e-12)
+    assert np.all(np.diff(np.abs(forces[:, 0])) > 0)
+
+
+def test_sinatras_rotation_drives_with_every_other_leg():
+    robot = gough.load("sinatra-xi-staicu-2009")
+    actuation = robot.inverse_dynamics(paper_motion("sinatra-xi-staicu-2009/rotation").sample(61))
+    sizes, power = np.abs(actuation.forces), actuation.power[1:-1]
+    for legs, sign in (([1, 3, 5], 1), ([0, 2, 4], -1)):
+        assert np.all(sign * np.diff(sizes[:, legs], axis=0) > 0)
+        assert np.all(sign * power[:, legs] > 0)
+
+
+def test_kims_link_inertia_grows_with_the_square_of_speed():
+    robot = gough.load("kim-ryu-2002")
+    links, shares = [], []
+    for rpm in (20, 40, 60):
+        motion = paper_motion(f"kim-ryu-2002/circle-{rpm}rpm").sample(49)
+        found = robot.contributions(motion, friction=False)
+        links.append(found.leg_inertia + found.leg_coriolis)
+        shares.append(np.max(np.abs(links[-1])) / np.max(np.abs(found.total)))
+    assert_close(links[1], 4 * links[0], 1e-10)
+    assert_close(links[2], 9 * links[0], 1e-10)
+    assert shares[0] < shares[1] < shares[2]

@@ -1,0 +1,264 @@
+"""Every paper's script runs, its key numbers hold, and the page needs nothing but itself."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import gough
+from gough import reproduction
+from gough.errors import FileError, InputError
+from gough.formulations import newton_euler
+from gough.paper_motions import kim_ryu_circle
+from gough.reproduction import COLORS, NAMES, Claim, Reproduction, load_script, number
+
+
+class Everything:
+    """All papers reproduced and written once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.said: list[str] = []
+        self.found = reproduction.run("all", folder / "new" / "pages", self.said.append)
+        self.page = (folder / "new" / "pages" / "all.html").read_text("utf-8")
+        self.pictures = sorted((folder / "new" / "pages" / "figures").iterdir())
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Everything:
+    return Everything(tmp_path_factory.mktemp("papers"))
+
+
+@pytest.fixture(scope="module")
+def kim() -> Any:
+    return load_script("kim-ryu-2002")
+
+
+@pytest.fixture(scope="module")
+def sinatra() -> Any:
+    return load_script("sinatra-xi-staicu-2009")
+
+
+@pytest.fixture(scope="module")
+def khalil() -> Any:
+    return load_script("khalil-guegan-2004")
+
+
+@pytest.fixture(scope="module")
+def hexaslide() -> gough.Robot:
+    return gough.load("kim-ryu-2002")
+
+
+def test_all_papers_are_there(everything: Everything) -> None:
+    assert [one.name for one in everything.found] == list(NAMES)
+    for one in everything.found:
+        assert len(one.claims) >= 10
+        assert len(one.figures) >= 4
+        assert one.source
+        assert one.notes
+        assert all(item.claim and item.paper and item.ours for item in one.claims)
+        assert all(item.verdict in COLORS for item in one.claims)
+    assert "figures" in everything.said
+
+
+def test_page_is_self_contained(everything: Everything) -> None:
+    page = everything.page
+    figures = [item for one in everything.found for item in one.figures]
+    sources = re.findall(r'src="([^"]*)"', page)
+    assert len(sources) == len(figures)
+    assert all(source.startswith("data:image/svg+xml;base64,PD94") for source in sources)
+    assert all(link.startswith("#") for link in re.findall(r'href="([^"]*)"', page))
+    assert "http" not in re.sub(r'src="[^"]*"', "", page)
+    assert not re.search(r"<(link|script|iframe)|@import|url\(", page)
+    assert page.count("<tr>") == sum(len(one.claims) + 1 for one in everything.found)
+
+
+def test_figures_beside_the_page(everything: Everything) -> None:
+    names = {f"{one.name}-{item.name}.png" for one in everything.found for item in one.figures}
+    assert {path.name for path in everything.pictures} == names
+    for path in everything.pictures:
+        data = path.read_bytes()
+        assert data.startswith(b"\x89PNG")
+        assert len(data) > 20_000
+    assert not list(everything.folder.rglob(".*"))
+
+
+def test_claims_in_the_terminal(everything: Everything) -> None:
+    stream = io.StringIO()
+    for one in everything.found:
+        reproduction.print_claims(one, Console(file=stream, width=120))
+    text = stream.getvalue()
+    assert text.count("paper wrong") > 5
+    assert "claim" in text
+
+
+def test_text_is_taken_literally(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    odd = Claim("a < b [bold]", "A & B", '"ours"', "agrees")
+
+    def reproduce(progress: reproduction.Progress) -> Reproduction:
+        progress("working")
+        return Reproduction("kim-ryu-2002", "<title>", "source", [odd], [], ["note"])
+
+    monkeypatch.setattr(sys, "argv", ["paper", str(tmp_path)])
+    reproduction.run_script("kim-ryu-2002", reproduce)
+    page = (tmp_path / "kim-ryu-2002.html").read_text("utf-8")
+    assert "a &lt; b [bold]" in page
+    assert "&lt;title&gt;" in page
+    stream = io.StringIO()
+    reproduction.print_claims(reproduce(reproduction.quiet), Console(file=stream, width=120))
+    assert "[bold]" in stream.getvalue()
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(InputError, match="nearest is 'kim-ryu-2002'"):
+        reproduction.run("kim-ryu")
+
+
+def test_missing_scripts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    package = tmp_path / "site" / "gough"
+    package.mkdir(parents=True)
+    monkeypatch.setattr(reproduction.resources, "files", lambda _: package)
+    with pytest.raises(FileError, match=r"papers/kim_ryu_2002\.py.*missing"):
+        reproduction.run("kim-ryu-2002")
+    (package / "papers").mkdir()
+    (package / "papers" / "kim_ryu_2002.py").write_text("reproduce = 7\n")
+    assert load_script("kim-ryu-2002").reproduce == 7
+
+
+def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
+    place = tmp_path / "file"
+    place.write_text("")
+    with pytest.raises(FileError, match="file"):
+        reproduction.write([], place, "all")
+
+
+def test_numbers_for_people() -> None:
+    assert number(2.4e-14) == "2·10⁻¹⁴"
+    assert number(-0.449, ".2f") == "−0.45"
+    assert number(12.0, ".1e") == "1.2·10¹"
+
+
+def test_kim_equations_and_reference(kim: Any, hexaslide: gough.Robot) -> None:
+    found = kim.accuracy(hexaslide, kim_ryu_circle(40))
+    here = importlib.util.find_spec("pinocchio") is not None
+    assert found.program == ("Pinocchio" if here else "gough's exact model")
+    assert 1e-6 < found.error < 1e-5
+    assert found.slender < 1e-11
+    forces = newton_euler.inverse_dynamics(hexaslide, found.motion, friction=False).forces
+    np.testing.assert_allclose(found.forces, forces, rtol=0, atol=1e-11)
+
+
+def test_kim_without_the_reference(
+    kim: Any, hexaslide: gough.Robot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kim.importlib.util, "find_spec", lambda _: None)
+    program, forces = kim.reference(hexaslide, kim_ryu_circle(40).sample(5))
+    assert program == "gough's exact model"
+    assert forces.shape == (5, 6)
+
+
+def test_kim_link_inertia(kim: Any, hexaslide: gough.Robot) -> None:
+    shares = {20: (0.0338, 0.0275), 40: (0.1352, 0.1093), 60: (0.2034, 0.2166)}
+    for rpm, (peak, mean) in shares.items():
+        this = kim.link_inertia(hexaslide, rpm)
+        assert this.peak_share == pytest.approx(peak, rel=2e-3)
+        assert this.rms_share == pytest.approx(mean, rel=2e-3)
+        expected = newton_euler.link_inertia_forces(hexaslide, kim_ryu_circle(rpm)(kim.TIME))
+        np.testing.assert_allclose(this.links, expected, rtol=0, atol=1e-11)
+        assert np.abs(this.printed - this.total).max() > 0.3 * np.abs(this.links).max()
+    assert kim.growth_error(hexaslide) < 1e-11
+
+
+def test_kim_friction(kim: Any, hexaslide: gough.Robot) -> None:
+    slow, fast = (kim.explicit_friction(hexaslide, rpm) for rpm in (20, 120))
+    assert slow.couples == pytest.approx(0.052, abs=0.01)
+    assert slow.driving == 0
+    assert fast.driving > 0.2
+    assert fast.couples > slow.couples
+    found = newton_euler.friction_forces(hexaslide, kim_ryu_circle(20)(kim.TIME))
+    largest = [np.abs(one).max() for one in (found.slider, found.universal, found.spherical)]
+    np.testing.assert_allclose(largest, [8.16, 1.52, 4.03], rtol=0.01)
+
+
+def test_sinatra_geometry(sinatra: Any) -> None:
+    size = sinatra.geometry()
+    assert size.l1 == pytest.approx(0.347537, abs=1e-6)
+    assert np.degrees(size.beta0) == pytest.approx(59.680, abs=1e-3)
+    assert np.degrees(size.beta) == pytest.approx(30.474, abs=1e-3)
+    assert size.h == pytest.approx(0.606379, abs=1e-6)
+    assert sinatra.loop_error(printed=False) < 1e-12
+    assert sinatra.loop_error(printed=True) == pytest.approx(0.46, abs=0.005)
+    assert sinatra.catalogue_error(gough.load("sinatra-xi-staicu-2009")) < 1e-12
+
+
+def test_sinatra_motions(sinatra: Any) -> None:
+    robot = gough.load("sinatra-xi-staicu-2009")
+    runs = {name: sinatra.run(robot, name) for name in ("vertical", "horizontal", "rotation")}
+    assert max(one.formulations for one in runs.values()) < 1e-11
+    assert max(one.energy for one in runs.values()) < 1e-7
+    force = runs["vertical"].actuation.forces
+    assert np.ptp(force, axis=1).max() < 1e-11
+    assert np.all(np.diff(np.abs(force[:, 0])) > 0)
+    np.testing.assert_allclose(np.abs(force[[0, -1], 0]), [8.0166, 15.0895], rtol=1e-4)
+    along = runs["horizontal"].actuation.forces
+    np.testing.assert_allclose(along[:, :3], along[:, :2:-1], rtol=0, atol=1e-11)
+    turn = runs["rotation"].actuation
+    assert np.all(turn.power[1:-1, 1::2] > 0)
+    assert np.all(turn.power[1:-1, ::2] < 0)
+    growth = np.diff(np.abs(turn.forces), axis=0)
+    assert np.all(growth[:, 1::2] > 0)
+    assert np.all(growth[:, ::2] < 0)
+    moved = [
+        np.ptp(runs[name].motion.position, axis=0).max() for name in ("vertical", "horizontal")
+    ]
+    np.testing.assert_allclose(moved, [0.3, 0.2], rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+@pytest.mark.parametrize("which", ["Long's", "general"])
+def test_khalil_closed_forms(khalil: Any, which: str) -> None:
+    robot = gough.load(khalil.ROBOT)
+    if which == "general":
+        robot = gough.Robot.from_dict(khalil.general_robot())
+    found = khalil.compare(robot, khalil.random_states(robot, 4))
+    for name in ("jacobian", "inertia", "bias", "forces", "equivalent force", "energy", "identity"):
+        assert found[name] < 1e-11, name
+    assert found["asymmetry"] < 1e-14
+    assert found["least eigenvalue"] > 1
+    assert found["printed inertia"] > 0.1
+    assert found["printed asymmetry"] > 0.1
+    assert found["printed least eigenvalue"] < -1
+    if which == "general":
+        assert found["printed bias"] > 0.05
+
+
+@pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+def test_khalil_signs_and_masses(khalil: Any) -> None:
+    corrected, printed = khalil.release(gough.load(khalil.ROBOT))
+    assert corrected == pytest.approx(-3.419, abs=1e-3)
+    assert printed == -corrected
+    data = khalil.general_robot()
+    robot = gough.Robot.from_dict(data)
+    states = khalil.random_states(robot, 4)
+    forces = robot.inverse_dynamics(states).forces
+    for printed, lowest, highest in ((False, 0.0, 1e-11), (True, 0.05, 1.0)):
+        moved = khalil.regrouped(data, printed).inverse_dynamics(states).forces
+        assert lowest <= khalil.error(moved, forces) < highest
+
+
+@pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+def test_khalil_solves(khalil: Any) -> None:
+    robot = gough.load(khalil.ROBOT)
+    for angle, lowest, highest in ((0.0, 1e-2, np.inf), (0.1, 0.0, 1e-12)):
+        poses = khalil.turned_poses(robot, np.full(500, angle))
+        lost, kept = khalil.solve_losses(robot, poses)
+        assert lowest <= np.median(lost) <= highest
+        assert kept.max() < 1e-12
