@@ -14,10 +14,11 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import motion_files
+from gough import datasets, motion_files
+from gough.datasets import leg_dataset, write_dataset
 from gough.errors import FileError, InputError
 from gough.motion import ELASTIC_FIELDS, FIELDS, Motion
-from gough.motion_files import leg_dataset, motion_dataset, read_motion, write_dataset, write_motion
+from gough.motion_files import motion_dataset, read_motion, write_motion
 
 load = functools.cache(gough.load)
 ROBOTS = ("kim-ryu-2002", "sinatra-xi-staicu-2009", "long-khalil-martinet-2014")
@@ -476,7 +477,7 @@ def test_single_timed_state_keeps_its_time_in_csv(tmp_path):
 def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "motion.csv"
     path.write_text("old")
-    monkeypatch.setattr(motion_files.csv, "writer", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(datasets.csv, "writer", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_motion(some_motion((2,)), path)
     assert path.read_text() == "old"

@@ -19,9 +19,9 @@ class Rows(NamedTuple):
     """A batch laid out in rows."""
 
     shape: tuple[int, ...]
-    count: int
+    rows: int
     fields: dict[str, Array]
-    """(count, ...) each, or (1, ...) where all rows are the same."""
+    """(rows, ...) each, or (1, ...) where all rows are the same."""
 
 
 class Trouble(NamedTuple):
@@ -79,12 +79,9 @@ def _core(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
 def _rows(value: Array, shape: tuple[int, ...], count: int, rank: int) -> Array:
     """(count, ...) or, if all samples are the same, (1, ...); copied only where it must be."""
     batch = value.ndim - rank
-    if not any(
-        stride and length > 1
-        for stride, length in zip(value.strides[:batch], value.shape[:batch], strict=True)
-    ):
-        if count and value.size:
-            return value[(0,) * batch][np.newaxis]
+    steps = zip(value.strides[:batch], value.shape[:batch], strict=True)
+    if count and value.size and not any(stride and length > 1 for stride, length in steps):
+        return np.asarray(value[(0,) * batch])[np.newaxis]
     core = value.shape[batch:]
     return np.broadcast_to(value, shape + core).reshape(count, *core)
 
@@ -96,8 +93,9 @@ def not_finite(rows: Rows) -> list[Trouble]:
     for name, value in rows.fields.items():
         if np.isfinite(value.sum()):  # one pass; a bad number shows in the sum
             continue
-        bad = ~np.isfinite(value).reshape(len(value), -1).all(axis=1)
-        for row in range(rows.count) if len(value) == 1 and bad[0] else np.flatnonzero(bad):
+        bad = np.asarray(~np.isfinite(value).reshape(len(value), -1).all(axis=1))
+        alike = len(value) == 1
+        for row in range(rows.rows) if alike else np.flatnonzero(bad):
             if int(row) not in seen:
                 seen.add(int(row))
                 reason = f"{name} is not finite"

@@ -81,13 +81,84 @@ def kinematics(
 
     Example: gough kinematics kim-ryu-2002 kim-ryu-2002/circle-40rpm -o legs.csv
     """
-    from gough.motion_files import leg_dataset, write_dataset
+    from gough.datasets import leg_dataset, write_dataset
 
     machine, states = _load(robot), _motion(motion, samples)
     legs = _in_parts("kinematics", machine.inverse_kinematics, states)
     write_dataset(leg_dataset(machine, states, legs), output)
     out.print(f"{output}: {states.shape[0] if states.shape else 1} samples")
     _report_limits(machine, states)
+
+
+@app.command()
+def forces(
+    robot: RobotArgument,
+    motion: MotionArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="result file, .nc or .csv")],
+    friction: Annotated[bool, typer.Option(help="with the friction of the robot file")] = True,
+    contributions: Annotated[
+        bool, typer.Option("--contributions", help="also the forces split by cause")
+    ] = False,
+    reactions: Annotated[
+        bool, typer.Option("--reactions", help="also the forces and moments in the joints")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="picture; default: beside the result, .png")
+    ] = None,
+    samples: Samples = 601,
+) -> None:
+    """The forces and powers that the actuators need for a motion.
+
+    Example: gough forces kim-ryu-2002 kim-ryu-2002/circle-40rpm -o forces.csv --contributions
+    """
+    from gough.datasets import force_dataset, write_dataset
+    from gough.plots import contribution_curves, force_curves, save
+
+    machine, states = _load(robot), _motion(motion, samples)
+    needed = _in_parts("forces", machine.inverse_dynamics, states, friction=friction)
+    split = joints = None
+    if contributions:
+        split = _in_parts("contributions", machine.contributions, states, friction=friction)
+    if reactions:
+        joints = _in_parts("reactions", machine.reactions, states, friction=friction)
+    write_dataset(force_dataset(machine, states, needed, split, joints), output)
+    picture = plot or output.with_suffix(".png")
+    if states.shape:
+        figure = force_curves(states, needed)
+        if split is not None:
+            figure = contribution_curves(states, split)
+        save(figure, picture)
+    largest, power = abs(needed.forces).max(initial=0.0), abs(needed.power).max(initial=0.0)
+    out.print(f"{output}: {states.shape[0] if states.shape else 1} samples", highlight=False)
+    out.print(f"largest force {largest:.6g} N, largest power {power:.6g} W", highlight=False)
+    if states.shape:
+        out.print(str(picture), highlight=False)
+    _report_limits(machine, states)
+
+
+@app.command()
+def reproduce(
+    name: Annotated[
+        str, typer.Argument(metavar="PAPER", help="kim-ryu-2002, … or all; see gough list")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="folder for page and figures")] = (
+        Path("reproduction")
+    ),
+) -> None:
+    """Redo a paper's tables and figures; says what agrees, what does not, and where it is wrong.
+
+    Example: gough reproduce kim-ryu-2002 -o kim
+    """
+    from gough.reproduction import print_claims, run
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the claims say what is odd about a paper's robot
+        with err.status("…") as status:
+            found = run(name, output, lambda message: status.update(message))
+    for one in found:
+        print_claims(one, out)
+    out.print(f"\npage: {output / (name + '.html')}", highlight=False, soft_wrap=True)
+    out.print(f"figures: {output / 'figures'}", highlight=False, soft_wrap=True)
 
 
 @app.command()

@@ -8,8 +8,8 @@ import numpy as np
 
 from gough import forward, programs
 from gough.batch import Rows, Trouble
-from gough.engine.execute import Function, NumPyExecutor
 from gough.dynamics import State
+from gough.engine.execute import Function, NumPyExecutor
 from gough.errors import ReachError, SingularError
 from gough.linear import WORST_CONDITION
 from gough.motion import Array

@@ -179,7 +179,7 @@ def _grip(robot: Robot, direction: Array) -> Array | float:
     if not isinstance(legs, PUS):
         return 1.0
     slope = np.einsum("sli,li->sl", direction, legs.rail_direction[..., 0].T)
-    return np.maximum(np.abs(slope), FIRM)
+    return np.asarray(np.maximum(np.abs(slope), FIRM))
 
 
 @np.errstate(all="ignore")

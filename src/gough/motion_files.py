@@ -1,4 +1,4 @@
-"""Motions and results as files: CSV for exchange, NetCDF for everything.
+"""Motions as files: CSV for exchange, NetCDF for everything.
 
 Names carry units, and what does not fit is refused: an unknown column, another unit, a cell that is
 no number. A motion file may leave things out:
@@ -12,31 +12,33 @@ no number. A motion file may leave things out:
 
 from __future__ import annotations
 
-import contextlib
-import csv
 import difflib
 import io
-import itertools
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from gough.datasets import (
+    AXES,
+    LABELS,
+    attributes,
+    batch_coordinates,
+    heading,
+    kind_of,
+    write_dataset,
+    write_table,
+)
 from gough.errors import FileError, GoughError, InputError
-from gough.files import replacing
 from gough.motion import ELASTIC_FIELDS, Array, Motion
 
 if TYPE_CHECKING:
     import xarray
 
-    from gough.results import LegMotion
-    from gough.robot import Robot
-
-KINDS = (".csv", ".nc")
 LARGEST = 200_000_000
 """Largest file that is read, bytes."""
 UNIT_LENGTH = 1e-6
@@ -55,7 +57,6 @@ class Quantity(NamedTuple):
     meaning: str
 
 
-AXES = ("x", "y", "z")
 ROTATION_VECTOR = ("rx", "ry", "rz")
 MATRIX = ("axis", "platform_axis")
 ALPHA = ("alpha_x", "alpha_y", "alpha_z")
@@ -82,22 +83,6 @@ UNITS |= dict.fromkeys(ROTATION_VECTOR, "rad")
 ELASTIC_COLUMN = re.compile(r"e([1-9][0-9]{0,3})(_rate|_acceleration)?")
 HEADING = re.compile(r"([^\[\]]*?)\s*(?:\[([^\[\]]*)\])?")
 NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.ASCII | re.I)
-LEG_QUANTITIES = {
-    "q": ("q", "", "m", "actuated coordinate"),
-    "q_rate": ("qd", "", "m/s", "actuated rate"),
-    "q_acceleration": ("qdd", "", "m/s2", "actuated acceleration"),
-    "joint_coordinate": ("joints", "joint", "", "joint coordinate"),
-    "joint_rate": ("joint_rates", "joint", "/s", "joint rate"),
-    "joint_acceleration": ("joint_accelerations", "joint", "/s2", "joint acceleration"),
-    "direction": ("direction", "axis", "1", "unit vector from universal to spherical joint"),
-    "link_angular_velocity": ("link_angular_velocity", "axis", "rad/s", "angular velocity of link"),
-    "link_angular_acceleration": ("link_angular_acceleration", "axis", "rad/s2", "its derivative"),
-}
-"""Variables of a leg dataset: LegMotion's field, last dimension, unit (behind a joint's), meaning."""
-JOINT_UNITS = dict.fromkeys(("q3", "lambda"), "m")
-JOINT_UNITS |= dict.fromkeys(("q1", "q2", "phi1", "phi2"), "rad")
-LABELS = ("leg", "joint", "axis", "platform_axis", "mode")
-"""Dimensions of a dataset that are not the batch's."""
 
 Where = Callable[[int], str]
 
@@ -113,7 +98,7 @@ def read_motion(path: str | os.PathLike[str]) -> Motion:
     A sample without an answer (NaN) stays one; time is finite.
     """
     path = Path(path)
-    read = {".csv": _read_csv, ".nc": _read_netcdf}[_kind(path)]
+    read = {".csv": _read_csv, ".nc": _read_netcdf}[kind_of(path)]
     try:
         with np.errstate(all="ignore"):  # absurd numbers end as errors, without warnings before
             return _complete(*read(_bytes(path)))
@@ -127,7 +112,7 @@ def write_motion(motion: Motion, path: str | os.PathLike[str]) -> None:
     CSV takes batch shapes (n,) and (), as one row, and finite numbers; they come back exactly, the
     rotation (a unit quaternion) to 1e-15. NetCDF takes every batch shape and NaN, all exactly.
     """
-    kind = _kind(path)
+    kind = kind_of(path)
     if 0 in motion.shape:
         raise InputError(f"motion of batch shape {motion.shape}: no samples to write")
     if motion.time is not None:
@@ -148,8 +133,8 @@ def write_motion(motion: Motion, path: str | os.PathLike[str]) -> None:
         if name == "rotation":
             value = Rotation.from_matrix(value).as_quat(canonical=True)[..., [3, 0, 1, 2]]
         for column, numbers in zip(names, np.reshape(value, (rows, len(names))).T, strict=True):
-            columns[_heading(column, QUANTITIES[name].unit)] = numbers
-    _write_table(columns, path)
+            columns[heading(column, QUANTITIES[name].unit)] = numbers
+    write_table(columns, path)
 
 
 def motion_dataset(motion: Motion) -> xarray.Dataset:
@@ -158,7 +143,7 @@ def motion_dataset(motion: Motion) -> xarray.Dataset:
 
     dims, coordinates = batch_coordinates(motion)
     variables = {
-        name: ((*dims, *one.dims), getattr(motion, name), _attributes(one.unit, one.meaning))
+        name: ((*dims, *one.dims), getattr(motion, name), attributes(one.unit, one.meaning))
         for name, one in (QUANTITIES if motion.modes else RIGID).items()
         if name != "time"
     }
@@ -168,121 +153,10 @@ def motion_dataset(motion: Motion) -> xarray.Dataset:
     return xarray.Dataset(variables, coordinates, {"title": "motion of the platform"})
 
 
-def batch_coordinates(motion: Motion) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Dimensions and coordinates of a motion's batch, for datasets of what is computed from it.
-
-    The dimension is `time` if the motion is timed and of shape (n,), else `sample_0`, …; other
-    timed motions have their times as a coordinate along those.
-    """
-    dims = tuple(f"sample_{i}" for i in range(len(motion.shape)))
-    if motion.time is None:
-        return dims, {}
-    dims = ("time",) if len(dims) == 1 else dims
-    return dims, {"time": (dims, motion.time, _attributes("s", "time"))}
-
-
-def leg_dataset(robot: Robot, motion: Motion, legs: LegMotion) -> xarray.Dataset:
-    """What the legs do (`robot.inverse_kinematics(motion)`) as a labelled dataset.
-
-    Dimensions: the batch's (`batch_coordinates`), `leg` 1 to n, `joint` (UPS: q1, q2, q3, PUS:
-    lambda, phi1, phi2), `axis` x, y, z of the world. Units along `joint` are a list: "rad, rad, m".
-    """
-    import xarray
-
-    shape = (*motion.shape, robot.leg_count)
-    if legs.q.shape != shape:
-        raise InputError(f"legs has q of shape {legs.q.shape}, the motion and robot need {shape}")
-    dims, coordinates = batch_coordinates(motion)
-    joints = robot.machine.equations.JOINTS
-    coordinates |= {"leg": np.arange(1, robot.leg_count + 1)}
-    coordinates |= {"joint": list(joints), "axis": list(AXES)}
-    variables = {}
-    for name, (field, last, unit, meaning) in LEG_QUANTITIES.items():
-        if last == "joint":
-            unit = ", ".join(f"{JOINT_UNITS[joint]}{unit}" for joint in joints)
-        own = (*dims, "leg", last) if last else (*dims, "leg")
-        variables[name] = (own, getattr(legs, field), _attributes(unit, meaning))
-    return xarray.Dataset(variables, coordinates, {"title": f"legs of {robot.name}"})
-
-
-def write_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None:
-    """Write a dataset as .nc, or as .csv with one row a sample, whole or not at all.
-
-    CSV: one dimension may be the batch's, the others are `leg`, `joint`, `axis`, `platform_axis` or
-    `mode`. The leg's number follows the variable's first word, the other labels its last:
-    `q_rate` of leg 1 in m/s is `q1_rate [m/s]`, `reaction` of leg 2 along x `reaction2_x [N]`.
-    """
-    if _kind(path) == ".nc":
-        with _writing(path) as temporary:
-            dataset.to_netcdf(temporary, engine="scipy")
-        return
-    batch = [str(dim) for dim in dataset.sizes if dim not in LABELS]
-    if len(batch) > 1:
-        raise InputError(f"dataset: CSV holds one batch dimension, not {', '.join(batch)}; use .nc")
-    for dim in dataset.sizes:
-        if dim in LABELS and dim not in dataset.coords:
-            raise InputError(f"dataset: CSV columns need the labels of {dim}, a coordinate")
-    rows = dataset.sizes[batch[0]] if batch else 1
-    columns: dict[str, Array] = {}
-    others = (name for name in dataset.coords if name not in dataset.sizes)
-    for name in (*batch, *others, *dataset.data_vars):
-        variable = dataset[name]
-        labelled = [dim for dim in variable.dims if dim in LABELS]
-        for place in itertools.product(*(range(variable.sizes[dim]) for dim in labelled)):
-            chosen = dict(zip(labelled, place, strict=True))
-            one = variable.isel(chosen)
-            columns[_flat_name(str(name), one, chosen)] = np.broadcast_to(one.values, (rows,))
-    _write_table(columns, path)
-
-
-def _flat_name(name: str, one: xarray.DataArray, chosen: Mapping[Any, int]) -> str:
-    """CSV column of what is left of a variable when every label is chosen."""
-    unit = str(one.attrs.get("units", ""))
-    if "joint" in chosen and ", " in unit:
-        unit = unit.split(", ")[chosen["joint"]]
-    if "leg" in chosen:
-        first, *rest = name.split("_", 1)
-        name = "_".join([f"{first}{one['leg'].item()}", *rest])
-    labels = [str(one[dim].item()) for dim in chosen if dim != "leg"]
-    return _heading("_".join([name, *labels]), "" if unit == "1" else unit)
-
-
-def _heading(name: str, unit: str) -> str:
-    return f"{name} [{unit}]" if unit else name
-
-
-def _attributes(unit: str, meaning: str) -> dict[str, str]:
-    return {"units": unit, "long_name": meaning} if unit else {"long_name": meaning}
-
-
 def _columns(field: str, modes: int) -> list[str]:
     """CSV columns of a field."""
     columns = QUANTITIES[field].columns
     return [f"e{i + 1}{columns[0]}" for i in range(modes)] if field not in RIGID else [*columns]
-
-
-def _write_table(columns: Mapping[str, Array], path: str | os.PathLike[str]) -> None:
-    """CSV of equally long columns; every number with the digits that bring it back exactly."""
-    with _writing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
-
-
-@contextlib.contextmanager
-def _writing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    try:
-        with replacing(path) as temporary:
-            yield temporary
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from None
-
-
-def _kind(path: str | os.PathLike[str]) -> str:
-    kind = Path(path).suffix.lower()
-    if kind not in KINDS:
-        raise FileError(f"{path}: the name must end in {' or '.join(KINDS)}")
-    return kind
 
 
 def _bytes(path: Path) -> bytes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,8 @@ from gough.legs.pus import PUS
 from gough.motion import Array, Motion
 
 if TYPE_CHECKING:
-    from gough.results import LegMotion
+    from gough.contributions import Contributions
+    from gough.results import Actuation, LegMotion
     from gough.robot import Robot
 
 KINDS = (".png", ".svg", ".pdf")
@@ -130,6 +132,23 @@ def joint_curves(robot: Robot, motion: Motion, legs: LegMotion) -> Figure:
         if name in ANGLES
     ]
     return _leg_panels(motion, panels, "Universal joints")
+
+
+def force_curves(motion: Motion, actuation: Actuation) -> Figure:
+    """Actuator forces (N) and powers (W) of all legs over time."""
+    panels = [(actuation.forces, r"$\Gamma$ [N]"), (actuation.power, "power [W]")]
+    return _leg_panels(motion, panels, "Actuator forces and powers")
+
+
+def contribution_curves(motion: Motion, contributions: Contributions) -> Figure:
+    """Actuator forces (N) of all legs over time, split by cause; causes without effect are left out."""
+    panels = [(contributions.total, "total [N]")]
+    panels += [
+        (value, part.name.replace("_", "\n") + " [N]")
+        for part in fields(contributions)
+        if np.any(value := getattr(contributions, part.name))
+    ]
+    return _leg_panels(motion, panels, "Where the actuator forces come from")
 
 
 def over_time(

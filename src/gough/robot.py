@@ -262,11 +262,11 @@ class Robot:
         rub = friction is not None and friction and not self.machine.friction.none
         if rub:
             out, residual = with_friction(
-                self.executor, function, rows.count, rows.fields, self.machine.friction
+                self.executor, function, rows.rows, rows.fields, self.machine.friction
             )
         else:
-            out = self.executor(function, rows.count, rows.fields)
-            residual = np.zeros(rows.count)
+            out = self.executor(function, rows.rows, rows.fields)
+            residual = np.zeros(rows.rows)
         margin = out.pop("margin")
         if not np.all(margin > 0):
             suspects = np.flatnonzero(~(margin > 0))

@@ -1,9 +1,9 @@
 """Kernels on disk: machine code with all that is needed to run it, one file each.
 
-A file is named by a hash of what the kernel depends on: program, robot structure, processor, versions and
-gough's own equations. It starts with a hash of its contents, so a damaged or half-written file is just
-not there; it is written under a temporary name and renamed, so any number of processes may write at
-once. Nothing in it is executed but the machine code, and nothing is unpickled.
+A file is named by a hash of what the kernel depends on: program, robot structure, processor, versions
+and gough's own equations. It starts with a hash of its contents, so a damaged or half-written file is
+just not there; it is written under a temporary name and renamed, so any number of processes may write
+at once. Nothing in it is executed but the machine code, and nothing is unpickled.
 """
 
 from __future__ import annotations

@@ -7,14 +7,13 @@ depends on the length of the batch. Operations may be contracted into fused ones
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 
 from gough.engine.graph import CONSTANT, INPUT
-from gough.engine.program import HOISTED, Array, Program
+from gough.engine.program import HOISTED, Program
 
 FLAGS = "reassoc nsz arcp contract"
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}

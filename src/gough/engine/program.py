@@ -48,7 +48,7 @@ class Program(NamedTuple):
     fields: dict[str, int]
     """Width of each of the state's fields."""
 
-    def count(self) -> Counter[str]:
+    def tally(self) -> Counter[str]:
         """How often the body does each operation; negations are free (they fold into others)."""
         free = (CONSTANT, INPUT, "neg")
         return Counter(step.operation for step in self.body if step.operation not in free)

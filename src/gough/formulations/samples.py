@@ -58,10 +58,10 @@ def run(
     troubles = batch.not_finite(rows)
     seen = {one.row for one in troubles}
     out: dict[str, Array] = {}
-    for start in range(0, max(rows.count, 1), CHUNK):
-        count = min(start + CHUNK, rows.count) - start
+    for start in range(0, max(rows.rows, 1), CHUNK):
+        count = min(start + CHUNK, rows.rows) - start
         chunk = {
-            name: np.broadcast_to(value, (rows.count, *value.shape[1:]))[start : start + count]
+            name: np.broadcast_to(value, (rows.rows, *value.shape[1:]))[start : start + count]
             for name, value in rows.fields.items()
         }
         loads = chunk.pop("wrench")
@@ -74,7 +74,7 @@ def run(
                     troubles.append(trouble)
         for name, value in values.items():
             if name not in out:
-                out[name] = np.empty((rows.count, *value.shape[1:]))
+                out[name] = np.empty((rows.rows, *value.shape[1:]))
             out[name][start : start + count] = value
     return batch.settle(rows, out, troubles, on_error)
 

@@ -29,7 +29,7 @@ from gough.legs.leg import (
     turning,
     turning_faster,
 )
-from gough.vectors import Components, cross, dot, norm
+from gough.vectors import Components, cross, dot
 
 JOINTS = ("lambda", "phi1", "phi2")
 BODIES = ("slider", "cross", "link")
