@@ -143,10 +143,11 @@ def force_curves(motion: Motion, actuation: Actuation) -> Figure:
 def contribution_curves(motion: Motion, contributions: Contributions) -> Figure:
     """Actuator forces (N) of all legs over time, split by cause; causes without effect are left out."""
     panels = [(contributions.total, "total [N]")]
+    visible = 1e-9 * np.abs(contributions.total).max(initial=0.0)
     panels += [
         (value, part.name.replace("_", "\n") + " [N]")
         for part in fields(contributions)
-        if np.any(value := getattr(contributions, part.name))
+        if np.any(np.abs(value := getattr(contributions, part.name)) > visible)
     ]
     return _leg_panels(motion, panels, "Where the actuator forces come from")
 

@@ -15,7 +15,7 @@ from gough import dynamics
 from gough.dynamics import Machine, State
 from gough.friction import Loads
 from gough.legs.leg import LegKinematics
-from gough.linear import WORST_CONDITION
+from gough.linear import WORST_CONDITION, factor, least_norm
 from gough.platforms import rigid
 from gough.vectors import Components, minimum
 
@@ -125,15 +125,15 @@ def contributions(
         "leg_coriolis": legs_steady - legs_resting,
         "wrench": -wrench,
     }
-    # a wrench of (whole demand − part) leaves exactly that part for the actuators
-    whole = platform + legs
-    shares = {
-        name: dynamics.inverse(machine, state, whole - part).forces for name, part in parts.items()
-    }
-    found = dynamics.inverse(machine, state, wrench, preload)
-    plain = dynamics.inverse(machine, state, wrench)
-    shares["preload"] = found.forces - plain.forces
-    return shares | {"margin": _margin(machine, found.legs, found.health)}
+    tips, moving = dynamics.moving(machine, state)
+    jacobian = np.moveaxis(rigid.jacobian_rows(tips, moving.w), 0, 1)
+    factors = factor(jacobian, dynamics.scale(machine))
+    shares = {name: least_norm(factors, part) for name, part in parts.items()}
+    shares["preload"] = 0 * wrench[0] * moving.q
+    if preload is not None:
+        balanced = (np.moveaxis(jacobian, 1, 0) * preload).sum(axis=1)
+        shares["preload"] = preload - least_norm(factors, balanced)
+    return shares | {"margin": _margin(machine, moving, factors.health)}
 
 
 def diagnosis(machine: Machine, state: State) -> Outputs:

@@ -241,8 +241,12 @@ class Robot:
         pushed = batch.last_axis("force", force, 3)
         turned = batch.last_axis("moment", moment, 3)
         arm = motion.rotation @ self.description.tool
-        couple = np.cross(arm, pushed) + turned
-        return np.concatenate(np.broadcast_arrays(pushed, couple), axis=-1)
+        try:
+            arm, pushed, turned = np.broadcast_arrays(arm, pushed, turned)
+        except ValueError:
+            shapes = f"motion {motion.shape}, force {pushed.shape[:-1]}, moment {turned.shape[:-1]}"
+            raise InputError(f"the batch axes do not fit: {shapes}") from None
+        return np.concatenate([pushed, np.cross(arm, pushed) + turned], axis=-1)
 
     def _run(
         self,
