@@ -223,7 +223,8 @@ def couple_at_tip(leg: PUS, legs: LegKinematics, couple: Components) -> Componen
     """Force at the tip that does the work of a couple on the link (world axes)."""
     fx, fy = sideways_at_tip(legs, to_link(legs.link, couple), 0 * legs.q)
     sideways: Components = fx * legs.link.frame[:, 0] + fy * legs.link.frame[:, 1]
-    return sideways - dot(leg.rail_direction, sideways) * legs.w
+    result: Components = sideways - dot(leg.rail_direction, sideways) * legs.w
+    return result
 
 
 def reactions(
