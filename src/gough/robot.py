@@ -29,6 +29,7 @@ from gough.results import Acceleration, Actuation, Energy, LegMotion, Reactions
 from gough.schema import RobotFile
 
 NO_WRENCH = np.zeros(6)
+NO_INPUTS: dict[str, tuple[ArrayLike, tuple[int, ...]]] = {}
 NO_FRICTION = (
     "friction finds no loads that agree with it: residual {:.2g}, " + f"limit {WORST_RESIDUAL:g}"
 )
@@ -261,21 +262,21 @@ class Robot:
         `friction` None: the program knows none. Else the outputs come with the `residual` of the
         friction loop, which runs if the robot has friction and it is asked for.
         """
-        rows = batch.lay_out(motion, inputs or {})
-        troubles = batch.not_finite(rows)
-        rub = friction is not None and friction and not self.machine.friction.none
-        if rub:
+        rows = batch.lay_out(motion, inputs or NO_INPUTS)
+        residual = None
+        if friction and not self.machine.friction.none:
             out, residual = with_friction(
                 self.executor, function, rows.rows, rows.fields, self.machine.friction
             )
         else:
             out = self.executor(function, rows.rows, rows.fields)
-            residual = np.zeros(rows.rows)
         margin = out.pop("margin")
-        if not np.all(margin > 0):
+        troubles: list[batch.Trouble] = []
+        if not (margin > 0).all():
+            troubles = batch.not_finite(rows)
             suspects = np.flatnonzero(~(margin > 0))
             troubles += diagnose(self, function, rows, suspects, {one.row for one in troubles})
-        if rub:
+        if residual is not None:
             known = {one.row for one in troubles}
             troubles += [
                 batch.Trouble(int(i), None, ConvergenceError, NO_FRICTION.format(residual[i]))
@@ -283,7 +284,7 @@ class Robot:
                 if int(i) not in known
             ]
         if friction is not None:
-            out["residual"] = residual
+            out["residual"] = np.zeros(rows.rows) if residual is None else residual
         return batch.settle(rows, out, troubles, on_error)
 
     def _inputs(

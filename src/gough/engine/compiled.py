@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
+import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -15,7 +17,7 @@ from gough.dynamics import Machine
 from gough.engine import cache as disk
 from gough.engine.execute import Array, Function
 from gough.engine.prologue import evaluate
-from gough.engine.trace import STATE_WIDTHS, parameters, structure, trace
+from gough.engine.trace import STATE_SHAPES, parameters, structure, trace
 from gough.errors import InputError
 
 BLOCK = 8192
@@ -30,7 +32,7 @@ class CompiledExecutor:
         self.machine = machine
         self.parameters = parameters(machine)
         self.structure = structure(self.parameters)
-        self._ready: dict[tuple[str, ...], _Bound] = {}
+        self._ready: dict[tuple[str, ...], BoundKernel] = {}
 
     def __call__(
         self, function: Function, rows: int, fields: Mapping[str, Array]
@@ -39,46 +41,48 @@ class CompiledExecutor:
         key = (function.__name__, *fields)
         bound = self._ready.get(key)
         if bound is None:
-            inputs = {n: v.shape[1:] for n, v in fields.items() if n not in STATE_WIDTHS}
-            bound = self._ready[key] = self._bind(function, inputs)
-        return bound.run(rows, fields)
+            inputs = {n: v.shape[1:] for n, v in fields.items() if n not in STATE_SHAPES}
+            bound = self._ready[key] = self.bind(function, inputs)
+        return bound.one(fields) if rows == 1 else bound.run(rows, fields)
 
-    def _bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> _Bound:
+    def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
+        """The kernel of a function for this robot, which takes further inputs of given shapes."""
         kernel = _kernel(function, self.machine, self.structure, inputs)
-        return _Bound(kernel, evaluate(kernel.prologue, kernel.hoisted, self.parameters))
+        return BoundKernel(kernel, evaluate(kernel.prologue, kernel.hoisted, self.parameters))
 
 
-class _Bound:
+class BoundKernel:
     """A kernel with the hoisted parameters of one robot."""
 
     def __init__(self, kernel: disk.Kernel, hoisted: Array) -> None:
         self.kernel = kernel
         self.hoisted = hoisted
         self.function = KERNEL(kernel.address)
-        self.names = tuple(kernel.fields)
-        self.widths = tuple(kernel.outputs.items())
+        self.widths = [(name, shape, math.prod(shape)) for name, shape in kernel.outputs.items()]
+        self._single: SingleState | None = None
+        self._lock = threading.Lock()
 
     def run(self, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
-        """Outputs (rows, ...) by name."""
-        arrays = [_contiguous(fields[name]) for name in self.names]
-        strides = [0 if len(a) == 1 else a.strides[0] // 8 for a in arrays]
-        out = {name: np.empty((rows, *shape)) for name, shape in self.widths}
+        """Outputs (rows, ...) by name, from fields (rows or 1, ...)."""
+        out = {name: np.empty((rows, *shape)) for name, shape, _ in self.widths}
         if rows == 0:
             return out
+        arrays = [_contiguous(fields[name]) for name in self.kernel.field_shapes]
+        strides = [0 if len(a) == 1 else a.strides[0] for a in arrays]
         places = [a.ctypes.data for a in arrays]
         results = [a.ctypes.data for a in out.values()]
-        steps = [8 * int(np.prod(shape)) for _, shape in self.widths]
-        c_strides = (ctypes.c_int64 * len(strides))(*strides)
+        steps = [8 * width for _, _, width in self.widths]
+        c_strides = (ctypes.c_int64 * len(strides))(*(stride // 8 for stride in strides))
+        parameters = self.hoisted.ctypes.data
 
         def block(start: int) -> None:
             inputs = (ctypes.c_void_p * len(places))(
-                *(p + 8 * s * start for p, s in zip(places, strides, strict=True))
+                *(place + stride * start for place, stride in zip(places, strides, strict=True))
             )
             outputs = (ctypes.c_void_p * len(results))(
-                *(p + step * start for p, step in zip(results, steps, strict=True))
+                *(place + step * start for place, step in zip(results, steps, strict=True))
             )
-            count = min(BLOCK, rows - start)
-            self.function(count, inputs, c_strides, self.hoisted.ctypes.data, outputs)
+            self.function(min(BLOCK, rows - start), inputs, c_strides, parameters, outputs)
 
         starts = range(0, rows, BLOCK)
         if len(starts) > 1 and threads() > 1:
@@ -87,6 +91,46 @@ class _Bound:
             for start in starts:
                 block(start)
         return out
+
+    def one(self, fields: Mapping[str, Array]) -> dict[str, Array]:
+        """Outputs (1, ...) by name of a single state, without the overhead of a batch."""
+        with self._lock:
+            single = self._single
+            if single is None:
+                single = self._single = SingleState(self)
+            for name, place in single.inputs.items():
+                place[...] = fields[name][0]
+            single()
+            return {name: value[np.newaxis].copy() for name, value in single.outputs.items()}
+
+
+class SingleState:
+    """A compiled function of one state on plain arrays, for a control loop.
+
+    Write the state into the arrays of `inputs`, call, read the arrays of `outputs`. There are no checks:
+    `outputs["margin"]` must be positive for the answer to be healthy. Not for two threads at once.
+    """
+
+    def __init__(self, bound: BoundKernel) -> None:
+        kernel = bound.kernel
+        self.inputs = {name: np.zeros(shape) for name, shape in kernel.field_shapes.items()}
+        self.outputs = {name: np.empty(shape) for name, shape, _ in bound.widths}
+        inputs = [value.ctypes.data for value in self.inputs.values()]
+        outputs = [value.ctypes.data for value in self.outputs.values()]
+        self._keep = (
+            bound,
+            (ctypes.c_void_p * len(inputs))(*inputs),
+            (ctypes.c_int64 * len(inputs))(),
+            (ctypes.c_void_p * len(outputs))(*outputs),
+        )
+        addresses = [ctypes.addressof(one) for one in self._keep[1:]]
+        self._call, self._engine = disk.closed_call(
+            kernel.address, addresses[0], addresses[1], bound.hoisted.ctypes.data, addresses[2]
+        )
+
+    def __call__(self) -> None:
+        """Compute the outputs."""
+        self._call()
 
 
 def _contiguous(value: Array) -> Array:
@@ -103,14 +147,15 @@ def threads() -> int:
     """Threads to use: GOUGH_THREADS, or one a core."""
     wanted = os.environ.get("GOUGH_THREADS")
     if wanted is None:
-        return (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
+        return _cores()
     if not wanted.isdigit() or int(wanted) < 1:
         raise InputError(f"GOUGH_THREADS is a positive whole number, not {wanted!r}")
     return int(wanted)
+
+
+@cache
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache
@@ -126,7 +171,8 @@ def _kernel(
 ) -> disk.Kernel:
     """The kernel of a program for a robot's structure: from memory, from disk, or made now."""
     legs = machine.points.shape[1]
-    key = (function.__name__, machine.equations.__name__, legs, marks, tuple(inputs.items()))
+    name = f"{function.__module__}.{function.__name__}"
+    key = (name, machine.equations.__name__, legs, marks, tuple(inputs.items()))
     if key not in _kernels:
         _kernels[key] = disk.load_or_make(key, lambda: trace(function, machine, inputs))
     return _kernels[key]

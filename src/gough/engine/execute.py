@@ -16,6 +16,8 @@ from gough.friction import Friction, Loads, consistent
 Array = np.ndarray[Any, Any]
 Function = Callable[..., Mapping[str, Array]]
 
+LARGEST = 1e300
+"""Inputs whose sum is not below are not finite: such a state has no margin."""
 CHUNK = 2048
 """Rows of a NumPy chunk: its work arrays stay in the processor's cache."""
 
@@ -54,13 +56,19 @@ class NumPyExecutor:
         out: dict[str, Array] = {}
         for start in range(0, max(rows, 1), CHUNK):
             stop = min(start + CHUNK, rows)
-            chunk = {
-                name: np.moveaxis(value if len(value) == 1 else value[start:stop], 0, -1)
-                for name, value in fields.items()
+            parts = {
+                n: value if len(value) == 1 else value[start:stop] for n, value in fields.items()
             }
+            chunk = {name: np.moveaxis(value, 0, -1) for name, value in parts.items()}
             state = State(*(np.expand_dims(chunk.pop(name), -2) for name in State._fields))
             with np.errstate(all="ignore"):
                 results = function(self.machine, state, **chunk)
+            if "margin" in results:
+                whole = sum(value.sum(axis=tuple(range(1, value.ndim))) for value in parts.values())
+                results = {
+                    **results,
+                    "margin": np.minimum(results["margin"], LARGEST - np.abs(whole)),
+                }
             for name, result in results.items():
                 value = np.moveaxis(result, -1, 0)
                 if name not in out:

@@ -45,8 +45,8 @@ class Program(NamedTuple):
     """Places in the prologue of what the body reads as field HOISTED."""
     body: tuple[Step, ...]
     outputs: dict[str, Output]
-    fields: dict[str, int]
-    """Width of each of the state's fields."""
+    fields: dict[str, tuple[int, ...]]
+    """Shape of one state's part in each input field."""
 
     def tally(self) -> Counter[str]:
         """How often the body does each operation; negations are free (they fold into others)."""
@@ -54,7 +54,9 @@ class Program(NamedTuple):
         return Counter(step.operation for step in self.body if step.operation not in free)
 
 
-def assemble(graph: Graph, outputs: Mapping[str, Array], fields: Mapping[str, int]) -> Program:
+def assemble(
+    graph: Graph, outputs: Mapping[str, Array], fields: Mapping[str, tuple[int, ...]]
+) -> Program:
     """Dead code out, parameter-only work into the prologue, the rest ordered output by output."""
     wanted = [symbol.number for array in outputs.values() for symbol in array.flat]
     fixed = _fixed(graph, graph.reachable(wanted))

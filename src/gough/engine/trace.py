@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from gough.dynamics import Machine, State
+from gough.engine.execute import LARGEST
 from gough.engine.graph import Graph
 from gough.engine.program import PARAMETERS, Array, Program, assemble
 
 STRUCTURAL = (0.0, 1.0, -1.0)
-STATE_WIDTHS = {name: 9 if name == "rotation" else 3 for name in State._fields}
+STATE_SHAPES = {name: (3, 3) if name == "rotation" else (3,) for name in State._fields}
 
 
 def parameters(machine: Machine) -> Array:
@@ -62,17 +63,15 @@ def trace(
 
     numbers = _map_leaves(_numeric(machine), symbolic)
     robot = machine._replace(**dict(zip(_NUMERIC, numbers, strict=True)))
-    state = State(
-        *(
-            graph.inputs(name, (3, 3, 1, 1) if width == 9 else (3, 1, 1))
-            for name, width in STATE_WIDTHS.items()
-        )
-    )
+    state = State(*(graph.inputs(name, (*shape, 1, 1)) for name, shape in STATE_SHAPES.items()))
     given = {name: graph.inputs(name, (*shape, 1)) for name, shape in inputs.items()}
     results = function(robot, state, **given)
     outputs = {name: _symbols(graph, array[..., 0]) for name, array in results.items()}
-    widths = STATE_WIDTHS | {name: int(np.prod(shape)) for name, shape in inputs.items()}
-    return assemble(graph, outputs, widths)
+    if "margin" in outputs:
+        everything = [symbol for array in (*state, *given.values()) for symbol in array.flat]
+        spare = LARGEST - abs(sum(everything[1:], start=everything[0]))
+        outputs["margin"] = _symbols(graph, outputs["margin"].item().minimum(spare))
+    return assemble(graph, outputs, STATE_SHAPES | dict(inputs))
 
 
 _NUMERIC = ("legs", "points", "platform", "gravity", "friction", "length_scale")

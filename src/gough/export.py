@@ -1,0 +1,603 @@
+"""A robot's equations for other programs: C source for controllers, CasADi functions for optimisers.
+
+Both come from the same traced programs that gough itself runs.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+import gough
+from gough import forward, friction, programs
+from gough.diagnosis import SYSTEMS
+from gough.dynamics import State
+from gough.engine import c
+from gough.engine.execute import Function, NumPyExecutor, with_friction
+from gough.engine.program import Array, Program
+from gough.engine.prologue import evaluate
+from gough.engine.trace import parameters, trace
+from gough.errors import FileError, InputError, MissingDataError
+from gough.files import replacing
+from gough.motion import Motion
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+KINEMATIC: dict[str, Function] = {
+    "inverse_kinematics": programs.inverse_kinematics,
+    "jacobian": programs.jacobian,
+}
+DYNAMIC: dict[str, Function] = {
+    "mass_matrix": programs.mass_matrix,
+    "bias": programs.bias,
+    "energy": programs.energy,
+}
+FORCED: dict[str, Function] = {
+    "inverse_dynamics": programs.inverse_dynamics,
+    "reactions": programs.reactions,
+    "direct_dynamics": programs.direct_dynamics,
+}
+PROGRAMS = KINEMATIC | FORCED | DYNAMIC
+"""What can be exported. Dynamics needs masses, forces need six legs or more."""
+
+SUMMARIES = {
+    "inverse_kinematics": "What each leg does while the platform moves.",
+    "jacobian": "J: qd = J (velocity, angular_velocity). Reads the pose alone.",
+    "inverse_dynamics": "Actuator forces and powers that a motion takes, without friction; over "
+    "six legs those of least norm.",
+    "reactions": "Forces and moments in the joints, without friction.",
+    "direct_dynamics": "Acceleration of the platform under actuator forces, without friction. The "
+    "state's accelerations do not count.",
+    "mass_matrix": "M of the whole robot, legs and drives included: M (linear, angular "
+    "acceleration) + b = J^T forces + wrench. Reads the pose alone.",
+    "bias": "b of the same equation: Coriolis, centrifugal and gravity terms. The state's "
+    "accelerations do not count.",
+    "energy": "Energy of the whole robot. The state's accelerations do not count.",
+}
+LOADED = (
+    "The same with the joints rubbing as they do under given loads; gives the vectors behind new ones."
+)
+NOTES = {
+    "position": "m: origin of the platform frame, world axes.",
+    "rotation": "From platform to world axes; columns are the platform's axes.",
+    "velocity": "m/s: of the platform frame's origin, world axes.",
+    "angular_velocity": "rad/s: of the platform, world axes.",
+    "acceleration": "m/s^2: of the platform frame's origin, world axes.",
+    "angular_acceleration": "rad/s^2: of the platform, world axes.",
+    "wrench": "force (N) and moment (N m) on the platform at its frame's origin, world axes; NULL: "
+    "none.",
+    "preload": "N: actuator forces of which the part that balances itself is added; NULL: none.",
+    "loads": "N: load magnitudes; 0 leaves viscous friction and screw drag.",
+    "forces": "N: actuator forces; positive pushes towards larger q.",
+    "power": "W: force times qd.",
+    "margin": "Healthy where > 0: least distance of a health measure from its limit.",
+    "q": "m: actuated coordinates.",
+    "qd": "m/s: their rates.",
+    "qdd": "m/s^2: their accelerations.",
+    "joint_rates": "m/s, rad/s.",
+    "joint_accelerations": "m/s^2, rad/s^2.",
+    "direction": "Unit vectors from universal to spherical joint, world axes.",
+    "link_angular_velocity": "rad/s: world axes.",
+    "link_angular_acceleration": "rad/s^2: world axes.",
+    "jacobian": "A row a leg: by velocity (no unit), by angular velocity (m).",
+    "linear": "m/s^2: acceleration of the platform frame's origin, world axes.",
+    "angular": "rad/s^2: angular acceleration, world axes.",
+    "mass_matrix": "kg, kg m, kg m^2.",
+    "bias": "N, N m.",
+    "kinetic": "J.",
+    "potential": "J: from the world's origin.",
+    "spherical": "N: force of the leg on the platform, world axes.",
+    "universal_moment": "N m: couple of the universal joint on the body it carries, about the joint's "
+    "centre, less the joint's friction couple.",
+    "guide": "N: force of the rail on the slider, normal to the rail.",
+    "guide_moment": "N m: couple of the rail on the slider about the universal joint.",
+    "sliding_force": "N: force of the cylinder on the rod, actuator force included.",
+    "sliding_moment": "N m: couple of the cylinder on the rod about the tip.",
+    "vectors": "N: F_A (3 rows) and F_B (3) in universal and spherical joint, world axes, and the "
+    "guide's two normal forces u.N and v.N; a column a leg.",
+    "residual": "Largest disagreement of the loads over the largest load.",
+}
+KIND_NOTES = {
+    "UPS": {
+        "joints": "rad, rad, m: (q1, q2, q3) of each leg.",
+        "universal": "N: force of the cross on the cylinder, world axes.",
+    },
+    "PUS": {
+        "joints": "m, rad, rad: (lambda, phi1, phi2) of each leg.",
+        "universal": "N: force of the cross on the link, world axes.",
+    },
+}
+EPSILON = {"double": 2.0**-52, "float": 2.0**-23}
+ROUNDING = 64
+"""Rounding errors that an answer may have collected, before the condition number multiplies them."""
+FLOAT_TOLERANCE, FLOAT_WORST_RESIDUAL = 1e-5, 1e-4
+"""The friction loop's in single precision."""
+STATES = 6
+"""Test states: home and some around it."""
+
+
+def traced(
+    robot: Robot, name: str, loads: bool = False
+) -> tuple[Program, Array, dict[str, tuple[int, ...]]]:
+    """A program of a robot, its hoisted numbers, and the shapes of its inputs beside the state.
+
+    With `loads` the joints rub as they do under load magnitudes (3, legs), a further input; the
+    output `vectors` (8, legs) then holds what new loads come from (`gough.friction`).
+    """
+    if name not in PROGRAMS:
+        raise InputError(f"no program {name!r}; there are {', '.join(PROGRAMS)}")
+    if loads and name not in FORCED:
+        raise InputError(f"{name} does not depend on friction")
+    lacking = ", ".join(f"[{one}]" for one in robot.description.missing)
+    if lacking and name not in KINEMATIC:
+        raise MissingDataError(f"{robot.name}: {name} needs the masses of {lacking}")
+    legs = robot.leg_count
+    inputs: dict[str, tuple[int, ...]] = {}
+    if name in FORCED:
+        if legs < 6:
+            raise InputError(f"{robot.name} has {legs} legs; {name} needs six or more")
+        if name == "direct_dynamics":
+            inputs["forces"] = (legs,)
+        inputs["wrench"] = (6,)
+        if legs > 6 and name != "direct_dynamics":
+            inputs["preload"] = (legs,)
+        if loads:
+            inputs["loads"] = (3, legs)
+    program = trace(PROGRAMS[name], robot.machine, inputs)
+    hoisted = evaluate(program.prologue, program.hoisted, parameters(robot.machine))
+    return program, hoisted, inputs
+
+
+def to_casadi(robot: Robot, name: str, *, loads: bool = False) -> Any:
+    """A program as a `casadi.Function` of SX symbols (extra `casadi`).
+
+    Inputs are the state's fields position (3), rotation (3, 3), velocity, angular_velocity,
+    acceleration, angular_acceleration, then wrench (6), forces (legs), preload (legs; over six legs)
+    as the program has them; outputs have the names of the robot's answers, and `margin`, which is
+    > 0 where the answer is good. There is no friction unless `loads` adds the input loads (3, legs):
+    ‖F_A‖, ‖F_B‖ and |u·N| + |v·N| of each leg, and the output vectors (8, legs).
+    """
+    from gough.engine import casadi
+
+    casadi.require()
+    program, hoisted, inputs = traced(robot, name, loads)
+    state = {field: (3, 3) if field == "rotation" else (3,) for field in State._fields}
+    return casadi.function(program, name, hoisted, state | inputs)
+
+
+def export_c(
+    robot: Robot,
+    folder: str | os.PathLike[str],
+    *,
+    names: Sequence[str] | None = None,
+    real: str = "double",
+    identifier: str | None = None,
+    states: Motion | None = None,
+) -> Path:
+    """Write a robot's programs as portable C99 with header, test program, Makefile and README.
+
+    `names`: which of PROGRAMS; all that the robot file has data for if left out. `real` is "double"
+    or "float". `identifier` replaces the robot's name in C. `states`: a batch of states for the
+    test program; home and some around it if left out. Robots with friction also get
+    `…_under_loads` and `…_with_friction`. Returns the folder.
+
+    A new folder appears all at once, or not at all. In a folder that is there already, files of an
+    earlier export of the same robot are replaced one by one; a file that gough did not write, or
+    wrote for another robot, is never touched: then nothing is written.
+    """
+    if real not in EPSILON:
+        raise InputError(f"real is 'double' or 'float', not {real!r}")
+    package = _package(robot, names, real, identifier)
+    vectors = _test_vectors(robot, package, states)
+    prefix = package.prefix
+    contents = {
+        f"{prefix}.h": c.header_text(package),
+        f"{prefix}.c": c.source_text(package),
+        f"test_{prefix}.c": _test_text(package, vectors),
+        "Makefile": MAKEFILE.format(mark=package.mark, name=prefix),
+        "README.txt": _readme(package),
+    }
+    target = Path(folder)
+    _write(target, contents, package.mark)
+    return target
+
+
+def sanitised(name: str) -> str:
+    """A name as part of a C identifier."""
+    return re.sub(r"[^0-9A-Za-z]+", "_", c.plain(name)).strip("_").lower() or "robot"
+
+
+def _package(
+    robot: Robot, names: Sequence[str] | None, real: str, identifier: str | None
+) -> c.Package:
+    if names is None:
+        able = not robot.description.missing
+        forced = FORCED if able and robot.leg_count >= 6 else {}
+        names = list(KINEMATIC | forced | (DYNAMIC if able else {}))
+    if isinstance(names, str) or not names:
+        raise InputError(f"names is a list of programs: {', '.join(PROGRAMS)}")
+    functions = []
+    for name in dict.fromkeys(names):
+        functions.append(c.Function(name, *traced(robot, name), SUMMARIES[name]))
+        if name in FORCED and not robot.machine.friction.none:
+            loaded = traced(robot, name, loads=True)
+            functions.append(c.Function(name + c.UNDER_LOADS, *loaded, LOADED))
+    title = [f"{robot.name}: {robot.leg_count} {robot.kind} legs, numbers of type {real}."]
+    title += [f"Source: {robot.file.source}"] if robot.file.source else []
+    title.append(f"Made by gough {gough.__version__}.")
+    single = real == "float"
+    return c.Package(
+        sanitised(robot.name if identifier is None else identifier),
+        title,
+        robot.leg_count,
+        real,
+        functions,
+        NOTES | KIND_NOTES[robot.kind],
+        friction.MOST_PASSES,
+        FLOAT_TOLERANCE if single else friction.TOLERANCE,
+        FLOAT_WORST_RESIDUAL if single else friction.WORST_RESIDUAL,
+    )
+
+
+class _Vectors(NamedTuple):
+    """Test states and what gough itself answers."""
+
+    inputs: dict[str, Array]
+    """(states, ...) of every input; the state's fields and others."""
+    answers: dict[str, dict[str, Array]]
+    """(states, ...) by function and output."""
+    tolerances: dict[str, float]
+
+
+def _test_vectors(robot: Robot, package: c.Package, states: Motion | None) -> _Vectors:
+    """Inputs that the C numbers can hold exactly, and the answers to these."""
+    kind = np.float64 if package.real == "double" else np.float32
+    fields = _states(robot, package) if states is None else _fields(states)
+    inputs = {name: value.astype(kind).astype(np.float64) for name, value in fields.items()}
+    count, legs = len(inputs["position"]), robot.leg_count
+    rng = np.random.default_rng(1)
+
+    def exact(values: Array) -> Array:
+        return np.asarray(values).astype(kind).astype(np.float64)
+
+    wanted = {name for one in package.functions for name in one.inputs}
+    if wanted:
+        mass = float(np.sum(robot.machine.platform.mass)) or 1.0
+        wrench = mass * rng.normal(size=(count, 6))
+        wrench[0] = 0
+        inputs["wrench"] = exact(wrench)
+        needed = robot.executor(programs.inverse_dynamics, count, inputs)["forces"]
+        largest = np.abs(needed).max(axis=1, keepdims=True)
+        inputs["forces"] = exact(needed + 0.2 * largest * rng.normal(size=(count, legs)))
+        inputs["preload"] = exact(0.2 * largest * rng.normal(size=(count, legs)))
+        inputs["loads"] = exact(largest[..., np.newaxis] * rng.uniform(size=(count, 3, legs)))
+    answers: dict[str, dict[str, Array]] = {}
+    tolerances: dict[str, float] = {}
+    state = {name: inputs[name] for name in State._fields}
+    for function in package.functions:
+        name = function.name.removesuffix(c.UNDER_LOADS)
+        given = state | {one: inputs[one] for one in function.inputs}
+        answers[function.name] = robot.executor(PROGRAMS[name], count, given)
+        tolerances[function.name] = _tolerance(robot, name, count, state, package.real)
+        if function.looped:
+            del given["loads"]
+            answers[function.looped] = with_friction(
+                robot.executor, PROGRAMS[name], count, given, robot.machine.friction
+            )[0]
+            tolerances[function.looped] = tolerances[function.name]
+    return _Vectors(inputs, answers, tolerances)
+
+
+def _fields(motion: Motion) -> dict[str, Array]:
+    """A motion's fields as rows."""
+    count = math.prod(motion.shape)
+    if not count:
+        raise InputError("states: the motion has no samples")
+    flat = motion.reshape(count)
+    return {name: np.array(getattr(flat, name)) for name in State._fields}
+
+
+def _states(robot: Robot, package: c.Package) -> dict[str, Array]:
+    """Home and states around it, ever nearer until all programs are healthy there."""
+    if robot.description.home is None:
+        raise MissingDataError(f"{robot.name} has no home pose to test the C code at; give states=")
+    rng = np.random.default_rng(0)
+    draws = rng.uniform(-1, 1, size=(6, STATES, 3))
+    draws[:, 0] = 0
+    length = robot.length_scale
+    size = 0.5
+    home = robot.home
+    for _ in range(12):
+        fields = _fields(
+            Motion(
+                home.position + 0.5 * size * length * draws[0],
+                Rotation.from_rotvec(size * draws[1]).as_matrix() @ home.rotation,
+                length * draws[2],
+                draws[3],
+                5 * length * draws[4],
+                5 * draws[5],
+            )
+        )
+        if all(np.all(margin > 0) for margin in _margins(robot, package, fields)):
+            return fields
+        size /= 2
+    raise MissingDataError(
+        f"{robot.name}: the home pose is not one to test the C code at (a leg is out of reach or "
+        "the pose is singular); give states="
+    )
+
+
+def _margins(robot: Robot, package: c.Package, fields: Mapping[str, Array]) -> list[Array]:
+    """Margins of every program that the package has."""
+    count = len(fields["position"])
+    margins = []
+    for function in package.functions:
+        if not function.looped:
+            given = {n: np.zeros((1, *shape)) for n, shape in function.inputs.items()}
+            margins.append(
+                robot.executor(PROGRAMS[function.name], count, {**fields, **given})["margin"]
+            )
+    return margins
+
+
+def _tolerance(robot: Robot, name: str, count: int, state: Mapping[str, Array], real: str) -> float:
+    """How far C may be from gough, relative: rounding times the condition of what is solved."""
+    condition = 0.0
+    if name in SYSTEMS:
+        found = NumPyExecutor(robot.machine)(programs.diagnosis, count, state)
+        condition = float(np.max(forward.condition(found[SYSTEMS[name][0]])))
+    return float(ROUNDING * EPSILON[real] * (10 + condition))
+
+
+MAKEFILE = """\
+# {mark}
+# make builds, make test runs the test program.
+CFLAGS ?= -O2
+STRICT = -std=c99 -Wall -Wextra -Werror -pedantic
+
+all: {name}.o test_{name}
+
+{name}.o: {name}.c {name}.h
+	$(CC) $(STRICT) $(CFLAGS) -c {name}.c -o $@
+
+test_{name}: test_{name}.c {name}.o {name}.h
+	$(CC) $(STRICT) $(CFLAGS) test_{name}.c {name}.o -o $@ $(LDFLAGS) -lm
+
+test: test_{name}
+	./test_{name}
+
+clean:
+	rm -f {name}.o test_{name}
+
+.PHONY: all test clean
+"""
+
+
+def _readme(package: c.Package) -> str:
+    p = package.prefix
+    names = [function.name for function in package.functions]
+    names += [function.looped for function in package.functions if function.looped]
+    first = package.functions[0]
+    optional = "".join(", NULL" if n in c.OPTIONAL else f", {n}" for n in first.inputs)
+    listed = "\n".join(f"    {p}_{name}" for name in names)
+    title = "\n".join(c.plain(line) for line in package.title)
+    return f"""\
+{package.mark}
+
+{title}
+
+Portable C99: no allocation, no variables that outlive a call, nothing needed but math.h.
+
+    {p}.h         the API: units, frames, shapes, sign conventions
+    {p}.c         the functions
+    test_{p}.c    compares them with answers of gough itself
+    Makefile      make builds, make test runs the test program
+
+Functions:
+
+{listed}
+
+Use:
+
+    #include "{p}.h"
+
+    {p}_state state = {{{{0}}}};          /* what is left out is zero */
+    {p}_{first.name}_answer answer;
+    state.position[2] = 1;
+    state.rotation[0][0] = state.rotation[1][1] = state.rotation[2][2] = 1;
+    if ({p}_{first.name}(&state{optional}, &answer) != GOUGH_HEALTHY)
+        stop();
+
+Do not compile with -ffast-math or the like: health is told by numbers that may be NaN, and such
+options take NaN away. make test notices.
+The functions are straight-line code, so every call takes the same time; those with friction call
+another one up to most_passes + 1 times.
+"""
+
+
+def _test_text(package: c.Package, vectors: _Vectors) -> str:
+    """The test program: states, answers, and how far the C functions are from them."""
+    p, real = package.prefix, package.real
+    count = len(vectors.inputs["position"])
+    tests, calls = [], []
+    for function in package.functions:
+        outputs = c.shapes(function.program.outputs)
+        tests.append(_one_test(package, vectors, function.name, function.inputs, outputs, False))
+        calls.append(function.name)
+        if function.looped:
+            inputs = {n: s for n, s in function.inputs.items() if n != "loads"}
+            outputs = c.loop_outputs(function)
+            tests.append(_one_test(package, vectors, function.looped, inputs, outputs, True))
+            calls.append(function.looped)
+    arrays = [_states_text(package, vectors.inputs)]
+    wanted = dict.fromkeys(name for f in package.functions for name in f.inputs)
+    for name in wanted:
+        kind = f"{p}_loads" if name == "loads" else real
+        size = "" if name == "loads" else f"[{vectors.inputs[name][0].size}]"
+        rows = ",\n".join(_braces(row, real) for row in vectors.inputs[name])
+        arrays.append(f"static const {kind} {name}_of[COUNT]{size} = {{\n{rows}\n}};\n")
+    runs = "\n".join(f"    failures += test_{name}(&worst);" for name in calls)
+    return "\n".join(
+        [
+            f"/* {package.mark} */",
+            c.comment([f"Compares the functions of {p}.c with what gough itself answers."]),
+            f'#include <math.h>\n#include <stdio.h>\n\n#include "{p}.h"\n\n#define COUNT {count}\n',
+            *arrays,
+            TEST_HELPER.format(real=real),
+            *tests,
+            _refusal(package),
+            f"int main(void)\n{{\n    double worst = 0;\n    int failures = 0;\n{runs}\n"
+            "    failures += test_refusal();\n"
+            '    printf("largest relative error %.3g\\n", worst);\n'
+            "    return failures != 0;\n}\n",
+        ]
+    )
+
+
+TEST_HELPER = """\
+/* Largest error over the size of what is expected; huge where a number is none. */
+static double error_of(const {real} *found, const {real} *expected, int count, double size)
+{{
+    double largest = 0;
+    int i;
+    for (i = 0; i < count; i++) {{
+        double error = fabs((double)found[i] - (double)expected[i]) / size;
+        if (!(error <= HUGE_VAL))
+            return HUGE_VAL;
+        if (error > largest)
+            largest = error;
+    }}
+    return largest;
+}}
+
+static int verdict(const char *name, double error, double tolerance, int refused, double *worst)
+{{
+    int failed = refused || !(error <= tolerance);
+    if (error > *worst)
+        *worst = error;
+    printf("%-40s error %.2e, tolerance %.2e%s%s\\n", name, error, tolerance,
+        refused ? ", healthy states refused" : "", failed ? ": FAILED" : "");
+    return failed;
+}}
+"""
+
+
+def _one_test(
+    package: c.Package,
+    vectors: _Vectors,
+    name: str,
+    inputs: Mapping[str, tuple[int, ...]],
+    outputs: Mapping[str, tuple[int, ...]],
+    looped: bool,
+) -> str:
+    """Expected outputs of one function, and the C function that compares them."""
+    p, real = package.prefix, package.real
+    answers = vectors.answers[name]
+    largest = max(float(np.abs(answers[one]).max()) for one in outputs)
+    arrays, checks = [], []
+    for one, shape in outputs.items():
+        size = math.prod(shape)
+        rows = ",\n".join(_braces(row, real) for row in answers[one])
+        arrays.append(f"static const {real} {name}_{one}[COUNT][{size}] = {{\n{rows}\n}};\n")
+        # an output that is nearly 0 throughout is as exact as the larger ones beside it
+        scale = max(float(np.abs(answers[one]).max()), 1e-3 * largest) or 1.0
+        start = c.element(f"answer.{one}", shape, 0)
+        checks.append(
+            f"        error = fmax(error, error_of(&{start}, {name}_{one}[i], {size}, {scale!r}));"
+        )
+    given = "".join(f", &{one}_of[i]" if one == "loads" else f", {one}_of[i]" for one in inputs)
+    given += f", {p.upper()}_PASSES" if looped else ""
+    listed = "\n".join(arrays)
+    compared = "\n".join(checks)
+    return f"""\
+{listed}
+static int test_{name}(double *worst)
+{{
+    double error = 0;
+    int i, refused = 0;
+    for (i = 0; i < COUNT; i++) {{
+        {p}_{name}_answer answer;
+        refused += {p}_{name}(&states[i]{given}, &answer) != GOUGH_HEALTHY;
+{compared}
+    }}
+    return verdict("{name}", error, {vectors.tolerances[name]!r}, refused, worst);
+}}
+"""
+
+
+def _refusal(package: c.Package) -> str:
+    """A state that is not a number must be refused; options like -ffast-math break that."""
+    first = package.functions[0]
+    given = "".join(", NULL" if n in c.OPTIONAL else f", {n}_of[0]" for n in first.inputs)
+    return f"""\
+static int test_refusal(void)
+{{
+    {package.prefix}_state state = states[0];
+    {package.prefix}_{first.name}_answer answer;
+    state.position[0] = NAN;
+    if ({package.prefix}_{first.name}(&state{given}, &answer) == GOUGH_DOUBTFUL)
+        return 0;
+    printf("a state that is not a number is not refused (compiled with -ffast-math?): FAILED\\n");
+    return 1;
+}}
+"""
+
+
+def _states_text(package: c.Package, inputs: Mapping[str, Array]) -> str:
+    rows = []
+    for i in range(len(inputs["position"])):
+        fields = ",\n     ".join(_braces(inputs[name][i], package.real) for name in State._fields)
+        rows.append(f"    {{{fields}}}")
+    body = ",\n".join(rows)
+    return f"static const {package.prefix}_state states[COUNT] = {{\n{body}\n}};\n"
+
+
+def _braces(value: Array, real: str) -> str:
+    """A C initialiser."""
+    if value.ndim > 1 and value.shape == (3, 3):
+        return "{" + ", ".join(_braces(row, real) for row in value) + "}"
+    return "{" + ", ".join(c.literal(float(x), real).strip("()") for x in value.flat) + "}"
+
+
+def _write(target: Path, contents: Mapping[str, str], mark: str) -> None:
+    """All files at once into a new folder, or one by one into one that is there."""
+    try:
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
+            try:
+                for name, text in contents.items():
+                    (temporary / name).write_text(text, "ascii")
+                temporary.chmod(0o755)
+                temporary.rename(target)
+            finally:
+                shutil.rmtree(temporary, ignore_errors=True)
+            return
+        if not target.is_dir():
+            raise FileError(f"{target}: not a folder")
+        for name in contents:
+            path = target / name
+            if path.exists() and not _is_ours(path, mark):
+                raise FileError(
+                    f"{path}: not a file that gough wrote for this robot; choose another folder"
+                )
+        for name, text in contents.items():
+            with replacing(target / name) as temporary:
+                temporary.write_text(text, "ascii")
+    except OSError as error:
+        raise FileError(f"{target}: {error.strerror or error}") from None
+
+
+def _is_ours(path: Path, mark: str) -> bool:
+    """Whether an earlier export of the same robot wrote a file."""
+    return path.is_file() and mark.encode() in path.read_bytes()[:200]
