@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
@@ -38,11 +39,13 @@ def lay_out(motion: Motion, given: Mapping[str, tuple[ArrayLike, tuple[int, ...]
     """Rows of a motion's fields and of further inputs, which come with the shape of one sample."""
     if not isinstance(motion, Motion):
         raise InputError(f"needs a gough.Motion, has {type(motion).__name__}")
+    ranks = {name: 2 if name == "rotation" else 1 for name in State._fields}
     arrays = {name: getattr(motion, name) for name in State._fields}
-    extra = {name: _core(name, value, core) for name, (value, core) in given.items()}
+    for name, (value, core) in given.items():
+        arrays[name], ranks[name] = _core(name, value, core), len(core)
     shape = motion.shape
-    if any(value.ndim > len(given[name][1]) for name, value in extra.items()):
-        batches = {name: a.shape[: a.ndim - len(given[name][1])] for name, a in extra.items()}
+    if any(arrays[name].ndim > ranks[name] for name in given):
+        batches = {name: arrays[name].shape[: arrays[name].ndim - ranks[name]] for name in given}
         try:
             shape = np.broadcast_shapes(shape, *batches.values())
         except ValueError:
@@ -50,13 +53,10 @@ def lay_out(motion: Motion, given: Mapping[str, tuple[ArrayLike, tuple[int, ...]
                 f"the batch axes do not fit: motion {motion.shape}, "
                 + ", ".join(f"{name} {one}" for name, one in batches.items())
             ) from None
-    count = 1
-    for length in shape:
-        count *= length
-    fields = {
-        name: _rows(a, shape, count, 2 if name == "rotation" else 1) for name, a in arrays.items()
-    }
-    fields |= {name: _rows(a, shape, count, len(given[name][1])) for name, a in extra.items()}
+    if not shape:
+        return Rows(shape, 1, {name: value[np.newaxis] for name, value in arrays.items()})
+    count = math.prod(shape)
+    fields = {name: _rows(value, shape, count, ranks[name]) for name, value in arrays.items()}
     return Rows(shape, count, fields)
 
 
@@ -113,6 +113,8 @@ def settle(
     if on_error not in ("raise", "nan"):
         raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}")
     found = list(troubles)
+    if not found and not rows.shape:
+        return {name: value[0] for name, value in out.items()}
     if found and on_error == "raise":
         kind = found[0].error
         raise kind(

@@ -101,101 +101,102 @@ def magnitudes(vectors: Components) -> Components:
 class Consistent(NamedTuple):
     """Loads that agree with the friction they cause."""
 
-    loads: Loads
+    loads: Components
+    """(rows, 3, legs)."""
     residual: Components
-    """Largest disagreement over the largest load, (samples,)."""
-    passes: int
+    """Largest disagreement over the largest load, (rows,)."""
 
 
-def consistent(
-    respond: Callable[[Loads], Components], unloaded: Components, friction: Friction
-) -> Consistent:
-    """Solve s = |V(s)| for the load magnitudes s, (3, legs, samples).
+Respond = Callable[[Components, Components], tuple[Components, Components]]
+"""Maps loads (n, 3, legs) of the rows with the given numbers (n,) to the loads they cause and to the
+vectors V (n, 8, legs) behind these: F_A, F_B, u·N, v·N, which are affine in the loads."""
 
-    `respond` maps loads to the vectors V (8, legs, samples): F_A, F_B, u·N, v·N, which are affine in
-    the loads; `unloaded` is V(0). Plain passes first; they contract by about k/l each. Samples
-    that contract slowly go to Newton's method on the affine map.
+
+def consistent(respond: Respond, rows: int, friction: Friction) -> Consistent:
+    """Solve s = |V(s)| for the load magnitudes s.
+
+    Plain passes first; they contract by about k/l each. Rows that contract slowly go to Newton's
+    method on the affine map.
     """
-    loads = magnitudes(unloaded)
+    legs = len(friction.width)
+    every = np.arange(rows)
+    loads, _ = respond(np.zeros((rows, 3, legs)), every)
+    residual = np.zeros(rows)
     feeds_back = any(
         np.any(one)
         for one in (friction.universal_coulomb, friction.spherical_coulomb, friction.slider_coulomb)
     )
     if not feeds_back:
-        return Consistent(Loads(*loads), np.zeros(loads.shape[-1]), 1)
-    new = loads
-    residual = np.full(loads.shape[-1], np.inf)
-    for passes in range(1, MOST_PASSES + 1):
-        new = magnitudes(respond(Loads(*loads)))
-        residual = _residual(new, loads)
-        if np.all((residual <= TOLERANCE) | np.isnan(residual)):
-            return Consistent(Loads(*loads), residual, passes)
-        loads = new
-    slow = np.flatnonzero(~(residual <= TOLERANCE))
-    loads = loads.copy()
-    loads[:, :, slow] = _newton(respond, unloaded, loads, slow)
-    new = magnitudes(respond(Loads(*loads)))
-    return Consistent(Loads(*loads), _residual(new, loads), passes)
+        return Consistent(loads, residual)
+    active = every
+    for _ in range(MOST_PASSES):
+        new, _ = respond(loads[active], active)
+        residual[active] = disagreement = _residual(new, loads[active])
+        open_ = ~((disagreement <= TOLERANCE) | np.isnan(disagreement))
+        loads[active[open_]] = new[open_]
+        active = active[open_]
+        if not active.size:
+            return Consistent(loads, residual)
+    loads[active] = _newton(respond, active, legs)
+    new, _ = respond(loads[active], active)
+    residual[active] = _residual(new, loads[active])
+    return Consistent(loads, residual)
 
 
 def _residual(new: Components, old: Components) -> Components:
-    change = np.abs(new - old).max(axis=(0, 1), initial=0.0)
-    largest = np.abs(new).max(axis=(0, 1), initial=0.0)
+    change = np.abs(new - old).max(axis=(1, 2), initial=0.0)
+    largest = np.abs(new).max(axis=(1, 2), initial=0.0)
     return np.asarray(change / or_one(largest))
 
 
-def _newton(
-    respond: Callable[[Loads], Components],
-    unloaded: Components,
-    loads: Components,
-    slow: Components,
-) -> Components:
-    """Damped Newton on s − |V0 + G s| for the slow samples; G column by column, exactly."""
-    kinds, legs, _ = loads.shape
+def _newton(respond: Respond, rows: Components, legs: int) -> Components:
+    """Damped Newton on s − |V0 + G s| for some rows; G column by column, exactly."""
+    kinds, count = 3, len(rows)
+    unknowns = kinds * legs
+    start = respond(np.zeros((count, kinds, legs)), rows)[1]
     columns = []
-    for place in range(kinds * legs):
-        unit = np.zeros((kinds * legs, 1))
-        unit[place] = 1.0
-        probe = Loads(*np.broadcast_to(unit.reshape(kinds, legs, 1), loads.shape))
-        columns.append((respond(probe) - unloaded)[:, :, slow])
-    gain = np.stack(columns, axis=-1)  # (8, legs, slow, unknowns)
-    start = unloaded[:, :, slow]
+    for place in range(unknowns):
+        probe = np.zeros((count, unknowns))
+        probe[:, place] = 1.0
+        columns.append(respond(probe.reshape(count, kinds, legs), rows)[1] - start)
+    gain = np.stack(columns, axis=-1)  # (rows, 8, legs, unknowns)
 
     def vectors(s: Components) -> Components:
-        return np.asarray(start + np.einsum("vlsu,us->vls", gain, s))
+        return np.asarray(start + np.einsum("rvlu,ru->rvl", gain, s))
 
-    def disagreement(s: Components) -> Components:
-        return s - magnitudes(vectors(s)).reshape(kinds * legs, -1)
+    def size(s: Components) -> Components:
+        return np.moveaxis(magnitudes(np.moveaxis(vectors(s), 0, -1)), -1, 0).reshape(
+            count, unknowns
+        )
 
-    best = magnitudes(start).reshape(kinds * legs, -1)
-    wrong = disagreement(best)
+    best = size(np.zeros((count, unknowns)))
+    wrong = best - size(best)
     for _ in range(MOST_NEWTON_STEPS):
-        error = np.abs(wrong).max(axis=0)
-        scale = np.abs(best).max(axis=0) + 1e-300
+        error = np.abs(wrong).max(axis=1)
+        scale = np.abs(best).max(axis=1) + 1e-300
         if np.all(~(error > 0.01 * TOLERANCE * scale)):
             break
-        slope = np.eye(kinds * legs) - _slopes(vectors(best), gain)
+        slope = np.eye(unknowns) - _slopes(vectors(best), gain)
         step = np.zeros_like(best)
         for i in np.flatnonzero(np.isfinite(slope).all(axis=(1, 2)) & np.isfinite(error)):
-            step[:, i] = np.linalg.lstsq(slope[i], wrong[:, i], rcond=None)[0]
-        damping = np.ones_like(error)
+            step[i] = np.linalg.lstsq(slope[i], wrong[i], rcond=None)[0]
+        damping = np.ones(count)
         for _ in range(12):
-            trial = best - damping * step
-            trial_error = np.abs(disagreement(trial)).max(axis=0)
-            worse = trial_error > error
+            trial = best - damping[:, np.newaxis] * step
+            worse = np.abs(trial - size(trial)).max(axis=1) > error
             if not np.any(worse):
                 break
             damping = np.where(worse, damping / 2, damping)
         best = trial
-        wrong = disagreement(best)
-    return best.reshape(kinds, legs, -1)
+        wrong = best - size(best)
+    return best.reshape(count, kinds, legs)
 
 
 def _slopes(vectors: Components, gain: Components) -> Components:
-    """d|V|/ds, (samples, unknowns, unknowns)."""
-    parts = [
-        np.einsum("vls,vlsu->slu", block / or_one(norm(block)), gain[rows])
-        for block, rows in ((vectors[0:3], slice(0, 3)), (vectors[3:6], slice(3, 6)))
-    ]
-    parts.append(np.einsum("vls,vlsu->slu", np.sign(vectors[6:8]), gain[6:8]))
+    """d|V|/ds, (rows, unknowns, unknowns)."""
+    parts = []
+    for block in (slice(0, 3), slice(3, 6)):
+        length = np.linalg.norm(vectors[:, block], axis=1, keepdims=True)
+        parts.append(np.einsum("rvl,rvlu->rlu", vectors[:, block] / or_one(length), gain[:, block]))
+    parts.append(np.einsum("rvl,rvlu->rlu", np.sign(vectors[:, 6:8]), gain[:, 6:8]))
     return np.concatenate(parts, axis=1)

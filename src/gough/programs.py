@@ -13,7 +13,7 @@ import numpy as np
 
 from gough import dynamics
 from gough.dynamics import Machine, State
-from gough.friction import Loads
+from gough.friction import Loads, magnitudes
 from gough.legs.leg import LegKinematics
 from gough.linear import WORST_CONDITION, factor, least_norm
 from gough.platforms import rigid
@@ -56,7 +56,7 @@ def inverse_dynamics(
     preload: Components | None = None,
     loads: Components | None = None,
 ) -> Outputs:
-    """Actuator forces and powers; with loads (3, legs) also the vectors behind new loads."""
+    """Actuator forces and powers; with loads (3, legs) also the loads they cause."""
     found = dynamics.inverse(machine, state, wrench, preload, _loads(loads))
     outputs = {"forces": found.forces, "power": found.forces * found.legs.qd}
     return outputs | _rest(machine, found, loads)
@@ -150,7 +150,8 @@ def _rest(
 ) -> Outputs:
     outputs = {"margin": _margin(machine, found.legs, found.health)}
     if loads is not None:
-        outputs["vectors"] = dynamics.load_vectors(machine, found.reactions)
+        vectors = dynamics.load_vectors(machine, found.reactions)
+        outputs |= {"caused": magnitudes(vectors), "vectors": vectors}
     return outputs
 
 

@@ -1,7 +1,7 @@
 """C back end: programs as portable C99, one function each, one state a call.
 
 A program becomes a list of single operations on a few reused local variables; what depends on
-parameters alone is a table of constants. There is no allocation, no branch and no variable that
+parameters alone is a table of constants. There is no allocation, no loop and no variable that
 outlives a call, and nothing is needed but math.h. One operation a statement keeps compilers from
 contracting them, so all of them give the same digits.
 """
@@ -19,7 +19,7 @@ import numpy as np
 
 from gough.engine.graph import CONSTANT, INPUT
 from gough.engine.program import HOISTED, Array, Output, Program
-from gough.engine.trace import STATE_WIDTHS
+from gough.engine.trace import STATE_SHAPES
 from gough.errors import InputError
 
 OPERATIONS = {
@@ -59,8 +59,15 @@ static {real} or_one({real} x)
 }}
 """,
 }
+STRICT_NUMBERS = """\
+#if defined(_M_FP_FAST) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
+#error "a state out of reach shows as NaN: compile without -ffast-math and the like"
+#endif
+"""
 LOADS = ("universal", "spherical", "guide")
-"""The rows of the input `loads`."""
+"""The rows of the input `loads`, and of the output `caused`."""
+BEHIND = ("caused", "vectors")
+"""Outputs that serve the friction loop only."""
 UNDER_LOADS, WITH_FRICTION = "_under_loads", "_with_friction"
 
 
@@ -70,9 +77,12 @@ class Function(NamedTuple):
     name: str
     program: Program
     hoisted: Array
-    inputs: Mapping[str, tuple[int, ...]]
-    """Shapes of the inputs beside the state."""
     summary: str
+
+    @property
+    def inputs(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the inputs beside the state."""
+        return {n: shape for n, shape in self.program.fields.items() if n not in STATE_SHAPES}
 
     @property
     def looped(self) -> str | None:
@@ -169,6 +179,7 @@ def body(program: Program, refer: Callable[[str, int], str], real: str) -> Body:
 
     `refer` says how C reads element `index` of an input field, hoisted numbers included.
     """
+    largest = float(np.finfo(np.float32 if real == "float" else np.float64).max)
     last = {place: k for k, step in enumerate(program.body) for place in step.arguments}
     kept = {place for output in program.outputs.values() for place in output.places}
     lines: list[str] = []
@@ -178,7 +189,9 @@ def body(program: Program, refer: Callable[[str, int], str], real: str) -> Body:
     variables = 0
     for k, step in enumerate(program.body):
         if step.operation == CONSTANT:
-            values.append(literal(step.leaf, real))
+            finite = math.isfinite(step.leaf)
+            value = math.copysign(min(abs(step.leaf), largest), step.leaf) if finite else step.leaf
+            values.append(literal(value, real))
             continue
         if step.operation == INPUT:
             values.append(refer(*step.leaf))
@@ -211,7 +224,9 @@ def element(name: str, shape: tuple[int, ...], index: int) -> str:
 def comment(paragraphs: Sequence[str], indent: str = "") -> str:
     """A C comment that no text can end early."""
     lines = [
-        line for text in paragraphs for line in (textwrap.wrap(plain(text), 92 - len(indent)) or [""])
+        line
+        for text in paragraphs
+        for line in (textwrap.wrap(plain(text), 92 - len(indent)) or [""])
     ]
     if len(lines) == 1:
         return f"{indent}/* {lines[0]} */"
@@ -260,11 +275,13 @@ def loop_parameters(package: Package, function: Function) -> list[str]:
     return [*given, "int most_passes"]
 
 
-def struct(package: Package, name: str, members: Mapping[str, tuple[int, ...]], also: str = "") -> str:
+def struct(
+    package: Package, name: str, members: Mapping[str, tuple[int, ...]], also: str = ""
+) -> str:
     """A struct of real arrays, a note each."""
     lines = [f"typedef struct {package.prefix}_{name} {{"]
     for member, shape in members.items():
-        note = package.notes.get(member)
+        note = package.notes.get(f"{name}.{member}", package.notes.get(member))
         lines += [comment([note], "    ")] if note else []
         lines.append(f"    {package.real} {declaration(member, shape)};")
     return "\n".join([*lines, *([also] if also else []), f"}} {package.prefix}_{name};\n"])
@@ -277,7 +294,7 @@ def shapes(outputs: Mapping[str, Output]) -> dict[str, tuple[int, ...]]:
 
 def loop_outputs(function: Function) -> dict[str, tuple[int, ...]]:
     """Outputs of the friction loop that come from the function it calls."""
-    return {n: s for n, s in shapes(function.program.outputs).items() if n != "vectors"}
+    return {n: s for n, s in shapes(function.program.outputs).items() if n not in BEHIND}
 
 
 def header_text(package: Package) -> str:
@@ -306,7 +323,7 @@ def header_text(package: Package) -> str:
                 "nothing between calls: any number of threads may call them.",
             ]
         ),
-        f"#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
+        f'#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C" {{\n#endif\n',
         "#define GOUGH_HEALTHY 0\n#define GOUGH_DOUBTFUL 1",
     ]
     if looped:
@@ -322,8 +339,7 @@ def header_text(package: Package) -> str:
         )
     parts += [
         f"#define {p.upper()}_LEGS {package.legs}\n",
-        "/* Where the platform is and how it moves. */\n"
-        + struct(package, "state", {n: _state_shape(n) for n in STATE_WIDTHS}),
+        "/* Where the platform is and how it moves. */\n" + struct(package, "state", STATE_SHAPES),
     ]
     if looped:
         parts.append(
@@ -336,14 +352,8 @@ def header_text(package: Package) -> str:
     return "\n".join(parts)
 
 
-def _state_shape(name: str) -> tuple[int, ...]:
-    return (3, 3) if STATE_WIDTHS[name] == 9 else (STATE_WIDTHS[name],)
-
-
 def _declarations(package: Package, function: Function) -> list[str]:
-    inputs = [
-        f"{name}: {package.notes[name]}" for name in function.inputs if name in package.notes
-    ]
+    inputs = [f"{name}: {package.notes[name]}" for name in function.inputs if name in package.notes]
     parts = [
         struct(package, f"{function.name}_answer", shapes(function.program.outputs)),
         comment([function.summary, *inputs]),
@@ -380,11 +390,14 @@ def source_text(package: Package) -> str:
     if looped:
         functions.insert(0, _loop_helpers(package))
     code = "\n".join(functions)
-    helpers = [text.format(real=package.real) for name, text in HELPERS.items() if f"{name}(" in code]
+    helpers = [
+        text.format(real=package.real) for name, text in HELPERS.items() if f"{name}(" in code
+    ]
     return "\n".join(
         [
             f"/* {package.mark} */",
             f'#include <math.h>\n#include <stddef.h>\n\n#include "{package.prefix}.h"\n',
+            STRICT_NUMBERS,
             numbers.text(),
             *helpers,
             code,
@@ -402,8 +415,8 @@ def _definition(package: Package, function: Function, numbers: Numbers) -> str:
     def refer(field: str, index: int) -> str:
         if field == HOISTED:
             return numbers.place(float(function.hoisted[index]))
-        if field in STATE_WIDTHS:
-            return element(f"state->{field}", _state_shape(field), index)
+        if field in STATE_SHAPES:
+            return element(f"state->{field}", STATE_SHAPES[field], index)
         if field == "loads":
             return f"loads->{LOADS[index // package.legs]}[{index % package.legs}]"
         return f"{field}[{index}]"
@@ -422,7 +435,7 @@ def _definition(package: Package, function: Function, numbers: Numbers) -> str:
         elif name in OPTIONAL:
             zero = f"    static const {package.real} no_{name}[{math.prod(shape)}] = {{0}};"
             start = [zero, *start, f"    if ({name} == NULL)", f"        {name} = no_{name};"]
-    if not used & set(STATE_WIDTHS):
+    if not used & set(STATE_SHAPES):
         start.append("    (void)state;")
     end = [
         f"    answer->{element(name, output.shape, i)} = {written.values[place]};"
@@ -449,17 +462,13 @@ def _loop_helpers(package: Package) -> str:
         f"        largest = larger(largest, now->{n}[i]);"
         for n in LOADS
     )
+    copies = "\n".join(f"        loads->{n}[i] = caused[{k}][i];" for k, n in enumerate(LOADS))
     return f"""\
-/* Load magnitudes |F_A|, |F_B|, |u.N| + |v.N| from the vectors behind them. */
-static void magnitudes({real} vectors[8][{legs}], {p}_loads *loads)
+static void keep({real} caused[3][{legs}], {p}_loads *loads)
 {{
     int i;
     for (i = 0; i < {legs}; i++) {{
-        loads->universal[i] = sqrt{f}(vectors[0][i] * vectors[0][i] + vectors[1][i] * vectors[1][i]
-            + vectors[2][i] * vectors[2][i]);
-        loads->spherical[i] = sqrt{f}(vectors[3][i] * vectors[3][i] + vectors[4][i] * vectors[4][i]
-            + vectors[5][i] * vectors[5][i]);
-        loads->guide[i] = fabs{f}(vectors[6][i]) + fabs{f}(vectors[7][i]);
+{copies}
     }}
 }}
 
@@ -494,11 +503,11 @@ def _loop(package: Package, function: Function) -> str:
     {package.real} residual;
     int status, passes = 0;
     (void){p}_{name}({given}, &before, &pass);
-    magnitudes(pass.vectors, &now);
+    keep(pass.caused, &now);
     do {{
         before = now;
         status = {p}_{name}({given}, &before, &pass);
-        magnitudes(pass.vectors, &now);
+        keep(pass.caused, &now);
         residual = disagreement(&now, &before);
         passes++;
     }} while (residual > {p.upper()}_TOLERANCE && passes < most_passes);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from gough.engine.graph import CONSTANT, INPUT
@@ -21,15 +21,13 @@ def require() -> Any:
         ) from None
 
 
-def function(
-    program: Program, name: str, hoisted: Array, inputs: Mapping[str, tuple[int, ...]]
-) -> Any:
-    """The program as a casadi.Function; inputs by name and shape, in this order.
+def function(program: Program, name: str, hoisted: Array) -> Any:
+    """The program as a casadi.Function with the program's input fields and outputs.
 
     Vectors are columns, matrices have the shape they have in NumPy: casadi's own storage is
     column-major, but m[i, j] means the same in both.
     """
-    casadi = require()
+    casadi, inputs = require(), program.fields
     symbols = {
         field: casadi.SX.sym(field, *(shape if len(shape) == 2 else (*shape, 1)))
         for field, shape in inputs.items()

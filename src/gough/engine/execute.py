@@ -11,7 +11,7 @@ import numpy as np
 
 from gough.dynamics import Machine, State
 from gough.errors import InputError
-from gough.friction import Friction, Loads, consistent
+from gough.friction import Friction, consistent
 
 Array = np.ndarray[Any, Any]
 Function = Callable[..., Mapping[str, Array]]
@@ -20,6 +20,10 @@ LARGEST = 1e300
 """Inputs whose sum is not below are not finite: such a state has no margin."""
 CHUNK = 2048
 """Rows of a NumPy chunk: its work arrays stay in the processor's cache."""
+
+
+FRICTION_CHUNK = 16_384
+"""Rows that go through the friction loop together."""
 
 
 class Executor(Protocol):
@@ -87,26 +91,27 @@ def with_friction(
     """A function's outputs under loads that agree with the friction they cause, and the residual."""
     out: dict[str, Array] = {}
     residual = np.empty(rows)
-    legs = len(friction.width)
-    for start in range(0, max(rows, 1), CHUNK):
-        stop = min(start + CHUNK, rows)
-        chunk = {n: value if len(value) == 1 else value[start:stop] for n, value in fields.items()}
+    for start in range(0, max(rows, 1), FRICTION_CHUNK):
+        count = min(FRICTION_CHUNK, rows - start)
+        chunk = {n: v if len(v) == 1 else v[start : start + count] for n, v in fields.items()}
 
         def respond(
-            loads: Loads, chunk: dict[str, Array] = chunk, count: int = stop - start
-        ) -> Array:
-            given = np.ascontiguousarray(np.moveaxis(np.stack(loads), -1, 0))
-            return np.moveaxis(run(function, count, chunk | {"loads": given})["vectors"], 0, -1)
+            loads: Array, which: Array, chunk: dict[str, Array] = chunk
+        ) -> tuple[Array, Array]:
+            part = {
+                name: value if len(value) == 1 else value[which] for name, value in chunk.items()
+            }
+            found = run(function, len(which), part | {"loads": loads})
+            return found["caused"], found["vectors"]
 
-        nothing = Loads(*np.zeros((3, legs, stop - start)))
         with np.errstate(all="ignore"):
-            found = consistent(respond, respond(nothing), friction)
-        loads = np.ascontiguousarray(np.moveaxis(np.stack(found.loads), -1, 0))
-        results = run(function, stop - start, chunk | {"loads": loads})
-        del results["vectors"]
+            found = consistent(respond, count, friction)
+        results = run(function, count, chunk | {"loads": found.loads})
         for name, value in results.items():
+            if name in ("caused", "vectors"):
+                continue
             if name not in out:
                 out[name] = np.empty((rows, *value.shape[1:]))
-            out[name][start:stop] = value
-        residual[start:stop] = found.residual
+            out[name][start : start + count] = value
+        residual[start : start + count] = found.residual
     return out, residual
