@@ -1,4 +1,4 @@
-"""The command line: `gough list`, `show`, `kinematics`, `forces`, `draw`, `reproduce`, `schema`."""
+"""The command line: robots, motions and forces without a line of Python."""
 
 from __future__ import annotations
 
@@ -181,6 +181,30 @@ def draw(
     machine = _load(robot)
     save(draw_robot(machine, None if motion is None else _motion(motion, 201)), output)
     out.print(str(output))
+
+
+export = typer.Typer(help="A robot's equations for other programs.", no_args_is_help=True)
+app.add_typer(export, name="export")
+
+
+@export.command(name="c")
+def export_to_c(
+    robot: RobotArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="folder for the C files")],
+    single: Annotated[bool, typer.Option("--float", help="float in place of double")] = False,
+    program: Annotated[
+        list[str] | None, typer.Option(help="one program, may be given again; default: all")
+    ] = None,
+) -> None:
+    """Portable C99 with header, test program and Makefile; needs nothing but math.h.
+
+    Example: gough export c kim-ryu-2002 -o kim && make -C kim test
+    """
+    from gough.export import export_c
+
+    real = "float" if single else "double"
+    folder = export_c(_load(robot), output, programs=program or None, real=real)
+    out.print(f"{folder}: make -C {folder} test", highlight=False, soft_wrap=True)
 
 
 @app.command()

@@ -632,4 +632,4 @@ def _write(target: Path, contents: Mapping[str, str], mark: str) -> None:
 
 def _is_ours(path: Path, mark: str) -> bool:
     """Whether an earlier export of the same robot wrote a file."""
-    return path.is_file() and mark.encode() in path.read_bytes()[:200]
+    return path.is_file() and mark.encode() in path.read_bytes().partition(b"\n")[0]

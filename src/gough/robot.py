@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -248,6 +248,24 @@ class Robot:
             shapes = f"motion {motion.shape}, force {pushed.shape[:-1]}, moment {turned.shape[:-1]}"
             raise InputError(f"the batch axes do not fit: {shapes}") from None
         return np.concatenate([pushed, np.cross(arm, pushed) + turned], axis=-1)
+
+    def to_casadi(self, name: str, *, loads: bool = False) -> Any:
+        """A program ("inverse_dynamics", …) as a `casadi.Function`; see `gough.export.to_casadi`."""
+        from gough.export import to_casadi
+
+        return to_casadi(self, name, loads=loads)
+
+    def export_c(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        programs: Sequence[str] | None = None,
+        real: str = "double",
+    ) -> Path:
+        """Write the robot's programs as portable C99; see `gough.export.export_c`."""
+        from gough.export import export_c
+
+        return export_c(self, folder, programs=programs, real=real)
 
     def _run(
         self,

@@ -18,6 +18,7 @@ Derivatives share subexpressions with what they are derivatives of, and are prog
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any
@@ -186,7 +187,8 @@ def _program(
     key = (function.__name__, machine.equations.__name__, legs, marks, tuple(inputs.items()))
     if key not in _programs:
         program = trace(function, machine, inputs)
-        widths = {HOISTED: len(program.hoisted)} | program.fields
+        widths = {HOISTED: len(program.hoisted)}
+        widths |= {name: math.prod(shape) for name, shape in program.fields.items()}
         starts = dict(zip(widths, np.cumsum([0, *widths.values()]).tolist(), strict=False))
 
         def placed(step: Step) -> Step:
@@ -204,7 +206,9 @@ def _evaluate(program: Program, machine: Machine, fields: Mapping[str, Array]) -
     samples = np.broadcast_shapes(*(value.shape[-1:] for value in fields.values()))
     hoisted = evaluate(program.prologue, program.hoisted, parameters(machine))
     parts = [hoisted[: len(program.hoisted), np.newaxis]]
-    parts += [fields[name].reshape(width, -1) for name, width in program.fields.items()]
+    parts += [
+        fields[name].reshape(math.prod(shape), -1) for name, shape in program.fields.items()
+    ]
     rows = np.concatenate([np.broadcast_to(part, (len(part), *samples)) for part in parts]).T
     wanted = [place for output in program.outputs.values() for place in output.places]
     blocks = [
