@@ -9,6 +9,7 @@ felt at the tip. Arrays have the component axis first and samples last; world ax
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -17,10 +18,23 @@ import numpy as np
 from gough.friction import Friction, JointFriction, Loads, joint_friction
 from gough.legs.body import Body
 from gough.legs.leg import LegKinematics, LegLoad
-from gough.linear import factor, factor_symmetric, least_norm, solve_symmetric
+from gough.linear import (
+    eliminate,
+    factor,
+    factor_symmetric,
+    least_norm,
+    solve_symmetric,
+    substitute,
+)
 from gough.platforms import rigid
 from gough.platforms.rigid import Tips
 from gough.vectors import Components, dot, matvec
+
+SOLVERS: dict[str, tuple[Callable[..., Any], Callable[..., Components]]] = {
+    "qr": (factor, least_norm),
+    "lu": (eliminate, substitute),
+}
+"""How Jᵀ Γ = demand is solved: stable, or with few operations and for six legs only."""
 
 
 class Machine(NamedTuple):
@@ -83,6 +97,15 @@ def moving(machine: Machine, state: State) -> tuple[Tips, LegKinematics]:
     return tips, kinematics
 
 
+def coasting(machine: Machine, state: State) -> tuple[Tips, LegKinematics]:
+    """Tips, and legs as if the tips were not accelerated: their load is h alone."""
+    tips = rigid.tips(machine.points, *state[:4])
+    kinematics = machine.equations.kinematics(
+        machine.legs, tips.position, tips.velocity, 0 * tips.velocity
+    )
+    return tips, kinematics
+
+
 def without_acceleration(state: State) -> State:
     """The same state with v̇ = ω̇ = 0."""
     zero = 0 * state.velocity
@@ -95,16 +118,19 @@ def inverse(
     wrench: Components,
     preload: Components | None = None,
     loads: Loads | None = None,
+    solver: str = "qr",
 ) -> Inverse:
     """Actuator forces Γ (and reactions) for a given motion: Jᵀ Γ = demand, least ‖Γ‖.
 
     Khalil & Guegan 2004, Eq. 31, with an external wrench (6, samples). With `loads` the joints rub as
     they do under these loads. `preload` (legs, samples) adds its part in the null space of Jᵀ.
+    `solver` is one of SOLVERS.
     """
     tips, legs = moving(machine, state)
     load = machine.equations.load(machine.legs, legs, machine.gravity)
     jacobian = rigid.jacobian_rows(tips, legs.w)
-    factors = factor(np.moveaxis(jacobian, 0, 1), scale(machine))
+    factorise, solve = SOLVERS[solver]
+    factors = factorise(np.moveaxis(jacobian, 0, 1), scale(machine))
     wanted = platform_demand(machine, state) + rigid.gather(tips, load.sideways) - wrench
     rubbing = _rubbing(machine, state, legs, loads)
     push = machine.equations.couple_at_tip(
@@ -113,11 +139,11 @@ def inverse(
     wanted = wanted - rigid.gather(tips, push) + _couple(rubbing.spherical)
     along = load.along - rubbing.slider
     if len(along) == len(wanted):  # six legs: each actuator takes what is along its own line
-        forces = least_norm(factors, wanted) + along
+        forces = solve(factors, wanted) + along
     else:
-        forces = least_norm(factors, wanted + _through(jacobian, along))
+        forces = solve(factors, wanted + _through(jacobian, along))
     if preload is not None:
-        forces = forces + preload - least_norm(factors, _through(jacobian, preload))
+        forces = forces + preload - solve(factors, _through(jacobian, preload))
     tip_force = legs.w * (forces - along) + push - load.sideways
     reactions = machine.equations.reactions(
         machine.legs, legs, load, tip_force, rubbing.universal, rubbing.spherical
@@ -134,23 +160,28 @@ def direct(
 ) -> Direct:
     """Platform acceleration ξ̇ for given actuator forces; the state's own accelerations do not count.
 
-    Khalil & Guegan 2004, Eq. 35, signs corrected: A_robot ξ̇ = Jᵀ Γ − h_robot (+ wrench, friction).
+    Khalil & Guegan 2004, Eq. 35, signs corrected: A_robot ξ̇ = Jᵀ Γ − h_robot (+ wrench, friction), with
+    h_robot = b + Σ W_i (A_i c_i + h_i) as in Eq. 37.
     """
-    tips, legs = moving(machine, without_acceleration(state))
-    roots = factor_symmetric(mass_matrix(machine, state), scale(machine))
+    tips, legs = coasting(machine, state)
+    inertia = machine.equations.inertia(machine.legs, legs)
+    load = machine.equations.load(machine.legs, legs, machine.gravity)
     rubbing = _rubbing(machine, state, legs, loads)
     push = machine.equations.couple_at_tip(
         machine.legs, legs, rubbing.universal + rubbing.spherical
     )
-    pushed = legs.w * (forces + rubbing.slider) + push
-    driven = wrench - robot_bias(machine, state) - _couple(rubbing.spherical)
-    found = solve_symmetric(roots, driven + rigid.gather(tips, pushed))
+    driving = forces + rubbing.slider
+    tip_force = legs.w * (driving - load.along) + push - load.sideways - matvec(inertia, tips.bias)
+    bias = rigid.bias(machine.platform, state.rotation, state.angular_velocity, machine.gravity)
+    roots = factor_symmetric(_whole_mass(machine, state, tips, inertia), scale(machine))
+    driven = wrench - bias - _couple(rubbing.spherical)
+    found = solve_symmetric(roots, driven + rigid.gather(tips, tip_force))
     moved = state._replace(
         acceleration=found[:3, np.newaxis], angular_acceleration=found[3:, np.newaxis]
     )
     _, accelerated = moving(machine, moved)
     load = machine.equations.load(machine.legs, accelerated, machine.gravity)
-    tip_force = pushed - at_tip(legs, load)
+    tip_force = legs.w * driving + push - at_tip(legs, load)
     reactions = machine.equations.reactions(
         machine.legs, accelerated, load, tip_force, rubbing.universal, rubbing.spherical
     )
@@ -216,11 +247,14 @@ def robot_bias(machine: Machine, state: State) -> Components:
 
 def mass_matrix(machine: Machine, state: State) -> Components:
     """M (6, 6, samples) of the whole robot, legs and rotors included (A_robot, Eq. 36)."""
-    tips, legs = moving(machine, without_acceleration(state))
-    inertia = machine.equations.inertia(machine.legs, legs)
-    total: Components = rigid.mass_matrix(machine.platform, state.rotation) + rigid.leg_mass_matrix(
-        tips, inertia
-    )
+    tips, legs = coasting(machine, state)
+    return _whole_mass(machine, state, tips, machine.equations.inertia(machine.legs, legs))
+
+
+def _whole_mass(machine: Machine, state: State, tips: Tips, inertia: Components) -> Components:
+    """M of the platform and Σ W_i A_i W_iᵀ of the legs."""
+    platform = rigid.mass_matrix(machine.platform, state.rotation)
+    total: Components = platform + rigid.leg_mass_matrix(tips, inertia)
     return total
 
 

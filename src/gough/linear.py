@@ -80,6 +80,55 @@ def least_norm(factors: Factors, right: Components) -> Components:
     return np.stack(x)
 
 
+class Triangles(NamedTuple):
+    """Jᵀ = L U of a square J."""
+
+    lower: tuple[tuple[Components, ...], ...]
+    """L below its diagonal of ones: row k holds L_kj for j < k."""
+    upper: tuple[tuple[Components, ...], ...]
+    """U above its diagonal: row k holds U_kj for j > k."""
+    per_diagonal: tuple[Components, ...]
+    """1/U_kk."""
+    health: Components
+    """Smallest over largest |U_kk| after scaling."""
+
+
+def eliminate(matrix: Components, scale: Components) -> Triangles:
+    """Gauss's elimination of Jᵀ in fixed order, for counting operations as the papers do.
+
+    Less than half the work of `factor`, but without pivoting it is not stable: it loses up to 3.7 %
+    on Long's robot. `matrix` is J, as for `factor`; only the health depends on `scale`.
+    """
+    upper = [list(column) for column in np.moveaxis(matrix, 0, 1)]
+    size = len(upper)
+    lower: list[list[Components]] = [[] for _ in range(size)]
+    per_diagonal, sizes = [], []
+    for k in range(size):
+        per_diagonal.append(1 / upper[k][k])
+        sizes.append(abs(upper[k][k]) * scale[k])
+        for i in range(k + 1, size):
+            ratio = upper[i][k] * per_diagonal[k]
+            lower[i].append(ratio)
+            for j in range(k + 1, size):
+                upper[i][j] = upper[i][j] - ratio * upper[k][j]
+    health = reduce(minimum, sizes) / reduce(maximum, sizes)
+    above = tuple(tuple(row[k + 1 :]) for k, row in enumerate(upper))
+    return Triangles(tuple(map(tuple, lower)), above, tuple(per_diagonal), health)
+
+
+def substitute(triangles: Triangles, right: Components) -> Components:
+    """The x with Jᵀ x = L U x = right."""
+    x = list(right)
+    for k, row in enumerate(triangles.lower):
+        for j, entry in enumerate(row):
+            x[k] = x[k] - entry * x[j]
+    for k in reversed(range(len(x))):
+        for j, entry in enumerate(triangles.upper[k], start=k + 1):
+            x[k] = x[k] - entry * x[j]
+        x[k] = x[k] * triangles.per_diagonal[k]
+    return np.stack(x)
+
+
 class Roots(NamedTuple):
     """M = L D Lᵀ of a symmetric matrix."""
 

@@ -48,14 +48,18 @@ def transposed_matvec(matrix: Components, a: Components) -> Components:
     return product
 
 
-def outer(a: Components, b: Components) -> Components:
-    """a bᵀ as (3, 3, ...)."""
-    return np.stack([a[i] * b for i in range(3)])
+def symmetric(isotropic: Components, *pairs: tuple[Components, Components]) -> Components:
+    """λ 1 + Σ (a⊗b + b⊗a) as (3, 3, ...)."""
 
+    def entry(i: int, j: int) -> Components:
+        half = sum(a[i] * b[j] for a, b in pairs)
+        other = half if i == j else sum(b[i] * a[j] for a, b in pairs)
+        total: Components = half + other
+        return isotropic + total if i == j else total
 
-def columns(x: Components, y: Components, z: Components) -> Components:
-    """The matrix (3, 3, ...) with columns x, y, z: the rotation from that frame to the world."""
-    return np.stack(np.broadcast_arrays(x, y, z), axis=1)
+    lower = {(i, j): entry(i, j) for i in range(3) for j in range(i + 1)}
+    rows = [[lower[max(i, j), min(i, j)] for j in range(3)] for i in range(3)]
+    return np.stack([np.stack(row) for row in rows])
 
 
 def _on_numbers_and_symbols(numeric: Callable[..., Any], method: str) -> Callable[..., Any]:

@@ -49,7 +49,7 @@ def folder() -> Path:
     chosen = os.environ.get("GOUGH_CACHE")
     if chosen:
         return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
     return Path(base) / "gough"
 
 
@@ -111,7 +111,7 @@ def _write(path: Path, description: bytes, code: bytes) -> None:
     """Keep a kernel; a folder that cannot be written to only costs time."""
     content = len(description).to_bytes(8, "little") + description + code
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
         try:
             with os.fdopen(handle, "wb") as file:

@@ -1,4 +1,4 @@
-"""A rigid body by its ten inertial parameters, and what it takes to move it, in its own axes."""
+"""A rigid body by its ten inertial parameters, and what it takes to move it."""
 
 from __future__ import annotations
 
@@ -21,57 +21,59 @@ class Body(NamedTuple):
 
 
 class Spin(NamedTuple):
-    """Rotation of a frame, on the frame's own axes."""
+    """Rotation of a frame; all on the same axes."""
 
     omega: Components
     """Angular velocity, rad/s."""
     omega_dot: Components
     """Angular acceleration, rad/s²."""
-
-    def field(self) -> Components:
-        """U = ω̂ω̂ + ω̇̂ (3, 3, ...): a point at r is accelerated by U r relative to the origin."""
-        (x, y, z), (dx, dy, dz) = self.omega, self.omega_dot
-        xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
-        return np.stack(
-            [
-                np.stack([-(yy + zz), xy - dz, xz + dy]),
-                np.stack([xy + dz, -(xx + zz), yz - dx]),
-                np.stack([xz - dy, yz + dx, -(xx + yy)]),
-            ]
-        )
+    field: Components
+    """U = ω̂ω̂ + ω̇̂ (3, 3, ...), 1/s²: a point at r is accelerated by U r relative to the origin."""
 
 
-def force(body: Body, spin: Spin, acceleration: Components) -> Components:
-    """F = M a + ω̇×MS + ω×(ω×MS), with a the acceleration of the frame's origin less gravity.
+def spinning(omega: Components, omega_dot: Components) -> Spin:
+    """A rotation with its acceleration field."""
+    (x, y, z), (dx, dy, dz) = omega, omega_dot
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    rows = [
+        [-(yy + zz), xy - dz, xz + dy],
+        [xy + dz, -(xx + zz), yz - dx],
+        [xz - dy, yz + dx, -(xx + yy)],
+    ]
+    return Spin(omega, omega_dot, np.stack([np.stack(row) for row in rows]))
 
-    Khalil & Guegan 2004, Eq. 24, gravity moved into the acceleration; body axes.
+
+def force(
+    mass: Components, first_moment: Components, spin: Spin, acceleration: Components
+) -> Components:
+    """F = M a + U S = M a + ω̇×S + ω×(ω×S), with a the acceleration of the frame's origin less gravity.
+
+    Khalil & Guegan 2004, Eq. 24, gravity moved into the acceleration.
     """
-    result: Components = body.mass * acceleration + matvec(spin.field(), body.first_moment)
+    result: Components = mass * acceleration + matvec(spin.field, first_moment)
     return result
 
 
 def moment(body: Body, spin: Spin, acceleration: Components) -> Components:
-    """N = I ω̇ + ω×(I ω) + MS×a about the frame's origin, body axes (the same equation)."""
-    result: Components = (
-        matvec(body.inertia, spin.omega_dot)
-        + gyroscopic(body.inertia, spin.omega)
-        + cross(body.first_moment, acceleration)
-    )
-    return result
+    """N = I ω̇ + ω×(I ω) + S×a about the frame's origin (the same equation)."""
+    turning = turning_moment(body.inertia, spin.omega, spin.omega_dot)
+    return turning + cross(body.first_moment, acceleration)
 
 
-def gyroscopic(inertia: Components, omega: Components) -> Components:
-    """ω×(I ω), written on the products of ω's components so that differences of I are constants."""
+def turning_moment(inertia: Components, omega: Components, omega_dot: Components) -> Components:
+    """I ω̇ + ω×(I ω)."""
+    return matvec(inertia, omega_dot) + cross(omega, matvec(inertia, omega))
+
+
+def second_moments(inertia: Components) -> Components:
+    """J = ∫ r rᵀ dm = ½ tr(I) 1 − I (3, 3, ...), kg m²."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
-    x, y, z = omega
-    x_y, x_z, y_z = x * y, x * z, y * z
-    return np.stack(
-        [
-            (zz - yy) * y_z + yz * (y * y - z * z) + xz * x_y - xy * x_z,
-            (xx - zz) * x_z + xz * (z * z - x * x) + xy * y_z - yz * x_y,
-            (yy - xx) * x_y + xy * (x * x - y * y) + yz * x_z - xz * y_z,
-        ]
-    )
+    rows = [
+        [0.5 * ((yy - xx) + zz), -xy, -xz],
+        [-xy, 0.5 * ((xx - yy) + zz), -yz],
+        [-xz, -yz, 0.5 * ((xx - zz) + yy)],
+    ]
+    return np.stack([np.stack(row) for row in rows])
 
 
 def turned(body: Body, rotation: list[list[int]]) -> Body:

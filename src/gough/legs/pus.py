@@ -12,24 +12,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.legs.body import Body, Spin, force, moment
+from gough.legs.body import Body, force, moment, spinning
 from gough.legs.leg import (
     Health,
     LegKinematics,
     LegLoad,
+    couple_on_joint_axes,
     cross_moment,
     first_angle,
     first_angle_rates,
     inertia_about_joint,
     inertia_to_world,
     link_frame,
-    sideways_at_tip,
+    on_joint_axes,
     to_link,
     to_world,
     turning,
-    turning_faster,
+    turning_load,
 )
-from gough.vectors import Components, cross, dot
+from gough.vectors import Components, cross, dot, matvec, transposed_matvec
 
 JOINTS = ("lambda", "phi1", "phi2")
 BODIES = ("slider", "cross", "link")
@@ -81,7 +82,7 @@ def kinematics(
     """Joint coordinates, rates and accelerations from the tip's.
 
     q = a·d ∓ √((a·d)² − d·d + l²), d = P − rail_origin (Kim & Ryu 2002, Eq. 8). On the link's axes
-    v = q̇ a + l ω×z and v̇ = q̈ a + l (ω̇×z + ω×(ω×z)), exactly (in place of Eqs. 9–10 and 19):
+    v = q̇ a + l ṅ and v̇ = q̈ a + l n̈, exactly (in place of Eqs. 9–10 and 19):
     q̇ = v_z/a_z, q̈ = (v̇_z + l (ω_x² + ω_y²))/a_z; φ̇1 = ω_x/s, φ̇2 = −ω_y.
     """
     a, length = leg.rail_direction, leg.length
@@ -97,26 +98,23 @@ def kinematics(
     per_slope = 1 / rail[2]
     v = to_link(link, velocity)
     qd = v[2] * per_slope
-    omega = turning(link, (v[:2] - qd * rail[:2]) * per_length)
+    rate = (v[:2] - qd * rail[:2]) * per_length
     at = to_link(link, acceleration)
-    wx, wy, wz = omega
-    qdd = (at[2] + length * (wx * wx + wy * wy)) * per_slope
-    relative = (at[:2] - qdd * rail[:2]) * per_length
-    sideways = np.stack([relative[0] - wx * wz, relative[1] - wy * wz])
-    spin = Spin(omega, turning_faster(link, omega, sideways))
+    qdd = (at[2] + length * (rate[0] * rate[0] + rate[1] * rate[1])) * per_slope
+    spin = turning(link, rate, (at[:2] - qdd * rail[:2]) * per_length)
     phi1d, phi1dd = first_angle_rates(link, spin)
-    phi1 = first_angle(link, leg.axis, leg.reference)
+    phi1 = first_angle(link, leg.reference)
     phi2 = np.arctan2(link.sine, link.cosine)
     return LegKinematics(
         q=q,
         qd=qd,
         qdd=qdd,
         joints=np.stack([q, phi1, phi2]),
-        joint_rates=np.stack([qd, phi1d, -wy]),
+        joint_rates=np.stack([qd, phi1d, -spin.omega[1]]),
         joint_accelerations=np.stack([qdd, phi1dd, -spin.omega_dot[1]]),
         w=n * per_slope,
         direction=n,
-        link_angular_velocity=to_world(link, omega),
+        link_angular_velocity=to_world(link, spin.omega),
         link_angular_acceleration=to_world(link, spin.omega_dot),
         link=link,
         spin=spin,
@@ -130,30 +128,35 @@ def kinematics(
 def load(leg: PUS, legs: LegKinematics, gravity: Components) -> LegLoad:
     """Load A v̇ + h of the legs at their tips, in one go (Kim & Ryu 2002, Eqs. 20–22, all inertias kept).
 
-    The universal joint moves with q̈ a. On the link's axes the link asks for F_l and N_l about the joint;
-    along the rail slider, cross and link ask for
-    H_q = (m_s + m_c) (q̈ − a·g) + a·(F_l + θ̈ axis×S_c + θ̇² axis×(axis×S_c)) + rotor q̈,
-    θ the first universal angle, of which what the sideways force brings along a is taken off.
+    The universal joint moves with q̈ a. On the link's axes the link asks for the moment
+    I ω̇ + ω×(I ω) + S×(q̈ a − g) about the joint; along the rail slider, cross and link ask for
+    H_q = m (q̈ − a·g) + a·(ω̇×S + ω×(ω×S) + θ̈ axis×S_c + θ̇² axis×(axis×S_c)) + rotor q̈, m all their
+    masses and θ the first universal angle; sideways brings α a·axis + β a·y of it.
     """
-    link, spin = legs.link, legs.spin
-    rail = to_link(link, leg.rail_direction)
-    weight = -to_link(link, gravity)
-    felt = legs.qdd * rail + weight
-    link_force = force(leg.link, spin, felt)
-    link_moment = moment(leg.link, spin, felt)
-    turned_cross = cross_moment(legs, leg.cross.inertia, leg.cross.first_moment, felt)
-    fx, fy = sideways_at_tip(legs, link_moment, turned_cross)
-    cross_force = leg.cross.mass * felt + _swung(leg, legs)
-    slider_force = leg.slider.mass * felt
-    carried = cross_force + slider_force
-    pushed = dot(rail, carried + link_force) + leg.rotor_mass * legs.qdd
+    link, spin, body = legs.link, legs.spin, leg.link
+    a, rail = leg.rail_direction, to_link(link, leg.rail_direction)
+    along_axis, carried_mass = dot(link.axis, a), leg.slider.mass + leg.cross.mass
+    felt = legs.qdd * rail - to_link(link, gravity)
+    felt_axis = legs.qdd * along_axis - dot(link.axis, gravity)
+    moment_at_tip, about_y, about_e = turning_load(
+        legs, body.inertia, cross(body.first_moment, felt)
+    )
+    of_cross = cross_moment(legs, leg.cross, body.inertia[2][2], felt, felt_axis)
+    push = matvec(spin.field, moment_at_tip)
+    alpha, beta = on_joint_axes(legs, push, about_y, about_e + of_cross * link.per_sine)
+    swung = _swung(leg, legs)
+    pushed = (
+        (carried_mass + body.mass) * (legs.qdd - dot(a, gravity))
+        + dot(rail, matvec(spin.field, body.first_moment) + swung)
+        + leg.rotor_mass * legs.qdd
+    )
     slider_moment = cross(to_link(link, leg.slider.first_moment), felt)
     return LegLoad(
-        sideways=fx * link.frame[:, 0] + fy * link.frame[:, 1],
-        along=pushed - rail[0] * fx - rail[1] * fy,
-        link_force=link_force,
-        link_moment=link_moment,
-        rest=(carried, slider_moment + _cross_couple(leg, legs, felt)),
+        sideways=alpha * link.axis + beta * link.y,
+        along=pushed - along_axis * alpha - rail[1] * beta,
+        link_force=force(body.mass, body.first_moment, spin, felt),
+        link_moment=moment(body, spin, felt),
+        rest=(carried_mass * felt + swung, slider_moment + _cross_couple(leg, legs, felt)),
     )
 
 
@@ -183,13 +186,10 @@ def _swung(leg: PUS, legs: LegKinematics) -> Components:
 def _cross_couple(leg: PUS, legs: LegKinematics, felt: Components) -> Components:
     """Moment of the cross about the universal joint, all three components, on the link's axes."""
     rate, faster = first_angle_rates(legs.link, legs.spin)
-    axes = _cross_axes(legs)
     zero = 0 * rate
-    spin = Spin(np.stack([zero, zero, rate]), np.stack([zero, zero, faster]))
-    local = np.stack([dot(axes[:, i], felt) for i in range(3)])
-    own = moment(leg.cross, spin, local)
-    couple: Components = own[0] * axes[:, 0] + own[1] * axes[:, 1] + own[2] * axes[:, 2]
-    return couple
+    spin = spinning(np.stack([zero, zero, rate]), np.stack([zero, zero, faster]))
+    axes = _cross_axes(legs)
+    return matvec(axes, moment(leg.cross, spin, transposed_matvec(axes, felt)))
 
 
 def inertia(leg: PUS, legs: LegKinematics) -> Components:
@@ -205,7 +205,8 @@ def inertia(leg: PUS, legs: LegKinematics) -> Components:
     mx, my, _ = leg.cross.first_moment
     kappa, per_az = link.slope, 1 / az
     axes = _cross_axes(legs)
-    bxx, bxy, byy = inertia_about_joint(legs, leg.link.inertia, leg.cross.inertia[2][2])
+    bxx, bxy, half = inertia_about_joint(legs, leg.link.inertia, leg.cross.inertia[2][2])
+    byy = bxx + 2 * half
     bxq = (ax * sz - az * sx) * legs.per_arm
     swung = (mx * axes[:, 1] - my * axes[:, 0]) * link.per_sine
     about_e = ay * (kappa * sx - sz) + (az - kappa * ax) * sy
@@ -216,13 +217,13 @@ def inertia(leg: PUS, legs: LegKinematics) -> Components:
     yz = byq * per_az - rx * bxy - ry * byy
     # A_zz = bqq/az² − ρ·(B_xq, B_yq)/az − ρ·(A_xz, A_yz)
     zz = (bqq * per_az - rx * bxq - ry * byq) * per_az - rx * xz - ry * yz
-    return inertia_to_world(link, (bxx, byy, zz), (bxy, xz, yz))
+    return inertia_to_world(link, bxx, (bxy, half, yz), (xz, 0 * xz, 0.5 * (zz - bxx)))
 
 
 def couple_at_tip(leg: PUS, legs: LegKinematics, couple: Components) -> Components:
     """Force at the tip that does the work of a couple on the link (world axes)."""
-    fx, fy = sideways_at_tip(legs, to_link(legs.link, couple), 0 * legs.q)
-    sideways: Components = fx * legs.link.frame[:, 0] + fy * legs.link.frame[:, 1]
+    alpha, beta = couple_on_joint_axes(legs, couple)
+    sideways: Components = alpha * legs.link.axis + beta * legs.link.y
     result: Components = sideways - dot(leg.rail_direction, sideways) * legs.w
     return result
 

@@ -12,24 +12,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.legs.body import Body, Spin, force, gyroscopic, turned
+from gough.legs.body import Body, force, moment, turned
 from gough.legs.leg import (
     Health,
     LegKinematics,
     LegLoad,
+    couple_on_joint_axes,
     cross_moment,
     first_angle,
     first_angle_rates,
     inertia_about_joint,
     inertia_to_world,
     link_frame,
-    sideways_at_tip,
+    on_joint_axes,
     to_link,
     to_world,
     turning,
-    turning_faster,
+    turning_load,
 )
-from gough.vectors import Components, cross, dot, matvec, norm
+from gough.vectors import Components, cross, dot, norm
 
 JOINTS = ("q1", "q2", "q3")
 BODIES = ("cross", "cylinder", "rod")
@@ -62,38 +63,32 @@ def kinematics(
 ) -> LegKinematics:
     """Joint coordinates, rates and accelerations from the tip's.
 
-    q3 = ‖P − B‖, v = q̇3 z3 + q3 ω×z3 and v̇ = q̈3 z3 + 2 q̇3 ω×z3 + q3 (ω̇×z3 + ω×(ω×z3)), read on
-    the axes of frame 3 (Khalil & Guegan 2004, Eqs. 14–18); q̇1 = ω_x/sin q2, q̇2 = ω_y.
+    q3 = ‖P − B‖, v = q̇3 n + q3 ṅ and v̇ = q̈3 n + 2 q̇3 ṅ + q3 n̈ with n = z3, read on the axes of
+    frame 3 (Khalil & Guegan 2004, Eqs. 14–18); q̇1 = ω_x/sin q2, q̇2 = ω_y.
     """
     along = tip - leg.base
     q = norm(along)
     per_q = 1 / q
     z3 = along * per_q
     link = link_frame(leg.axis, z3)
-    v = to_link(link, velocity)
-    qd = v[2]
-    omega = turning(link, v[:2] * per_q)
+    vx, vy, qd = to_link(link, velocity)
+    rate = np.stack([vx, vy]) * per_q
     a = to_link(link, acceleration)
-    wx, wy, wz = omega
-    qdd = a[2] + q * (wx * wx + wy * wy)
-    twice = 2 * qd
-    sideways = np.stack(
-        [(a[0] - twice * wy) * per_q - wx * wz, (a[1] + twice * wx) * per_q - wy * wz]
-    )
-    spin = Spin(omega, turning_faster(link, omega, sideways))
+    spin = turning(link, rate, (a[:2] - 2 * qd * rate) * per_q)
+    qdd = a[2] - q * spin.field[2, 2]
     q1d, q1dd = first_angle_rates(link, spin)
-    q1 = first_angle(link, leg.axis, leg.reference)
+    q1 = first_angle(link, leg.reference)
     q2 = np.arctan2(link.sine, -link.cosine)
     return LegKinematics(
         q=q,
         qd=qd,
         qdd=qdd,
         joints=np.stack([q1, q2, q]),
-        joint_rates=np.stack([q1d, wy, qd]),
+        joint_rates=np.stack([q1d, spin.omega[1], qd]),
         joint_accelerations=np.stack([q1dd, spin.omega_dot[1], qdd]),
         w=z3,
         direction=z3,
-        link_angular_velocity=to_world(link, omega),
+        link_angular_velocity=to_world(link, spin.omega),
         link_angular_acceleration=to_world(link, spin.omega_dot),
         link=link,
         spin=spin,
@@ -112,35 +107,30 @@ def on_link_axes(leg: UPS) -> Body:
 def load(leg: UPS, legs: LegKinematics, gravity: Components) -> LegLoad:
     """Load A v̇ + h of the legs at their tips, in one go (Khalil & Guegan 2004, Eqs. 20–23).
 
-    On the axes of frame 3, with g the gravity there and L = q3 z3,
-    F3 = M3 (v̇ − g) + ω̇×S3 + ω×(ω×S3),
-    N_B = (I2 + I3) ω̇ + ω×(I2 + I3) ω − S2×g + S3×(v̇ − g) + L×F3 about B (links 2 and 3 turn together);
-    along q3 the leg asks for F3_z + I_A q̈3, I_A being the rotor mass.
+    On the axes of frame 3, with g the gravity there, the rod asks at the tip for
+    F3 = M3 (v̇ − g) + ω̇×S3 + ω×(ω×S3), and the links, which turn together, ask for the moment
+    (I2 + I3) ω̇ + ω×(I2 + I3) ω − S2×g + S3×(v̇ − g); −S2×g is S2×(v̇ − g) − S2×v̇.
+    Along q3 the leg asks for F3_z + I_A q̈3, I_A being the rotor mass; sideways brings c α of it.
     """
-    weight = -to_link(legs.link, gravity)
-    felt = legs.tip_acceleration + weight
-    cylinder, rod, spin = on_link_axes(leg), leg.rod, legs.spin
-    turning_inertia = cylinder.inertia + rod.inertia
-    rod_force = force(rod, spin, felt)
-    link_moment = (
-        matvec(turning_inertia, spin.omega_dot)
-        + gyroscopic(turning_inertia, spin.omega)
-        + cross(cylinder.first_moment, weight)
-        + cross(rod.first_moment, felt)
-        + np.stack([-legs.q * rod_force[1], legs.q * rod_force[0], 0 * rod_force[2]])
-    )
-    rod_moment = (
-        matvec(rod.inertia, spin.omega_dot)
-        + gyroscopic(rod.inertia, spin.omega)
-        + cross(rod.first_moment, felt)
-    )
-    turned_cross = cross_moment(legs, leg.cross.inertia, leg.cross.first_moment, weight)
-    fx, fy = sideways_at_tip(legs, link_moment, turned_cross)
+    link, spin, a = legs.link, legs.spin, legs.tip_acceleration
+    weight = -to_link(link, gravity)
+    felt = a + weight
+    cylinder, rod = on_link_axes(leg), leg.rod
+    inertia, s2, s3 = cylinder.inertia + rod.inertia, cylinder.first_moment, rod.first_moment
+    carried = cross(s2 + s3, felt) - cross(s2, a)
+    moment_at_tip, about_y, about_e = turning_load(legs, inertia, carried)
+    of_cross = cross_moment(legs, leg.cross, inertia[2][2], weight, -dot(link.axis, gravity))
+    push = force(rod.mass, s3 + moment_at_tip, spin, felt)
+    alpha, beta = on_joint_axes(legs, push, about_y, about_e + of_cross * link.per_sine)
+    rod_force = force(rod.mass, s3, spin, felt)
+    # for the reactions: F2 + F3 and N_B, Newton and Euler about B
+    lever = np.stack([-legs.q * rod_force[1], legs.q * rod_force[0], 0 * rod_force[2]])
+    rod_moment = moment(rod, spin, felt)
     return LegLoad(
-        sideways=fx * legs.link.frame[:, 0] + fy * legs.link.frame[:, 1],
-        along=rod_force[2] + leg.rotor_mass * legs.qdd,
-        link_force=force(cylinder, spin, weight) + rod_force,
-        link_moment=link_moment,
+        sideways=alpha * link.axis + beta * link.y,
+        along=rod_force[2] + leg.rotor_mass * legs.qdd - link.cosine * alpha,
+        link_force=force(cylinder.mass, s2, spin, weight) + rod_force,
+        link_moment=moment(cylinder, spin, weight) + rod_moment + lever,
         rest=(rod_force, rod_moment),
     )
 
@@ -148,28 +138,27 @@ def load(leg: UPS, legs: LegKinematics, gravity: Components) -> LegLoad:
 def inertia(leg: UPS, legs: LegKinematics) -> Components:
     """Inertia A (3, 3, ...) of the legs felt at their tips, kg: A_xi of Khalil & Guegan 2004.
 
-    On the axes of frame 3: sideways from the inertia of links 2 and 3 about B (the rod's with its
-    origin moved from P by q3), xz = −S3_x/q3, yz = −S3_y/q3, zz = M3 + I_A.
+    On the axes of frame 3, I = I2 + I3: sideways from I and from the rod, whose origin is P and not B,
+    xx = I_yy/q3² + 2 S_z/q3 + M, and e·I e for I_yy in yy, less 2 κ S_x/q3; xz = −S_x/q3,
+    yz = −S_y/q3, zz = M + I_A, with S = S3, M = M3.
     """
-    cylinder, rod, q = on_link_axes(leg), leg.rod, legs.q
+    cylinder, rod, kappa = on_link_axes(leg), leg.rod, legs.link.slope
+    xx, xy, half = inertia_about_joint(
+        legs, cylinder.inertia + rod.inertia, leg.cross.inertia[2][2]
+    )
     sx, sy, sz = rod.first_moment
-    moved = q * (2 * sz + rod.mass * q)
-    (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = cylinder.inertia + rod.inertia
-    about = [
-        [ixx + moved, ixy, ixz - q * sx],
-        [ixy, iyy + moved, iyz - q * sy],
-        [ixz - q * sx, iyz - q * sy, izz],
-    ]
-    about_base = np.stack([np.stack(np.broadcast_arrays(*row)) for row in about])
-    xx, xy, yy = inertia_about_joint(legs, about_base, leg.cross.inertia[2][2])
-    mixed = (xy, -sx * legs.per_arm, -sy * legs.per_arm)
-    return inertia_to_world(legs.link, (xx, yy, rod.mass + leg.rotor_mass), mixed)
+    sx, sy, twice_sz = sx * legs.per_arm, sy * legs.per_arm, 2 * sz * legs.per_arm
+    xx = xx + (rod.mass + twice_sz)
+    zz = rod.mass + leg.rotor_mass
+    u = (xy + kappa * sy, half - kappa * sx, -sy)
+    return inertia_to_world(legs.link, xx, u, (-sx, 0 * sx, 0.5 * (zz - xx)))
 
 
 def couple_at_tip(leg: UPS, legs: LegKinematics, couple: Components) -> Components:
     """Force at the tip that does the work of a couple on the link (world axes)."""
-    fx, fy = sideways_at_tip(legs, to_link(legs.link, couple), 0 * legs.q)
-    result: Components = fx * legs.link.frame[:, 0] + fy * legs.link.frame[:, 1]
+    link = legs.link
+    alpha, beta = couple_on_joint_axes(legs, couple)
+    result: Components = alpha * link.axis + beta * link.y - link.cosine * alpha * link.z
     return result
 
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.legs.body import Body, Spin, force, moment
-from gough.vectors import Components, cross, matvec, transposed_matvec
+from gough.legs.body import Body, force, spinning, turning_moment
+from gough.vectors import Components, cross, matvec, symmetric, transposed_matvec
 
 
 class Tips(NamedTuple):
@@ -22,6 +22,8 @@ class Tips(NamedTuple):
     velocity: Components
     bias: Components
     """c_i: the acceleration of the tip that is there without ξ̇, m/s²."""
+    angular_velocity: Components
+    """ω of the platform, rad/s."""
 
 
 def tips(
@@ -37,14 +39,16 @@ def tips(
     """
     arm = matvec(rotation, points)
     turning = cross(angular_velocity, arm)
-    return Tips(arm, position + arm, velocity + turning, cross(angular_velocity, turning))
+    bias = cross(angular_velocity, turning)
+    return Tips(arm, position + arm, velocity + turning, bias, angular_velocity)
 
 
 def tip_acceleration(
     tips: Tips, acceleration: Components, angular_acceleration: Components
 ) -> Components:
-    """v̇_i = v̇ + ω̇×r_i + c_i."""
-    result: Components = acceleration + cross(angular_acceleration, tips.arm) + tips.bias
+    """v̇_i = v̇ + ω̇×r_i + c_i = v̇ + U r_i with the platform's acceleration field U."""
+    spin = spinning(tips.angular_velocity, angular_acceleration)
+    result: Components = acceleration + matvec(spin.field, tips.arm)
     return result
 
 
@@ -63,27 +67,54 @@ def demand(
 ) -> Components:
     """Wrench (6, samples) at the frame's origin that moves the platform: M ξ̇ + b.
 
-    Khalil & Guegan 2004, Eq. 24.
+    Khalil & Guegan 2004, Eq. 24; I ω̇ + ω×(I ω) on the platform's axes, the rest on the world's.
     """
-    spin = Spin(
+    felt = acceleration - gravity
+    first_moment = matvec(rotation, body.first_moment)
+    spin = spinning(angular_velocity, angular_acceleration)
+    pushed = force(body.mass, first_moment, spin, felt)
+    turning = turning_moment(
+        body.inertia,
         transposed_matvec(rotation, angular_velocity),
         transposed_matvec(rotation, angular_acceleration),
     )
-    felt = transposed_matvec(rotation, acceleration - gravity)
-    pushed = matvec(rotation, force(body, spin, felt))
-    turned = matvec(rotation, moment(body, spin, felt))
+    turned = matvec(rotation, turning) + cross(first_moment, felt)
     return np.concatenate(np.broadcast_arrays(pushed, turned))[:, 0]
+
+
+def in_world(body: Body, rotation: Components) -> Body:
+    """The platform on world axes: R S and R I Rᵀ (Khalil & Guegan 2004, Eqs. 25 and 28).
+
+    I = xx 1 + y⊗u + u⊗y + z⊗t + t⊗z, u = (xy, ½ (yy − xx), yz), t = (xz, 0, ½ (zz − xx)).
+    """
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.inertia
+    u = matvec(rotation, np.stack([xy, 0.5 * (yy - xx), yz]))
+    t = matvec(rotation, np.stack([xz, 0 * xz, 0.5 * (zz - xx)]))
+    inertia = symmetric(xx, (rotation[:, 1], u), (rotation[:, 2], t))
+    return Body(body.mass, matvec(rotation, body.first_moment), inertia)
 
 
 def mass_matrix(body: Body, rotation: Components) -> Components:
     """M (6, 6, samples) = [M 1, −M̂S; M̂S, I] about the frame's origin, world axes (Eq. 29)."""
-    unit = np.eye(3)[:, :, np.newaxis, np.newaxis]
-    zero = 0 * rotation[0]
-    columns_ = []
-    for k in range(6):
-        linear, angular = (unit[k] + zero, zero) if k < 3 else (zero, unit[k - 3] + zero)
-        columns_.append(demand(body, rotation, zero, linear, angular, zero))
-    return np.stack(columns_, axis=1)
+    here = in_world(body, rotation)
+    x, y, z = here.first_moment
+    zero = 0 * x
+    mass = np.stack([np.stack([one * body.mass + zero for one in row]) for row in np.eye(3)])
+    rows = [[zero, -z, y], [z, zero, -x], [-y, x, zero]]
+    return _blocks(mass, np.stack([np.stack(row) for row in rows]), here.inertia)[:, :, 0]
+
+
+def bias(
+    body: Body, rotation: Components, angular_velocity: Components, gravity: Components
+) -> Components:
+    """b (6, samples), the demand where ξ̇ = 0, from the same parameters as `mass_matrix`.
+
+    ω×(ω×S) − M g and ω×(I ω) − S×g, world axes: Khalil & Guegan 2004, Eq. 37, corrected.
+    """
+    here, omega = in_world(body, rotation), angular_velocity
+    pushed = cross(omega, cross(omega, here.first_moment)) - here.mass * gravity
+    turned = cross(omega, matvec(here.inertia, omega)) - cross(here.first_moment, gravity)
+    return np.concatenate(np.broadcast_arrays(pushed, turned))[:, 0]
 
 
 def gather(tips: Tips, force: Components) -> Components:
@@ -94,8 +125,20 @@ def gather(tips: Tips, force: Components) -> Components:
 
 
 def leg_mass_matrix(tips: Tips, inertia: Components) -> Components:
-    """Σ W_i A_i W_iᵀ (6, 6, samples): Khalil & Guegan 2004, Eq. 38, signs corrected."""
-    unit = np.eye(3)[:, :, np.newaxis, np.newaxis]
-    velocities = [unit[k] + 0 * tips.arm for k in range(3)]
-    velocities += [cross(unit[k], tips.arm) for k in range(3)]
-    return np.stack([gather(tips, matvec(inertia, v)) for v in velocities], axis=1)
+    """Σ W_i A_i W_iᵀ = Σ [A, −A r̂; r̂ A, −r̂ A r̂] (6, 6, samples).
+
+    Khalil & Guegan 2004, Eq. 38, signs corrected.
+    """
+    mixed = np.stack([cross(tips.arm, column) for column in np.moveaxis(inertia, 1, 0)], axis=1)
+    angular = np.stack([cross(tips.arm, row) for row in mixed])
+    total: Components = _blocks(inertia, mixed, angular).sum(axis=2)
+    return total
+
+
+def _blocks(linear: Components, mixed: Components, angular: Components) -> Components:
+    """The symmetric [A, Gᵀ; G, B] (6, 6, ...); below its diagonal is all that is read."""
+    left = np.concatenate([linear, mixed])
+    right = np.concatenate([np.swapaxes(mixed, 0, 1), angular])
+    both = np.concatenate([left, right], axis=1)
+    rows = [[both[max(i, j), min(i, j)] for j in range(6)] for i in range(6)]
+    return np.stack([np.stack(row) for row in rows])
