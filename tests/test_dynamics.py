@@ -25,7 +25,6 @@ from oracles.random_robot import one_state, random_motion, random_robot
 SHAPES = [(), (1,), (3, 1, 2), (0,)]
 KINDS = ("UPS", "PUS")
 OPTIONS = [{}, {"near_singular": True}, {"friction": True}, {"friction": True, "width": 0.2}]
-PAPERS = ("kim-ryu-2002", "long-khalil-martinet-2014", "sinatra-xi-staicu-2009")
 MODELS = ["inverse_dynamics", "reactions", "contributions", "direct_dynamics"]
 MODELS += ["mass_matrix", "bias", "energy"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
@@ -142,7 +141,7 @@ def test_guides_whose_rail_is_the_universal_axis():
     assert_agrees_with_free_bodies(data, Robot.from_dict(data), state, wrench)
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize("name", [name for name in gough.catalogue() if "diet" not in name])
 def test_the_papers_robots_agree_with_free_bodies(name):
     robot = gough.load(name)
     data = tomllib.loads((resources.files("gough") / f"catalogue/{name}.toml").read_text())
@@ -171,18 +170,16 @@ def test_direct_undoes_inverse(kind, legs, friction):
 
 @each_kind
 @pytest.mark.parametrize("friction", [True, False])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_power_balance(seed, kind, friction):
+def test_power_balance(kind, friction):
     """Σ Γ q̇ + wrench·ξ = d/dt (T + U) + friction loss along a smooth motion."""
-    data, robot, _, wrench = sample(seed, kind, friction=True)
-    rng = np.random.default_rng(seed)
+    data, robot, _, wrench = sample(0, kind, friction=True)
+    rng = np.random.default_rng(0)
     sine, cosine = rng.uniform(-0.05, 0.05, (2, 6, 2))
     trajectory = Fourier(robot.home, sine, cosine, period=2.0)
     weights = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
-    step = 2e-3  # s
-    for t in (0.3, 1.1):
-        energy = robot.energy(trajectory(t + step * np.arange(-4, 5)))
-        stored = weights @ (energy.kinetic + energy.potential) / step
+    for t in (0.3, 1.1, 1.6):
+        energy = robot.energy(trajectory(t + 2e-3 * np.arange(-4, 5)))
+        stored = weights @ (energy.kinetic + energy.potential) / 2e-3
         motion = trajectory(t)
         state = {name: getattr(motion, name) for name in random_motion(rng, data)}
         loss = free_bodies.inverse_dynamics(data, state, wrench, friction).dissipation.sum()
@@ -221,19 +218,15 @@ def test_preload_is_internal_and_forces_are_least(kind):
     assert_close(loaded - least, free @ free.T @ preload, 1e-10)
 
 
-def symmetric():
-    """A symmetric hexapod: singular where its platform is turned by a right angle."""
+def test_a_singular_pose_gives_its_condition_number():
     angle = np.deg2rad([-10, 10, 110, 130, 230, 250])
     turned = angle + np.deg2rad([-50, 50] * 3)
     base, points = (np.stack([np.cos(a), np.sin(a), 0 * a], axis=-1) for a in (angle, turned))
     body = {"mass": 2.0, "inertia": (0.1 * np.eye(3)).tolist()}
     legs = {"kind": "UPS", "base": base, "platform": points / 2, "axis": [0, 1, 0.1]}
     legs |= dict.fromkeys(("cross", "cylinder", "rod"), body)
-    return Robot.from_dict({"format": 1, "name": "symmetric", "legs": legs, "platform": body})
-
-
-def test_a_singular_pose_gives_its_condition_number():
-    robot = symmetric()
+    robot = Robot.from_dict({"format": 1, "name": "even", "legs": legs, "platform": body})
+    # a symmetric hexapod is singular where its platform is turned by a right angle
     turns = np.array([[0, 0, 0.2], [0, 0, np.pi / 2], [0, 0, np.pi / 2 - 1e-4]])
     motion = Motion([0, 0, 1], Rotation.from_rotvec(turns))
     for name in MODELS[:3]:
@@ -295,7 +288,6 @@ def test_large_friction_is_solved_or_refused(kind, times):
     good = np.isfinite(found.residual)
     assert times > 20 or np.all(good)
     assert np.max(found.residual[good], initial=0) <= 1e-12
-    assert_array_equal(np.isnan(found.forces).all(axis=1), ~good)
     if not np.all(good):
         with pytest.raises(ConvergenceError, match=rf"sample {np.argmin(good)}: .*residual"):
             robot.inverse_dynamics(motion, wrench)

@@ -1,4 +1,4 @@
-"""Derivatives of the dynamic models: matrices, products with vectors, the linearised robot, the regressor.
+"""Derivatives of the dynamic models: matrices, products with vectors, linearisation, regressor.
 
 A pose changes by (δp, δθ) in world axes: p ← p + δp, R ← exp(δθ^) R, so ∂R/∂θ_k = e_k × R column by
 column. A twist changes by (δv, δω), an acceleration by (δv̇, δω̇), a wrench by (δf, δm), world axes all.
@@ -25,14 +25,15 @@ from gough import batch, dynamics, programs
 from gough.batch import OnError, Rows, Trouble
 from gough.dynamics import Machine, State
 from gough.engine.derivative import gradients, substitute, symbolic, tangents
-from gough.engine.execute import Function, with_friction
+from gough.engine.execute import CHUNK, Function, with_friction
 from gough.engine.graph import Graph, Symbol
 from gough.errors import InputError, SingularError
 from gough.friction import Loads, magnitudes
 from gough.legs.body import Body
-from gough.linear import Factors, factor, factor_symmetric, least_norm, solve_symmetric
+from gough.linear import factor, factor_symmetric, least_norm, solve_symmetric
 from gough.motion import Array, Motion
 from gough.platforms import rigid
+from gough.programs import Outputs
 from gough.schema import STANDARD_PARAMETERS
 from gough.vectors import Components, cross
 
@@ -55,11 +56,6 @@ def _graph(state: State) -> Graph:
     return graph
 
 
-def _units(state: State) -> list[Components]:
-    """The six unit vectors, (6, 1) each."""
-    return [_graph(state).constants(unit[:, np.newaxis]) for unit in np.eye(6)]
-
-
 def _seeds(state: State, changes: Mapping[str, Components]) -> Seeds:
     """Changes of the state's symbols from changes (6, 1) of pose, twist, acceleration."""
     seeds: Seeds = {}
@@ -74,15 +70,28 @@ def _paired(inputs: Components, changes: Components) -> Seeds:
     return {one.number: change for one, change in zip(inputs.flat, changes.flat, strict=True)}
 
 
-def _by_state(state: State, outputs: Components, weights: Components) -> dict[str, Components]:
-    """Σ weight ∂output by pose, twist and acceleration, (6, 1) each; by θ it is Σ r × ∂/∂r, r in R."""
-    found = {}
-    for name, fields in COORDINATES.items():
-        linear, angular = (gradients(outputs, weights, getattr(state, one)) for one in fields)
-        if name == "pose":
-            angular = cross(state.rotation, angular).sum(axis=1)
-        found[name] = np.concatenate([linear, angular])[:, 0]
-    return found
+def _weighted(
+    state: State, outputs: Components, weights: Components, **others: Components
+) -> Outputs:
+    """Σ weight ∂output by pose, twist, acceleration, (6, 1) each, and by other inputs.
+
+    By θ it is Σ r × ∂/∂r over the columns r of R, since (e_k × r)·g = e_k·(r × g).
+    """
+    inputs = {**state._asdict(), **others}
+    flat = np.concatenate([np.ravel(value) for value in inputs.values()])
+    parts = np.split(
+        gradients(outputs, weights, flat), np.cumsum([value.size for value in inputs.values()])
+    )
+    by = {
+        name: part.reshape(value.shape)
+        for (name, value), part in zip(inputs.items(), parts, strict=False)
+    }
+    by["rotation"] = cross(state.rotation, by["rotation"]).sum(axis=1)
+    found = {
+        name: np.concatenate([by[linear], by[angular]])[:, 0]
+        for name, (linear, angular) in COORDINATES.items()
+    }
+    return found | {name: by[name] for name in others}
 
 
 def imbalance(machine: Machine, state: State, forces: Components) -> Components:
@@ -93,127 +102,71 @@ def imbalance(machine: Machine, state: State, forces: Components) -> Components:
     return total
 
 
-def imbalance_slopes(machine: Machine, state: State, forces: Components) -> dict[str, Components]:
-    """∂E/∂(pose, twist, acceleration) at fixed Γ, (6, 6, samples) each.
-
-    Each leg pushes the platform with f(P, v, v̇), a function of what its own tip does. Its nine
-    derivatives come first, from three reverse passes for all legs; the rest is the chain rule.
-    """
-    graph = _graph(state)
-    tips = rigid.tips(machine.points, *state[:4])
-    tip_motion = np.concatenate(
-        [tips.position, tips.velocity, rigid.tip_acceleration(tips, *state[4:])]
-    )
-    held = graph.inputs("tip motion", tip_motion.shape)
-    legs = machine.equations.kinematics(machine.legs, held[0:3], held[3:6], held[6:9])
-    load = machine.equations.load(machine.legs, legs, machine.gravity)
-    push = legs.w * forces - dynamics.at_tip(legs, load)
-    ones = graph.constants(np.ones(push[0].shape))
-    local = np.stack([gradients(row, ones, held) for row in push])
-    push, local = (substitute(part, held, tip_motion) for part in (push, local))
-    demand = dynamics.platform_demand(machine, state)
-    found = {}
-    for name in COORDINATES:
-        columns = []
-        for unit in _units(state):
-            seeds = _seeds(state, {name: unit})
-            pushed = (local * tangents(tip_motion, seeds)).sum(axis=1)
-            turned = cross(tangents(tips.arm, seeds), push).sum(axis=1)
-            carried = rigid.gather(tips, pushed) + np.concatenate([0 * turned, turned])
-            columns.append(tangents(demand, seeds) - carried)
-        found[name] = np.stack(columns, axis=1)
-    return found
-
-
 class Sharing(NamedTuple):
-    """How legs share a wrench, (Jᵀ)⁺: the Γ = J λ of least ‖Γ‖ with Jᵀ Γ = wrench."""
+    """How legs share a wrench: Γ = (Jᵀ)⁺ wrench = J λ, of least ‖Γ‖."""
 
     jacobian: Components
     """Jᵀ, (6, legs, 1)."""
-    factors: Factors
     inverse: Components
     """(Jᵀ)⁺, (legs, 6, 1)."""
 
+    @classmethod
+    def of(cls, machine: Machine, state: State) -> Sharing:
+        """Of a robot in a state."""
+        tips, legs = dynamics.moving(machine, state)
+        jacobian = rigid.jacobian_rows(tips, legs.w)
+        factors = factor(np.moveaxis(jacobian, 0, 1), dynamics.scale(machine))
+        units = _graph(state).constants(np.eye(6)[..., np.newaxis])
+        return cls(jacobian, np.stack([least_norm(factors, unit) for unit in units], axis=1))
+
+    def forces(self, wrench: Components) -> Components:
+        """(Jᵀ)⁺ wrench, (legs, 1)."""
+        total: Components = (self.inverse * wrench).sum(axis=1)
+        return total
+
+    def transposed(self, weights: Components) -> Components:
+        """J⁺ weights, (6, 1)."""
+        total: Components = (self.inverse * weights[:, np.newaxis]).sum(axis=0)
+        return total
+
     def shift(self, forces: Components, differentiate: Callable[[Components], Any]) -> Any:
         """A derivative of J λ at fixed λ = J⁺ Γ."""
-        multipliers = (self.inverse * forces[:, np.newaxis]).sum(axis=0)
+        multipliers = self.transposed(forces)
         held = forces[0, 0].graph.inputs("multipliers", multipliers.shape)
         rates = (self.jacobian * held[:, np.newaxis]).sum(axis=0)
         return substitute(differentiate(rates), held, multipliers)
-
-    def change(self, forces: Components, seeds: Seeds, slope: Components) -> Any:
-        """dΓ = dJ λ + (Jᵀ)⁺ (dE − Jᵀ dJ λ) from dE at fixed Γ; with six legs J⁻ᵀ dE."""
-        if len(forces) == 6:
-            return least_norm(self.factors, slope)
-        shift = self.shift(forces, lambda rates: tangents(rates, seeds))
-        return shift + least_norm(self.factors, slope - (self.jacobian * shift).sum(axis=1))
-
-
-def _sharing(machine: Machine, state: State) -> Sharing:
-    tips, legs = dynamics.moving(machine, state)
-    jacobian = rigid.jacobian_rows(tips, legs.w)
-    factors = factor(np.moveaxis(jacobian, 0, 1), dynamics.scale(machine))
-    inverse = [least_norm(factors, unit) for unit in _units(state)]
-    return Sharing(jacobian, factors, np.stack(inverse, axis=1))
-
-
-@symbolic
-def inverse_slopes(machine: Machine, state: State, forces: Components) -> Any:
-    """∂Γ/∂(pose, twist, acceleration, wrench), (legs, 6) each."""
-    sharing = _sharing(machine, state)
-    found = {"wrench": -sharing.inverse}
-    for name, slopes in imbalance_slopes(machine, state, forces).items():
-        columns = [
-            sharing.change(forces, _seeds(state, {name: unit}), slopes[:, k])
-            for k, unit in enumerate(_units(state))
-        ]
-        found[name] = np.stack(columns, axis=1)
-    return found
 
 
 @symbolic
 def inverse_forward(
     machine: Machine, state: State, forces: Components, wrench_change: Components, **changes: Any
-) -> Any:
-    """dΓ (legs,) for changes of pose, twist, acceleration and wrench."""
+) -> Outputs:
+    """dΓ (legs,) = dJ λ + (Jᵀ)⁺ (dE − Jᵀ dJ λ) for changes of pose, twist, acceleration, wrench.
+
+    With six legs it is J⁻ᵀ dE.
+    """
     seeds = _seeds(state, {name: changes[f"{name}_change"] for name in COORDINATES})
-    slope = tangents(imbalance(machine, state, forces), seeds) - wrench_change
-    return {"change": _sharing(machine, state).change(forces, seeds, slope)}
+    change = tangents(imbalance(machine, state, forces), seeds) - wrench_change
+    sharing = Sharing.of(machine, state)
+    if len(forces) == 6:
+        return {"change": sharing.forces(change)}
+    shift = sharing.shift(forces, lambda rates: tangents(rates, seeds))
+    return {"change": shift + sharing.forces(change - (sharing.jacobian * shift).sum(axis=1))}
 
 
 @symbolic
-def inverse_reverse(machine: Machine, state: State, forces: Components, weights: Components) -> Any:
-    """Σ weight ∂Γ/∂(pose, twist, acceleration, wrench), (6,) each: the transpose of `Sharing.change`."""
-    sharing = _sharing(machine, state)
-    shared = (sharing.inverse * weights[:, np.newaxis]).sum(axis=0)
-    found = _by_state(state, imbalance(machine, state, forces), shared)
+def inverse_reverse(
+    machine: Machine, state: State, forces: Components, weights: Components
+) -> Outputs:
+    """Σ weight dΓ by pose, twist, acceleration and wrench, (6,) each: `inverse_forward` transposed."""
+    sharing = Sharing.of(machine, state)
+    shared = sharing.transposed(weights)
+    found = _weighted(state, imbalance(machine, state, forces), shared)
     if len(forces) > 6:
         rest = weights - (sharing.jacobian * shared[:, np.newaxis]).sum(axis=0)
-        found["pose"] = found["pose"] + sharing.shift(
-            forces, lambda rates: _by_state(state, rates, rest)["pose"]
-        )
+        shift = sharing.shift(forces, lambda rates: _weighted(state, rates, rest)["pose"])
+        found["pose"] = found["pose"] + shift
     return found | {"wrench": -shared}
-
-
-@symbolic
-def direct_slopes(machine: Machine, state: State, forces: Components) -> Any:
-    """∂ξ̇/∂(pose, twist, forces, wrench), (6, 6 or legs) each, the state's acceleration being ξ̇."""
-    found = imbalance_slopes(machine, state, forces)
-    roots = factor_symmetric(found.pop("acceleration"), dynamics.scale(machine))
-    found["forces"] = -_sharing(machine, state).jacobian
-    found["wrench"] = -np.stack(_units(state), axis=1)
-    return {
-        name: np.stack(
-            [-solve_symmetric(roots, slopes[:, k]) for k in range(slopes.shape[1])], axis=1
-        )
-        for name, slopes in found.items()
-    }
-
-
-def _accelerated(machine: Machine, state: State, pushed: Components) -> Components:
-    """M⁻¹ times a wrench."""
-    matrix = dynamics.mass_matrix(machine, state)
-    return solve_symmetric(factor_symmetric(matrix, dynamics.scale(machine)), pushed)
 
 
 @symbolic
@@ -225,37 +178,44 @@ def direct_forward(
     twist_change: Components,
     forces_change: Components,
     wrench_change: Components,
-) -> Any:
-    """dξ̇ (6,) for changes of pose, twist, forces and wrench."""
+) -> Outputs:
+    """dξ̇ (6,) = −M⁻¹ dE for changes of pose, twist, forces and wrench; the state's acceleration is ξ̇."""
     seeds = _seeds(state, {"pose": pose_change, "twist": twist_change})
     seeds |= _paired(forces, forces_change)
-    slope = tangents(imbalance(machine, state, forces), seeds) - wrench_change
-    return {"change": _accelerated(machine, state, -slope)}
+    change = tangents(imbalance(machine, state, forces), seeds) - wrench_change
+    return {"change": _accelerated(machine, state, -change)}
 
 
 @symbolic
-def direct_reverse(machine: Machine, state: State, forces: Components, weights: Components) -> Any:
-    """Σ weight ∂ξ̇/∂(pose, twist, forces, wrench), (6,) or (legs,) each."""
+def direct_reverse(
+    machine: Machine, state: State, forces: Components, weights: Components
+) -> Outputs:
+    """Σ weight dξ̇ by pose, twist, forces and wrench: `direct_forward` transposed."""
     shared = _accelerated(machine, state, weights)
-    outputs = imbalance(machine, state, forces)
-    found = _by_state(state, outputs, -shared)
+    found = _weighted(state, imbalance(machine, state, forces), -shared, forces=forces)
     del found["acceleration"]
-    return found | {"forces": gradients(outputs, -shared, forces), "wrench": shared}
+    return found | {"wrench": shared}
+
+
+def _accelerated(machine: Machine, state: State, wrench: Components) -> Components:
+    """M⁻¹ times a wrench."""
+    matrix = dynamics.mass_matrix(machine, state)
+    return solve_symmetric(factor_symmetric(matrix, dynamics.scale(machine)), wrench)
 
 
 @symbolic
-def friction_forward(
+def friction_reverse(
     machine: Machine,
     state: State,
     forces: Components,
     loads: Components,
     multipliers: Components,
-    forces_change: Components,
-    loads_change: Components,
-    multipliers_change: Components,
-    **changes: Any,
-) -> Any:
-    """Change (6 + 4 legs,) of E, of Γ − J λ and of s − |V|, friction included: all 0 in a solution."""
+    weights: Components,
+) -> Outputs:
+    """Weights (6 + 4 legs,) times derivatives of E, of s − |V| and of Γ − J λ: all 0 in a solution.
+
+    By pose, twist, acceleration, forces Γ, loads s and multipliers λ; friction under loads s is in E.
+    """
     tips, legs = dynamics.moving(machine, state)
     load = machine.equations.load(machine.legs, legs, machine.gravity)
     rub = dynamics._rubbing(machine, state, legs, Loads(loads[0], loads[1], loads[2]))
@@ -267,16 +227,11 @@ def friction_forward(
     felt = magnitudes(dynamics.load_vectors(machine, reactions))
     demand = dynamics.platform_demand(machine, state) + dynamics._couple(rub.spherical)
     rates = (rigid.jacobian_rows(tips, legs.w) * multipliers[:, np.newaxis]).sum(axis=0)
-    wrong = [demand - rigid.gather(tips, push), forces - rates, *(loads - felt)]
-    seeds = _seeds(state, {name: changes[f"{name}_change"] for name in COORDINATES})
-    seeds |= _paired(forces, forces_change) | _paired(loads, loads_change)
-    seeds |= _paired(multipliers, multipliers_change)
-    return {"change": tangents(np.concatenate(wrong), seeds)}
+    wrong = np.concatenate([demand - rigid.gather(tips, push), *(loads - felt), forces - rates])
+    return _weighted(state, wrong, weights, forces=forces, loads=loads, multipliers=multipliers)
 
 
-def inverse_loads(
-    machine: Machine, state: State, wrench: Components, loads: Components
-) -> programs.Outputs:
+def inverse_loads(machine: Machine, state: State, wrench: Components, loads: Components) -> Outputs:
     """Loads that friction feels in inverse dynamics, (3, legs)."""
     found = programs.inverse_dynamics(machine, state, wrench, loads=loads)
     return {name: found[name] for name in ("caused", "vectors")} | {"loads": found["caused"]}
@@ -284,22 +239,20 @@ def inverse_loads(
 
 def direct_loads(
     machine: Machine, state: State, wrench: Components, forces: Components, loads: Components
-) -> programs.Outputs:
+) -> Outputs:
     """Loads that friction feels in direct dynamics, (3, legs)."""
     found = programs.direct_dynamics(machine, state, forces, wrench, loads)
     return {name: found[name] for name in ("caused", "vectors")} | {"loads": found["caused"]}
 
 
 @symbolic
-def regressor_rows(machine: Machine, state: State) -> Any:
-    """∂Γ/∂X, (legs, parameters): Γ is linear in X, so X itself never enters."""
+def regressor_row(machine: Machine, state: State, weights: Components) -> Outputs:
+    """Σ weight ∂Γ/∂X, (parameters,): Γ is linear in X, so the values of X never enter."""
     graph = _graph(state)
-    count = machine.points.shape[1]
-    unknown = graph.inputs("standard", (31 * count + 10, 1))
+    unknown = graph.inputs("standard", (31 * len(weights) + 10, 1))
     wrench = graph.constants(np.zeros((6, 1)))
     forces = dynamics.inverse(_with_parameters(machine, unknown), state, wrench).forces
-    one = graph.constants([1.0])
-    return {"regressor": np.stack([gradients(force, one, unknown) for force in forces])}
+    return {"row": gradients(forces, weights, unknown)}
 
 
 # What users ask for: arrays with the batch axes of the motion in front.
@@ -465,7 +418,9 @@ def parameter_names(robot: Robot) -> tuple[str, ...]:
     """
     legs = [f"leg {i + 1}" for i in range(robot.leg_count)]
     bodies = robot.machine.equations.BODIES
-    names = [f"{leg} {body} {key}" for leg in legs for body in bodies for key in STANDARD_PARAMETERS]
+    names = [
+        f"{leg} {body} {key}" for leg in legs for body in bodies for key in STANDARD_PARAMETERS
+    ]
     names += [f"{leg} rotor_mass" for leg in legs]
     return (*names, *(f"platform {key}" for key in STANDARD_PARAMETERS))
 
@@ -488,8 +443,8 @@ def regressor(robot: Robot, motion: Motion, *, on_error: OnError = "raise") -> A
     forces = robot.inverse_dynamics(motion, friction=False, on_error=on_error).forces
     rows = batch.lay_out(motion, {"forces": (forces, (robot.leg_count,))})
     state = {name: rows.fields[name] for name in State._fields}
-    out = robot.executor(regressor_rows, rows.rows, state)
-    return batch.settle(rows, out, batch.not_finite(rows), on_error)["regressor"]
+    out = _rows_of(robot, regressor_row, rows.rows, state, np.eye(robot.leg_count))
+    return batch.settle(rows, out, batch.not_finite(rows), on_error)["row"]
 
 
 def _ten(body: Body) -> Array:
@@ -503,7 +458,8 @@ def _with_parameters(machine: Machine, standard: Components) -> Machine:
     count = machine.points.shape[1]
     legs = standard[: 30 * count].reshape(count, 3, 10, 1)
     bodies = {
-        name: _body(np.moveaxis(legs[:, i], 0, 1)) for i, name in enumerate(machine.equations.BODIES)
+        name: _body(np.moveaxis(legs[:, i], 0, 1))
+        for i, name in enumerate(machine.equations.BODIES)
     }
     rotors = standard[30 * count : 31 * count]
     return machine._replace(
@@ -520,31 +476,42 @@ def _body(ten: Components) -> Body:
 class _Model(NamedTuple):
     """Programs of a model's derivatives, and by what it is differentiated."""
 
-    slopes: Function
     forward: Function
     reverse: Function
     loads: Function
     by: tuple[str, ...]
     solved: tuple[str, ...]
-    """Unknowns of the equations behind `friction_forward`, the model's answer first."""
+    """Unknowns of the equations behind `friction_reverse`, the model's answer first."""
 
 
 INVERSE = _Model(
-    inverse_slopes,
     inverse_forward,
     inverse_reverse,
     inverse_loads,
     ("pose", "twist", "acceleration", "wrench"),
-    ("forces", "multipliers", "loads"),
+    ("forces", "loads", "multipliers"),
 )
 DIRECT = _Model(
-    direct_slopes,
     direct_forward,
     direct_reverse,
     direct_loads,
     ("pose", "twist", "forces", "wrench"),
     ("acceleration", "loads"),
 )
+
+
+def _rows_of(
+    robot: Robot, reverse: Function, rows: int, fields: Mapping[str, Array], units: Array
+) -> dict[str, Array]:
+    """Matrices (rows, units, ...) from a program that multiplies weights with them."""
+    out: dict[str, Array] = {}
+    for k, unit in enumerate(units):
+        found = robot.executor(reverse, rows, {**fields, "weights": unit[np.newaxis]})
+        for name, value in found.items():
+            if name not in out:
+                out[name] = np.empty((rows, len(units), *value.shape[1:]))
+            out[name][:, k] = value
+    return out
 
 
 class _Asked:
@@ -578,42 +545,42 @@ class _Asked:
     def slopes(self) -> dict[str, Array]:
         """The matrices of all derivatives."""
         rows = batch.lay_out(self.motion, self.given)
-        if self.rubs:
-            return self._settle(rows, self._friction_slopes(rows))
-        return self._settle(rows, self.robot.executor(self.model.slopes, rows.rows, rows.fields))
+        return self._settle(rows, self._slopes(rows))
 
     def forward(self, changes: Mapping[str, ArrayLike]) -> Array:
         """The matrices times changes."""
         unknown = set(changes) - set(self.model.by)
         if unknown:
-            raise InputError(f"no change of {min(unknown)!r}: {', '.join(self.model.by)} may change")
+            raise InputError(
+                f"no change of {min(unknown)!r}: {', '.join(self.model.by)} may change"
+            )
+        widths = {name: self.robot.leg_count if name == "forces" else 6 for name in self.model.by}
         given = {
-            f"{name}_change": (changes.get(name, np.zeros(self._width(name))), (self._width(name),))
-            for name in self.model.by
+            f"{name}_change": (changes.get(name, np.zeros(width)), (width,))
+            for name, width in widths.items()
         }
         rows = batch.lay_out(self.motion, self.given | given)
         if not self.rubs:
             out = self.robot.executor(self.model.forward, rows.rows, rows.fields)
             return self._settle(rows, out)["change"]
-        total = np.zeros((rows.rows, self.answers))
-        for name, matrix in self._friction_slopes(rows).items():
-            total += np.einsum("...ij,...j->...i", matrix, rows.fields[f"{name}_change"])
-        return self._settle(rows, {"change": total})["change"]
+        parts = [
+            np.einsum("...ij,...j->...i", matrix, rows.fields[f"{name}_change"])
+            for name, matrix in self._slopes(rows).items()
+        ]
+        return self._settle(rows, {"change": np.sum(parts, axis=0)})["change"]
 
     def reverse(self, weights: ArrayLike) -> dict[str, Array]:
         """Weights times the matrices."""
         rows = batch.lay_out(self.motion, self.given | {"weights": (weights, (self.answers,))})
         if not self.rubs:
-            out = self.robot.executor(self.model.reverse, rows.rows, rows.fields)
-            return self._settle(rows, out)
+            return self._settle(
+                rows, self.robot.executor(self.model.reverse, rows.rows, rows.fields)
+            )
         out = {
             name: np.einsum("...ij,...i->...j", matrix, rows.fields["weights"])
-            for name, matrix in self._friction_slopes(rows).items()
+            for name, matrix in self._slopes(rows).items()
         }
         return self._settle(rows, out)
-
-    def _width(self, name: str) -> int:
-        return self.robot.leg_count if name == "forces" else 6
 
     def _settle(self, rows: Rows, out: dict[str, Array]) -> dict[str, Array]:
         troubles = batch.not_finite(rows)
@@ -622,52 +589,52 @@ class _Asked:
             troubles += [one for one in self._standing(rows) if one.row not in known]
         return batch.settle(rows, out, troubles, self.on_error)
 
-    def _friction_slopes(self, rows: Rows) -> dict[str, Array]:
-        """Derivatives (rows, ...) with friction: −(∂F/∂z)⁻¹ ∂F/∂x of the equations F(x, z) = 0.
+    def _slopes(self, rows: Rows) -> dict[str, Array]:
+        """Derivatives (rows, ...)."""
+        state = {name: rows.fields[name] for name in (*State._fields, "forces")}
+        if not self.rubs:
+            return _rows_of(self.robot, self.model.reverse, rows.rows, state, np.eye(self.answers))
+        fields = state | {"wrench": rows.fields["wrench"]}
+        parts = []
+        for start in range(0, max(rows.rows, 1), CHUNK):
+            count = min(CHUNK, rows.rows - start)
+            chunk = {n: v if len(v) == 1 else v[start : start + count] for n, v in fields.items()}
+            parts.append(self._friction_slopes(count, chunk))
+        return {name: np.concatenate([one[name] for one in parts]) for name in self.model.by}
 
-        The unknowns z are the loads and Γ (with the λ of Γ = J λ, which counts over six legs) or ξ̇.
+    def _friction_slopes(self, rows: int, fields: dict[str, Array]) -> dict[str, Array]:
+        """−(∂F/∂z)⁻¹ ∂F/∂x of the equations F(x, z) = 0 of `friction_reverse`.
+
+        The unknowns z are the loads and ξ̇, or the loads and Γ and, over six legs, the λ of Γ = J λ.
         """
         robot, legs = self.robot, self.robot.leg_count
-        state = {name: rows.fields[name] for name in State._fields}
-        names = ("wrench",) if self.model is INVERSE else ("wrench", "forces")
-        start = state | {name: rows.fields[name] for name in names}
+        wrench = fields.pop("wrench")
+        state = {name: fields[name] for name in State._fields}
+        start = (fields if self.model is DIRECT else state) | {"wrench": wrench}
         friction = robot.machine.friction
-        loads = with_friction(robot.executor, self.model.loads, rows.rows, start, friction)[0]
-        fields = state | {"forces": rows.fields["forces"], "loads": loads["loads"]}
-        fields["multipliers"] = self._multipliers(rows.rows, state, rows.fields["forces"])
-        shapes = dict.fromkeys((*COORDINATES, "multipliers"), (6,))
-        shapes |= {"forces": (legs,), "loads": (3, legs)}
-        still = {f"{name}_change": np.zeros((1, *shape)) for name, shape in shapes.items()}
-
-        def columns(name: str) -> Array:
-            size = int(np.prod(shapes[name]))
-            units = np.eye(size).reshape(size, 1, *shapes[name])
-            moved = (fields | still | {f"{name}_change": unit} for unit in units)
-            found = [robot.executor(friction_forward, rows.rows, one)["change"] for one in moved]
-            return np.stack(found, axis=-1)
-
-        push = np.zeros((rows.rows, 6 + 4 * legs, 6))
-        push[:, :6] = -np.eye(6)
-        kept = np.ones(6 + 4 * legs, dtype=bool)
-        kept[6 : 6 + legs] = "multipliers" in self.model.solved
-        matrix = np.concatenate([columns(name) for name in self.model.solved], axis=-1)[:, kept]
-        matrix[~np.isfinite(matrix).all(axis=(1, 2))] = np.eye(matrix.shape[-1])
-        out = {}
-        for name in self.model.by:
-            right = push if name == "wrench" else columns(name)
-            out[name] = -np.linalg.solve(matrix, right[:, kept])[:, : self.answers]
-        return out
+        fields |= with_friction(robot.executor, self.model.loads, rows, start, friction)[0]
+        fields["multipliers"] = self._multipliers(rows, state, fields["forces"])
+        solved = self.model.solved if legs > 6 else self.model.solved[:2]
+        units = np.eye(6 + 4 * legs)[: None if "multipliers" in solved else 6 + 3 * legs]
+        found = _rows_of(robot, friction_reverse, rows, fields, units)
+        found["loads"] = found["loads"].reshape(rows, len(units), 3 * legs)
+        found["wrench"] = np.broadcast_to(-np.eye(len(units), 6), (rows, len(units), 6))
+        matrix = np.concatenate([found[name] for name in solved], axis=-1)
+        matrix[~np.isfinite(matrix).all(axis=(1, 2))] = np.eye(len(units))
+        return {
+            name: -np.linalg.solve(matrix, found[name])[:, : self.answers] for name in self.model.by
+        }
 
     def _multipliers(self, rows: int, state: dict[str, Array], forces: Array) -> Array:
-        """λ = J⁺ Γ, (rows, 6); with six legs any will do."""
+        """λ = J⁺ Γ, (rows, 6); with six legs it does not count."""
         if self.robot.leg_count == 6:
             return np.zeros((1, 6))
         jacobian = self.robot.executor(programs.jacobian, rows, state)["jacobian"]
         inverse = np.linalg.pinv(np.nan_to_num(jacobian))
-        return np.einsum("rij,rj->ri", inverse, np.broadcast_to(forces, (rows, forces.shape[-1])))
+        return np.asarray((inverse @ forces[..., np.newaxis])[..., 0])
 
     def _standing(self, rows: Rows) -> list[Trouble]:
-        """Rows where a joint with Coulomb friction that jumps at rest stands still."""
+        """Rows where a joint stands still whose Coulomb friction jumps there."""
         friction = self.robot.machine.friction
         state = {name: rows.fields[name] for name in State._fields}
         legs = self.robot.executor(programs.inverse_kinematics, rows.rows, state)
@@ -681,7 +648,10 @@ class _Asked:
         troubles: dict[int, Trouble] = {}
         for joint, (speed, coulomb) in speeds.items():
             jumps = (coulomb[:, 0] > 0) & (friction.width[:, 0] == 0)
-            reason = f"friction without width has no derivative where its {joint} stands still"
+            reason = (
+                f"friction without width has no derivative where its {joint} stands still; "
+                "give it a width or ask with friction=False"
+            )
             for row, leg in np.argwhere(jumps & (speed == 0)).tolist():
                 troubles.setdefault(row, Trouble(row, leg, SingularError, reason))
         return list(troubles.values())

@@ -82,6 +82,8 @@ class Direct(NamedTuple):
 
     acceleration: Components
     """(6, samples)."""
+    driving: Components
+    """The wrench that drives it: M ξ̇ = driving, (6, samples)."""
     legs: LegKinematics
     reactions: dict[str, Components]
     health: Components
@@ -174,8 +176,8 @@ def direct(
     tip_force = legs.w * (driving - load.along) + push - load.sideways - matvec(inertia, tips.bias)
     bias = rigid.bias(machine.platform, state.rotation, state.angular_velocity, machine.gravity)
     roots = factor_symmetric(_whole_mass(machine, state, tips, inertia), scale(machine))
-    driven = wrench - bias - _couple(rubbing.spherical)
-    found = solve_symmetric(roots, driven + rigid.gather(tips, tip_force))
+    driven = wrench - bias - _couple(rubbing.spherical) + rigid.gather(tips, tip_force)
+    found = solve_symmetric(roots, driven)
     moved = state._replace(
         acceleration=found[:3, np.newaxis], angular_acceleration=found[3:, np.newaxis]
     )
@@ -185,7 +187,7 @@ def direct(
     reactions = machine.equations.reactions(
         machine.legs, accelerated, load, tip_force, rubbing.universal, rubbing.spherical
     )
-    return Direct(found, legs, reactions, roots.health)
+    return Direct(found, driven, legs, reactions, roots.health)
 
 
 def _rubbing(
@@ -260,7 +262,7 @@ def _whole_mass(machine: Machine, state: State, tips: Tips, inertia: Components)
 
 def energy(machine: Machine, state: State) -> tuple[Components, Components]:
     """Kinetic energy ½ ξᵀ M ξ and potential energy −g·Σ (M_j o_j + MS_j), J, (samples,)."""
-    twist = np.concatenate([state.velocity, state.angular_velocity])[:, 0]
+    twist = np.concatenate(np.broadcast_arrays(state.velocity, state.angular_velocity))[:, 0]
     matrix = mass_matrix(machine, state)
     kinetic = sum(twist[i] * (matrix[i] * twist).sum(axis=0) for i in range(6)) / 2
     _, legs = moving(machine, without_acceleration(state))

@@ -48,6 +48,12 @@ def transposed_matvec(matrix: Components, a: Components) -> Components:
     return product
 
 
+def matrix(rows: list[list[Components]]) -> Components:
+    """Entries row by row, broadcast against each other, as (rows, columns, ...)."""
+    entries = np.stack(np.broadcast_arrays(*(entry for row in rows for entry in row)))
+    return entries.reshape(len(rows), len(rows[0]), *entries.shape[1:])
+
+
 def symmetric(isotropic: Components, *pairs: tuple[Components, Components]) -> Components:
     """λ 1 + Σ (a⊗b + b⊗a) as (3, 3, ...)."""
 
@@ -58,8 +64,7 @@ def symmetric(isotropic: Components, *pairs: tuple[Components, Components]) -> C
         return isotropic + total if i == j else total
 
     lower = {(i, j): entry(i, j) for i in range(3) for j in range(i + 1)}
-    rows = [[lower[max(i, j), min(i, j)] for j in range(3)] for i in range(3)]
-    return np.stack([np.stack(row) for row in rows])
+    return matrix([[lower[max(i, j), min(i, j)] for j in range(3)] for i in range(3)])
 
 
 def _on_numbers_and_symbols(numeric: Callable[..., Any], method: str) -> Callable[..., Any]:

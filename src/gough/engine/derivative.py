@@ -170,7 +170,9 @@ def symbolic(function: Function) -> Function:
         if state.position.dtype == object:
             return function(machine, state, **inputs)
         shapes = {name: value.shape[:-1] for name, value in inputs.items()}
-        return _evaluate(_program(function, machine, shapes), machine, {**state._asdict(), **inputs})
+        return _evaluate(
+            _program(function, machine, shapes), machine, {**state._asdict(), **inputs}
+        )
 
     return run
 
@@ -184,7 +186,8 @@ def _program(
     """The program of a function for a robot's structure; places of its inputs are those in a row."""
     marks = structure(parameters(machine))
     legs = machine.points.shape[1]
-    key = (function.__name__, machine.equations.__name__, legs, marks, tuple(inputs.items()))
+    name = f"{function.__module__}.{function.__name__}"
+    key = (name, machine.equations.__name__, legs, marks, tuple(inputs.items()))
     if key not in _programs:
         program = trace(function, machine, inputs)
         widths = {HOISTED: len(program.hoisted)}
@@ -206,9 +209,7 @@ def _evaluate(program: Program, machine: Machine, fields: Mapping[str, Array]) -
     samples = np.broadcast_shapes(*(value.shape[-1:] for value in fields.values()))
     hoisted = evaluate(program.prologue, program.hoisted, parameters(machine))
     parts = [hoisted[: len(program.hoisted), np.newaxis]]
-    parts += [
-        fields[name].reshape(math.prod(shape), -1) for name, shape in program.fields.items()
-    ]
+    parts += [fields[name].reshape(math.prod(shape), -1) for name, shape in program.fields.items()]
     rows = np.concatenate([np.broadcast_to(part, (len(part), *samples)) for part in parts]).T
     wanted = [place for output in program.outputs.values() for place in output.places]
     blocks = [

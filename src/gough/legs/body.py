@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.vectors import Components, cross, dot, matvec
+from gough.vectors import Components, cross, dot, matrix, matvec
 
 
 class Body(NamedTuple):
@@ -40,7 +40,7 @@ def spinning(omega: Components, omega_dot: Components) -> Spin:
         [xy + dz, -(xx + zz), yz - dx],
         [xz - dy, yz + dx, -(xx + yy)],
     ]
-    return Spin(omega, omega_dot, np.stack([np.stack(row) for row in rows]))
+    return Spin(omega, omega_dot, matrix(rows))
 
 
 def force(
@@ -73,7 +73,7 @@ def second_moments(inertia: Components) -> Components:
         [-xy, 0.5 * ((xx - yy) + zz), -yz],
         [-xz, -yz, 0.5 * ((xx - zz) + yy)],
     ]
-    return np.stack([np.stack(row) for row in rows])
+    return matrix(rows)
 
 
 def turned(body: Body, rotation: list[list[int]]) -> Body:

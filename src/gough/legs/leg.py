@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.legs.body import Body, Spin, second_moments
-from gough.vectors import Components, cross, dot, norm, symmetric
+from gough.vectors import Components, cross, dot, matrix, norm, symmetric
 
 
 class Link(NamedTuple):
@@ -132,7 +132,7 @@ def turning(link: Link, rate: Components, acceleration: Components) -> Spin:
     return Spin(
         omega=np.stack([x, y, z]),
         omega_dot=np.stack([uzy - uyz, uxz - uzx, uyx - uxy]) * 0.5,
-        field=np.stack([np.stack(row) for row in rows]),
+        field=matrix(rows),
     )
 
 

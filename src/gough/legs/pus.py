@@ -186,8 +186,8 @@ def _swung(leg: PUS, legs: LegKinematics) -> Components:
 def _cross_couple(leg: PUS, legs: LegKinematics, felt: Components) -> Components:
     """Moment of the cross about the universal joint, all three components, on the link's axes."""
     rate, faster = first_angle_rates(legs.link, legs.spin)
-    zero = 0 * rate
-    spin = spinning(np.stack([zero, zero, rate]), np.stack([zero, zero, faster]))
+    about_axis = (np.stack([0 * size, 0 * size, size]) for size in (rate, faster))
+    spin = spinning(*about_axis)
     axes = _cross_axes(legs)
     return matvec(axes, moment(leg.cross, spin, transposed_matvec(axes, felt)))
 

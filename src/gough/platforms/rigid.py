@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.legs.body import Body, force, spinning, turning_moment
-from gough.vectors import Components, cross, matvec, symmetric, transposed_matvec
+from gough.vectors import Components, cross, matrix, matvec, symmetric, transposed_matvec
 
 
 class Tips(NamedTuple):
@@ -99,9 +99,9 @@ def mass_matrix(body: Body, rotation: Components) -> Components:
     here = in_world(body, rotation)
     x, y, z = here.first_moment
     zero = 0 * x
-    mass = np.stack([np.stack([one * body.mass + zero for one in row]) for row in np.eye(3)])
-    rows = [[zero, -z, y], [z, zero, -x], [-y, x, zero]]
-    return _blocks(mass, np.stack([np.stack(row) for row in rows]), here.inertia)[:, :, 0]
+    mass = matrix([[one * body.mass + zero for one in row] for row in np.eye(3)])
+    arm = matrix([[zero, -z, y], [z, zero, -x], [-y, x, zero]])
+    return _blocks(mass, arm, here.inertia)[:, :, 0]
 
 
 def bias(
@@ -137,8 +137,6 @@ def leg_mass_matrix(tips: Tips, inertia: Components) -> Components:
 
 def _blocks(linear: Components, mixed: Components, angular: Components) -> Components:
     """The symmetric [A, Gᵀ; G, B] (6, 6, ...); below its diagonal is all that is read."""
-    left = np.concatenate([linear, mixed])
-    right = np.concatenate([np.swapaxes(mixed, 0, 1), angular])
-    both = np.concatenate([left, right], axis=1)
-    rows = [[both[max(i, j), min(i, j)] for j in range(6)] for i in range(6)]
-    return np.stack([np.stack(row) for row in rows])
+    left, right = [*linear, *mixed], [*np.swapaxes(mixed, 0, 1), *angular]
+    lower = [[*a, *b] for a, b in zip(left, right, strict=True)]
+    return matrix([[lower[max(i, j)][min(i, j)] for j in range(6)] for i in range(6)])
