@@ -45,13 +45,16 @@ COORDINATES = {
     "twist": ("velocity", "angular_velocity"),
     "acceleration": ("acceleration", "angular_acceleration"),
 }
+PAIRS = 32768
+"""States times unit vectors that a program takes at a time."""
 Seeds = dict[int, Symbol]
 
 
 # Functions of symbols, from which the engine makes programs; samples on the last axis.
 
 
-def _graph(state: State) -> Graph:
+def graph_of(state: State) -> Graph:
+    """The graph that a state of symbols belongs to."""
     graph: Graph = state.position.flat[0].graph
     return graph
 
@@ -116,7 +119,7 @@ class Sharing(NamedTuple):
         tips, legs = dynamics.moving(machine, state)
         jacobian = rigid.jacobian_rows(tips, legs.w)
         factors = factor(np.moveaxis(jacobian, 0, 1), dynamics.scale(machine))
-        units = _graph(state).constants(np.eye(6)[..., np.newaxis])
+        units = graph_of(state).constants(np.eye(6)[..., np.newaxis])
         return cls(jacobian, np.stack([least_norm(factors, unit) for unit in units], axis=1))
 
     def forces(self, wrench: Components) -> Components:
@@ -248,7 +251,7 @@ def direct_loads(
 @symbolic
 def regressor_row(machine: Machine, state: State, weights: Components) -> Outputs:
     """Σ weight ∂Γ/∂X, (parameters,): Γ is linear in X, so the values of X never enter."""
-    graph = _graph(state)
+    graph = graph_of(state)
     unknown = graph.inputs("standard", (31 * len(weights) + 10, 1))
     wrench = graph.constants(np.zeros((6, 1)))
     forces = dynamics.inverse(_with_parameters(machine, unknown), state, wrench).forces
@@ -443,7 +446,7 @@ def regressor(robot: Robot, motion: Motion, *, on_error: OnError = "raise") -> A
     forces = robot.inverse_dynamics(motion, friction=False, on_error=on_error).forces
     rows = batch.lay_out(motion, {"forces": (forces, (robot.leg_count,))})
     state = {name: rows.fields[name] for name in State._fields}
-    out = _rows_of(robot, regressor_row, rows.rows, state, np.eye(robot.leg_count))
+    out = matrices(robot, regressor_row, rows.rows, state, np.eye(robot.leg_count))
     return batch.settle(rows, out, batch.not_finite(rows), on_error)["row"]
 
 
@@ -500,17 +503,29 @@ DIRECT = _Model(
 )
 
 
-def _rows_of(
+def matrices(
     robot: Robot, reverse: Function, rows: int, fields: Mapping[str, Array], units: Array
 ) -> dict[str, Array]:
-    """Matrices (rows, units, ...) from a program that multiplies weights with them."""
+    """Matrices (rows, units, ...) from a program that multiplies weights with them.
+
+    Every state meets every unit vector, so that even one state makes a batch.
+    """
     out: dict[str, Array] = {}
-    for k, unit in enumerate(units):
-        found = robot.executor(reverse, rows, {**fields, "weights": unit[np.newaxis]})
+    step = max(1, PAIRS // len(units))
+    for start in range(0, max(rows, 1), step):
+        count = min(step, rows - start)
+        given = {
+            name: value
+            if len(value) == 1
+            else np.repeat(value[start : start + count], len(units), axis=0)
+            for name, value in fields.items()
+        }
+        given["weights"] = np.tile(units, (count, 1))
+        found = robot.executor(reverse, count * len(units), given)
         for name, value in found.items():
             if name not in out:
                 out[name] = np.empty((rows, len(units), *value.shape[1:]))
-            out[name][:, k] = value
+            out[name][start : start + count] = value.reshape(count, len(units), *value.shape[1:])
     return out
 
 
@@ -593,7 +608,7 @@ class _Asked:
         """Derivatives (rows, ...)."""
         state = {name: rows.fields[name] for name in (*State._fields, "forces")}
         if not self.rubs:
-            return _rows_of(self.robot, self.model.reverse, rows.rows, state, np.eye(self.answers))
+            return matrices(self.robot, self.model.reverse, rows.rows, state, np.eye(self.answers))
         fields = state | {"wrench": rows.fields["wrench"]}
         parts = []
         for start in range(0, max(rows.rows, 1), CHUNK):
@@ -616,7 +631,7 @@ class _Asked:
         fields["multipliers"] = self._multipliers(rows, state, fields["forces"])
         solved = self.model.solved if legs > 6 else self.model.solved[:2]
         units = np.eye(6 + 4 * legs)[: None if "multipliers" in solved else 6 + 3 * legs]
-        found = _rows_of(robot, friction_reverse, rows, fields, units)
+        found = matrices(robot, friction_reverse, rows, fields, units)
         found["loads"] = found["loads"].reshape(rows, len(units), 3 * legs)
         found["wrench"] = np.broadcast_to(-np.eye(len(units), 6), (rows, len(units), 6))
         matrix = np.concatenate([found[name] for name in solved], axis=-1)

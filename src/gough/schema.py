@@ -22,6 +22,8 @@ from pydantic_core import CoreSchema, core_schema
 from gough.motion import Array
 
 STANDARD_PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
+LARGEST = 1e12
+"""Largest number of a robot file, SI units: what is beyond is a slip."""
 PARTED_PARAMETERS = ("mass", "center_of_mass", "inertia")
 
 
@@ -42,6 +44,8 @@ def _numbers(value: Any) -> Array:
         raise ValueError("is a ragged list: its rows differ in length") from None
     if not np.all(np.isfinite(array)):
         raise ValueError("has a number that is not finite")
+    if np.abs(array).max(initial=0.0) > LARGEST:
+        raise ValueError(f"has the number {np.abs(array).max():g}; limit {LARGEST:g}")
     return array
 
 

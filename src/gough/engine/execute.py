@@ -61,7 +61,10 @@ class NumPyExecutor:
         for start in range(0, max(rows, 1), CHUNK):
             stop = min(start + CHUNK, rows)
             parts = {
-                n: value if len(value) == 1 else value[start:stop] for n, value in fields.items()
+                name: np.broadcast_to(value, (stop - start, *value.shape[1:]))
+                if len(value) == 1
+                else value[start:stop]
+                for name, value in fields.items()
             }
             chunk = {name: np.moveaxis(value, 0, -1) for name, value in parts.items()}
             state = State(*(np.expand_dims(chunk.pop(name), -2) for name in State._fields))

@@ -1,0 +1,32 @@
+"""Operation counts: the paper's table, met with fewer."""
+
+from __future__ import annotations
+
+import pytest
+
+import gough
+from gough.engine.operations import PAPER, count, paper_robot
+
+TARGETS = {
+    (52, "inverse"): 1500,
+    (88, "inverse"): 1650,
+    (52, "direct"): 2100,
+    (88, "direct"): 2300,
+}
+
+
+@pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+@pytest.mark.parametrize(("parameters", "model"), TARGETS)
+def test_fewer_operations_than_the_paper(parameters, model):
+    found = count(paper_robot(parameters), model, "lu")
+    assert found.total < TARGETS[parameters, model]
+    assert found.total < PAPER.get((model, parameters), 1e9)
+    assert found.total == sum(found.kinds.values())
+    assert min(found.kinematics, found.dynamics, found.solve) > 0
+
+
+def test_an_accurate_solve_costs_three_hundred_more():
+    robot = gough.load("kim-ryu-2002")
+    accurate, fixed = count(robot, "inverse", "qr"), count(robot, "inverse", "lu")
+    assert 200 < accurate.total - fixed.total < 400
+    assert accurate.kinematics == fixed.kinematics
