@@ -107,7 +107,9 @@ def test_schema_is_the_published_one(tmp_path, pytestconfig):
 def bad_files(folder):
     (folder / "binary.toml").write_bytes(bytes(range(256)))
     (folder / "words.toml").write_text("this is not TOML")
-    (folder / "typo.toml").write_text(gough.load("kim-ryu-2002").text.replace("length =", "lenght ="))
+    (folder / "typo.toml").write_text(
+        gough.load("kim-ryu-2002").text.replace("length =", "lenght =")
+    )
     with (folder / "huge.toml").open("wb") as file:
         file.truncate(100_000_000)
     (folder / "path.csv").write_text("time [s],x [mm]\n0,1\n")
@@ -150,6 +152,10 @@ def test_help_teaches(tmp_path):
 
 
 def test_importing_gough_imports_nothing_heavy(tmp_path):
-    code = "import sys, gough; print([m for m in ('numpy', 'scipy', 'pydantic') if m in sys.modules])"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    code = (
+        "import sys, gough; print([m for m in ('numpy', 'scipy', 'pydantic') if m in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert result.stdout.strip() == "[]"

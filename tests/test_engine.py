@@ -1,5 +1,6 @@
 """The engine: compiled answers are NumPy's, whatever the batch looks like; graph, passes, fallbacks."""
 
+import io
 import json
 import math
 import os
@@ -13,10 +14,11 @@ import pytest
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from rich.console import Console
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import Motion, Robot, programs, vectors
+from gough import Motion, Robot, doctor, programs, vectors
 from gough.engine import cache as disk
 from gough.engine.compiled import BLOCK, KERNEL, CompiledExecutor
 from gough.engine.execute import NumPyExecutor
@@ -25,7 +27,7 @@ from gough.engine.llvm import lanes
 from gough.engine.program import HOISTED, PARAMETERS, assemble
 from gough.engine.prologue import evaluate
 from gough.engine.trace import _map_leaves, _numeric, structure, trace
-from gough.errors import InputError, NotFiniteError, ReachError, SampleError, SingularError
+from gough.errors import InputError, NotFiniteError, ReachError, SingularError
 from oracles.random_robot import random_motion, random_robot
 
 pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
@@ -190,7 +192,10 @@ def test_catalogue_robots_compiled_equal_numpy(name):
 
 def with_twin_legs(data, distance):
     """The robot with its last leg so far from the first: at 0 every pose is singular."""
-    legs = {key: list(value) if isinstance(value, list) else value for key, value in data["legs"].items()}
+    legs = {
+        key: list(value) if isinstance(value, list) else value
+        for key, value in data["legs"].items()
+    }
     shift = distance * np.random.default_rng(3).uniform(-1, 1, (2, 3))
     base = "base" if legs["kind"] == "UPS" else "rail_origin"
     for key in ("axis", "reference", "rail_direction", "length", "branch"):
@@ -216,14 +221,10 @@ def test_near_singular_robots_are_flagged_the_same_way(kind):
             assert_agree(found, expected, condition, (5,))
         bad = {(int(i),) for i in np.flatnonzero(plain.condition_number(motion) > 1e10)}
         flagged |= {len(bad)}
-        for one in (robot, plain):
-            failures = set()
-            try:
+        for one in (robot, plain) if bad else ():
+            with pytest.raises(SingularError, match="condition number") as raised:
                 one.inverse_dynamics(motion, wrench)
-            except SingularError as error:
-                failures = {failure.sample for failure in error.failures}
-                assert "condition number" in error.failures[0].reason
-            assert failures == bad
+            assert {failure.sample for failure in raised.value.failures} == bad
     assert flagged >= {0, 5}
 
 
@@ -357,7 +358,7 @@ def test_any_field_may_be_the_same_for_all_samples(kind, name):
     data, robot, motion, wrench, forces = sample(kind, (4,))
     plain = by_numpy(data)
     arrays = {field: getattr(motion, field) for field in FIELDS}
-    chosen = [FIELDS[:1], FIELDS[1:2], FIELDS[2:3], FIELDS[3:], FIELDS[1:], FIELDS[::2]]
+    chosen = [FIELDS[:1], FIELDS[1:2], FIELDS[2:3], FIELDS[:4], FIELDS[3:], FIELDS[1:], FIELDS[::2]]
     for constant in (*chosen, FIELDS[:1] + FIELDS[2:], FIELDS):
         once = Motion(**{f: a[0] if f in constant else a for f, a in arrays.items()})
         spelled = Motion(
@@ -409,7 +410,8 @@ def test_bits_with_friction_do_not_depend_on_the_batch(kind, strength):
     still = np.where(np.arange(24)[:, np.newaxis] % 5 == 0, 0.0, motion.angular_velocity)
     motion = motion.replace(angular_velocity=still)
     whole = ask(robot, "inverse_dynamics", motion, on_error="nan")
-    for part in (slice(0, 1), slice(3, 9), slice(None, None, -1), slice(7, 24, 2)):
+    alone = [slice(i, i + 1) for i in range(0, 24, 2)]
+    for part in (*alone, slice(3, 9), slice(None, None, -1)):
         found = ask(robot, "inverse_dynamics", motion[part], on_error="nan")
         assert_same_bits(found, {key: value[part] for key, value in whole.items()})
 
@@ -553,7 +555,7 @@ FOLDED = {
     "1 * x": lambda x, y: 1 * x,
     "x * 1": lambda x, y: x * 1,
     "x / 1": lambda x, y: x / 1,
-    "--x": lambda x, y: -(-x),
+    "0 - (0 - x)": lambda x, y: 0 - (0 - x),
     "0 - -x": lambda x, y: 0 - -x,
     "-1 * -x": lambda x, y: -1 * -x,
     "-x / -1": lambda x, y: -x / -1,
@@ -743,7 +745,9 @@ def compute(program, inputs, parameters):
             values.append(np.full(rows, step.leaf))
         elif step.operation == INPUT:
             field, index = step.leaf
-            known = hoisted[index] if field == HOISTED else fields[field].reshape(rows, -1)[:, index]
+            known = (
+                hoisted[index] if field == HOISTED else fields[field].reshape(rows, -1)[:, index]
+            )
             values.append(known * np.ones(rows))
         else:
             with np.errstate(all="ignore"):
@@ -805,7 +809,9 @@ def test_a_traced_expression_is_the_expression(expressions, seed):
 def test_a_bad_number_of_threads_is_a_clear_error(many, monkeypatch, threads):
     robot, motion, _ = many
     monkeypatch.setenv("GOUGH_THREADS", threads)
-    with pytest.raises(InputError, match=f"GOUGH_THREADS is a positive whole number, not '{threads}'"):
+    with pytest.raises(
+        InputError, match=f"GOUGH_THREADS is a positive whole number, not '{threads}'"
+    ):
         robot.inverse_kinematics(motion)
 
 
@@ -876,6 +882,31 @@ def test_without_llvmlite_the_equations_run_on_numpy(before):
     assert np.max(np.abs(np.array(forces) - expected)) < allowed
 
 
+def test_doctor_says_which_engine_runs_and_why(monkeypatch):
+    def engine():
+        (found,) = [one for one in doctor.report() if one.what == "engine"]
+        return found
+
+    found = doctor.report()
+    assert all(one.ok for one in found), found
+    assert [one.what for one in found].count("self-check") == 2
+    assert engine().finding.startswith("LLVM")
+    monkeypatch.setattr(doctor, "CHECKED", ())
+    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
+    assert engine().finding == "NumPy, because GOUGH_ENGINE=numpy"
+    monkeypatch.delenv("GOUGH_ENGINE")
+    monkeypatch.setenv("GOUGH_THREADS", "many")
+    (threads,) = [one for one in doctor.report() if one.what == "threads"]
+    assert not threads.ok
+    assert "not 'many'" in threads.finding
+    monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
+    assert engine().finding == "NumPy, because llvmlite is not installed"
+    assert "pip install llvmlite" in engine().advice
+    console = Console(file=io.StringIO(), width=80)
+    assert not doctor.print_report(console)
+    assert "→ pip install llvmlite" in console.file.getvalue()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_computes_large_batches_too():
     script = """
@@ -894,14 +925,8 @@ def test_a_forked_process_computes_large_batches_too():
         command, env={**os.environ, "GOUGH_THREADS": "2"}, start_new_session=True
     )
     try:
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=12) == 0
     finally:
         if process.poll() is None:
             os.killpg(process.pid, 9)
             process.wait()
-
-
-def test_errors_are_sample_errors():
-    """What `on_error="nan"` catches is what raises otherwise."""
-    for error in (NotFiniteError, ReachError, SingularError):
-        assert issubclass(error, SampleError)

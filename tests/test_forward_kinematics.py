@@ -281,6 +281,20 @@ def test_a_length_no_leg_can_have_is_refused(length):
         robot.forward_kinematics(-LENGTHS)
 
 
+@pytest.mark.parametrize("name", ["kim-ryu-2002", "dietmaier-1998"])
+@pytest.mark.parametrize("where", ["q", "guess"])
+def test_absurd_numbers_fail_one_by_one(name, where):
+    robot = gough.load(name)
+    q = np.tile(robot.inverse_kinematics(robot.home).q, (3, 1))
+    positions = np.tile(robot.home.position, (3, 1))
+    (q if where == "q" else positions)[1] = 1e200
+    guess = Motion(positions, robot.home.rotation)
+    with pytest.raises(SampleError, match="sample 1: "):
+        robot.forward_kinematics(q, guess)
+    found = robot.forward_kinematics(q, guess, on_error="nan")
+    assert_array_equal(np.isnan(found.position).all(axis=1), [False, True, False])
+
+
 def test_an_absurd_sample_does_not_loosen_the_others():
     rng = np.random.default_rng(0)
     robot = gough.load("dietmaier-1998")

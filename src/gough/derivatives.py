@@ -1,4 +1,4 @@
-"""Derivatives of the dynamic models: matrices, products with vectors, linearisation, regressor.
+"""Derivatives of the dynamic models: matrices, products with vectors, linearisation.
 
 A pose changes by (δp, δθ) in world axes: p ← p + δp, R ← exp(δθ^) R, so ∂R/∂θ_k = e_k × R column by
 column. A twist changes by (δv, δω), an acceleration by (δv̇, δω̇), a wrench by (δf, δm), world axes all.
@@ -14,251 +14,34 @@ Coulomb friction without `width` jumps where a joint stands still and has no der
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough import batch, dynamics, programs
+from gough import batch, programs
 from gough.batch import OnError, Rows, Trouble
-from gough.dynamics import Machine, State
-from gough.engine.derivative import gradients, substitute, symbolic, tangents
+from gough.derivative_programs import (
+    direct_forward,
+    direct_loads,
+    direct_reverse,
+    friction_reverse,
+    inverse_forward,
+    inverse_loads,
+    inverse_reverse,
+)
+from gough.dynamics import State
 from gough.engine.execute import CHUNK, Function, with_friction
-from gough.engine.graph import Graph, Symbol
 from gough.errors import InputError, SingularError
-from gough.friction import Loads, magnitudes
-from gough.legs.body import Body
-from gough.linear import factor, factor_symmetric, least_norm, solve_symmetric
 from gough.motion import Array, Motion
-from gough.platforms import rigid
-from gough.programs import Outputs
-from gough.schema import STANDARD_PARAMETERS
-from gough.vectors import Components, cross
 
 if TYPE_CHECKING:
     from gough.robot import Robot
 
-COORDINATES = {
-    "pose": ("position", "rotation"),
-    "twist": ("velocity", "angular_velocity"),
-    "acceleration": ("acceleration", "angular_acceleration"),
-}
 PAIRS = 32768
 """States times unit vectors that a program takes at a time."""
-Seeds = dict[int, Symbol]
-
-
-# Functions of symbols, from which the engine makes programs; samples on the last axis.
-
-
-def graph_of(state: State) -> Graph:
-    """The graph that a state of symbols belongs to."""
-    graph: Graph = state.position.flat[0].graph
-    return graph
-
-
-def _seeds(state: State, changes: Mapping[str, Components]) -> Seeds:
-    """Changes of the state's symbols from changes (6, 1) of pose, twist, acceleration."""
-    seeds: Seeds = {}
-    for name, change in changes.items():
-        linear, angular = (getattr(state, field) for field in COORDINATES[name])
-        turned = cross(change[3:], angular) if name == "pose" else change[3:]
-        seeds |= _paired(linear, change[:3]) | _paired(angular, turned)
-    return seeds
-
-
-def _paired(inputs: Components, changes: Components) -> Seeds:
-    return {one.number: change for one, change in zip(inputs.flat, changes.flat, strict=True)}
-
-
-def _weighted(
-    state: State, outputs: Components, weights: Components, **others: Components
-) -> Outputs:
-    """Σ weight ∂output by pose, twist, acceleration, (6, 1) each, and by other inputs.
-
-    By θ it is Σ r × ∂/∂r over the columns r of R, since (e_k × r)·g = e_k·(r × g).
-    """
-    inputs = {**state._asdict(), **others}
-    flat = np.concatenate([np.ravel(value) for value in inputs.values()])
-    parts = np.split(
-        gradients(outputs, weights, flat), np.cumsum([value.size for value in inputs.values()])
-    )
-    by = {
-        name: part.reshape(value.shape)
-        for (name, value), part in zip(inputs.items(), parts, strict=False)
-    }
-    by["rotation"] = cross(state.rotation, by["rotation"]).sum(axis=1)
-    found = {
-        name: np.concatenate([by[linear], by[angular]])[:, 0]
-        for name, (linear, angular) in COORDINATES.items()
-    }
-    return found | {name: by[name] for name in others}
-
-
-def imbalance(machine: Machine, state: State, forces: Components) -> Components:
-    """E (6, samples) without wrench and friction."""
-    tips, legs = dynamics.moving(machine, state)
-    platform, carried = dynamics.demand(machine, state)
-    total: Components = platform + carried - rigid.gather(tips, legs.w * forces)
-    return total
-
-
-class Sharing(NamedTuple):
-    """How legs share a wrench: Γ = (Jᵀ)⁺ wrench = J λ, of least ‖Γ‖."""
-
-    jacobian: Components
-    """Jᵀ, (6, legs, 1)."""
-    inverse: Components
-    """(Jᵀ)⁺, (legs, 6, 1)."""
-
-    @classmethod
-    def of(cls, machine: Machine, state: State) -> Sharing:
-        """Of a robot in a state."""
-        tips, legs = dynamics.moving(machine, state)
-        jacobian = rigid.jacobian_rows(tips, legs.w)
-        factors = factor(np.moveaxis(jacobian, 0, 1), dynamics.scale(machine))
-        units = graph_of(state).constants(np.eye(6)[..., np.newaxis])
-        return cls(jacobian, np.stack([least_norm(factors, unit) for unit in units], axis=1))
-
-    def forces(self, wrench: Components) -> Components:
-        """(Jᵀ)⁺ wrench, (legs, 1)."""
-        total: Components = (self.inverse * wrench).sum(axis=1)
-        return total
-
-    def transposed(self, weights: Components) -> Components:
-        """J⁺ weights, (6, 1)."""
-        total: Components = (self.inverse * weights[:, np.newaxis]).sum(axis=0)
-        return total
-
-    def shift(self, forces: Components, differentiate: Callable[[Components], Any]) -> Any:
-        """A derivative of J λ at fixed λ = J⁺ Γ."""
-        multipliers = self.transposed(forces)
-        held = forces[0, 0].graph.inputs("multipliers", multipliers.shape)
-        rates = (self.jacobian * held[:, np.newaxis]).sum(axis=0)
-        return substitute(differentiate(rates), held, multipliers)
-
-
-@symbolic
-def inverse_forward(
-    machine: Machine, state: State, forces: Components, wrench_change: Components, **changes: Any
-) -> Outputs:
-    """dΓ (legs,) = dJ λ + (Jᵀ)⁺ (dE − Jᵀ dJ λ) for changes of pose, twist, acceleration, wrench.
-
-    With six legs it is J⁻ᵀ dE.
-    """
-    seeds = _seeds(state, {name: changes[f"{name}_change"] for name in COORDINATES})
-    change = tangents(imbalance(machine, state, forces), seeds) - wrench_change
-    sharing = Sharing.of(machine, state)
-    if len(forces) == 6:
-        return {"change": sharing.forces(change)}
-    shift = sharing.shift(forces, lambda rates: tangents(rates, seeds))
-    return {"change": shift + sharing.forces(change - (sharing.jacobian * shift).sum(axis=1))}
-
-
-@symbolic
-def inverse_reverse(
-    machine: Machine, state: State, forces: Components, weights: Components
-) -> Outputs:
-    """Σ weight dΓ by pose, twist, acceleration and wrench, (6,) each: `inverse_forward` transposed."""
-    sharing = Sharing.of(machine, state)
-    shared = sharing.transposed(weights)
-    found = _weighted(state, imbalance(machine, state, forces), shared)
-    if len(forces) > 6:
-        rest = weights - (sharing.jacobian * shared[:, np.newaxis]).sum(axis=0)
-        shift = sharing.shift(forces, lambda rates: _weighted(state, rates, rest)["pose"])
-        found["pose"] = found["pose"] + shift
-    return found | {"wrench": -shared}
-
-
-@symbolic
-def direct_forward(
-    machine: Machine,
-    state: State,
-    forces: Components,
-    pose_change: Components,
-    twist_change: Components,
-    forces_change: Components,
-    wrench_change: Components,
-) -> Outputs:
-    """dξ̇ (6,) = −M⁻¹ dE for changes of pose, twist, forces and wrench; the state's acceleration is ξ̇."""
-    seeds = _seeds(state, {"pose": pose_change, "twist": twist_change})
-    seeds |= _paired(forces, forces_change)
-    change = tangents(imbalance(machine, state, forces), seeds) - wrench_change
-    return {"change": _accelerated(machine, state, -change)}
-
-
-@symbolic
-def direct_reverse(
-    machine: Machine, state: State, forces: Components, weights: Components
-) -> Outputs:
-    """Σ weight dξ̇ by pose, twist, forces and wrench: `direct_forward` transposed."""
-    shared = _accelerated(machine, state, weights)
-    found = _weighted(state, imbalance(machine, state, forces), -shared, forces=forces)
-    del found["acceleration"]
-    return found | {"wrench": shared}
-
-
-def _accelerated(machine: Machine, state: State, wrench: Components) -> Components:
-    """M⁻¹ times a wrench."""
-    matrix = dynamics.mass_matrix(machine, state)
-    return solve_symmetric(factor_symmetric(matrix, dynamics.scale(machine)), wrench)
-
-
-@symbolic
-def friction_reverse(
-    machine: Machine,
-    state: State,
-    forces: Components,
-    loads: Components,
-    multipliers: Components,
-    weights: Components,
-) -> Outputs:
-    """Weights (6 + 4 legs,) times derivatives of E, of s − |V| and of Γ − J λ: all 0 in a solution.
-
-    By pose, twist, acceleration, forces Γ, loads s and multipliers λ; friction under loads s is in E.
-    """
-    tips, legs = dynamics.moving(machine, state)
-    load = machine.equations.load(machine.legs, legs, machine.gravity)
-    rub = dynamics._rubbing(machine, state, legs, Loads(loads[0], loads[1], loads[2]))
-    couple = machine.equations.couple_at_tip(machine.legs, legs, rub.universal + rub.spherical)
-    push = legs.w * (forces + rub.slider) + couple - dynamics.at_tip(legs, load)
-    reactions = machine.equations.reactions(
-        machine.legs, legs, load, push, rub.universal, rub.spherical
-    )
-    felt = magnitudes(dynamics.load_vectors(machine, reactions))
-    demand = dynamics.platform_demand(machine, state) + dynamics._couple(rub.spherical)
-    rates = (rigid.jacobian_rows(tips, legs.w) * multipliers[:, np.newaxis]).sum(axis=0)
-    wrong = np.concatenate([demand - rigid.gather(tips, push), *(loads - felt), forces - rates])
-    return _weighted(state, wrong, weights, forces=forces, loads=loads, multipliers=multipliers)
-
-
-def inverse_loads(machine: Machine, state: State, wrench: Components, loads: Components) -> Outputs:
-    """Loads that friction feels in inverse dynamics, (3, legs)."""
-    found = programs.inverse_dynamics(machine, state, wrench, loads=loads)
-    return {name: found[name] for name in ("caused", "vectors")} | {"loads": found["caused"]}
-
-
-def direct_loads(
-    machine: Machine, state: State, wrench: Components, forces: Components, loads: Components
-) -> Outputs:
-    """Loads that friction feels in direct dynamics, (3, legs)."""
-    found = programs.direct_dynamics(machine, state, forces, wrench, loads)
-    return {name: found[name] for name in ("caused", "vectors")} | {"loads": found["caused"]}
-
-
-@symbolic
-def regressor_row(machine: Machine, state: State, weights: Components) -> Outputs:
-    """Σ weight ∂Γ/∂X, (parameters,): Γ is linear in X, so the values of X never enter."""
-    graph = graph_of(state)
-    unknown = graph.inputs("standard", (31 * len(weights) + 10, 1))
-    wrench = graph.constants(np.zeros((6, 1)))
-    forces = dynamics.inverse(_with_parameters(machine, unknown), state, wrench).forces
-    return {"row": gradients(forces, weights, unknown)}
-
-
-# What users ask for: arrays with the batch axes of the motion in front.
 
 
 @dataclass(frozen=True)
@@ -411,69 +194,6 @@ def direct_dynamics_vjp(
     """Derivatives (..., 6), by forces (..., legs), of weights (..., 6) times (v̇, ω̇)."""
     asked = _Asked(robot, motion, forces, wrench, friction, on_error)
     return DirectDerivatives(**asked.reverse(weights))
-
-
-def parameter_names(robot: Robot) -> tuple[str, ...]:
-    """Names of the standard inertial parameters, in the order of `standard_parameters`.
-
-    For each leg its three bodies, ten parameters each ("leg 1 rod XX"); the rotor masses; the
-    platform's ten.
-    """
-    legs = [f"leg {i + 1}" for i in range(robot.leg_count)]
-    bodies = robot.machine.equations.BODIES
-    names = [
-        f"{leg} {body} {key}" for leg in legs for body in bodies for key in STANDARD_PARAMETERS
-    ]
-    names += [f"{leg} rotor_mass" for leg in legs]
-    return (*names, *(f"platform {key}" for key in STANDARD_PARAMETERS))
-
-
-def standard_parameters(robot: Robot) -> Array:
-    """X (parameters,): what `parameter_names` says, payload counted with the platform, SI units."""
-    machine = robot.machine
-    bodies = [_ten(getattr(machine.legs, name)) for name in machine.equations.BODIES]
-    legs = np.stack(bodies).transpose(2, 0, 1)
-    parts = (legs, machine.legs.rotor_mass, _ten(machine.platform))
-    return np.concatenate([np.ravel(part) for part in parts])
-
-
-def regressor(robot: Robot, motion: Motion, *, on_error: OnError = "raise") -> Array:
-    """W (..., legs, parameters) with Γ = W X: no friction, no wrench; X as `standard_parameters`.
-
-    The exact derivative of the forces by the standard inertial parameters, which does not depend on
-    their values. With more than six legs Γ is the one of least norm.
-    """
-    forces = robot.inverse_dynamics(motion, friction=False, on_error=on_error).forces
-    rows = batch.lay_out(motion, {"forces": (forces, (robot.leg_count,))})
-    state = {name: rows.fields[name] for name in State._fields}
-    out = matrices(robot, regressor_row, rows.rows, state, np.eye(robot.leg_count))
-    return batch.settle(rows, out, batch.not_finite(rows), on_error)["row"]
-
-
-def _ten(body: Body) -> Array:
-    """XX XY XZ YY YZ ZZ MX MY MZ M of bodies, (10, bodies)."""
-    tensor = body.inertia[np.triu_indices(3)]
-    return np.concatenate([tensor, body.first_moment, body.mass[np.newaxis]])[..., 0]
-
-
-def _with_parameters(machine: Machine, standard: Components) -> Machine:
-    """The robot with other inertial parameters (parameters, 1)."""
-    count = machine.points.shape[1]
-    legs = standard[: 30 * count].reshape(count, 3, 10, 1)
-    bodies = {
-        name: _body(np.moveaxis(legs[:, i], 0, 1))
-        for i, name in enumerate(machine.equations.BODIES)
-    }
-    rotors = standard[30 * count : 31 * count]
-    return machine._replace(
-        legs=machine.legs._replace(rotor_mass=rotors, **bodies),
-        platform=_body(standard[31 * count :, np.newaxis]),
-    )
-
-
-def _body(ten: Components) -> Body:
-    """Bodies from their ten parameters, (10, bodies, 1)."""
-    return Body(ten[9], ten[6:9], ten[[[0, 1, 2], [1, 3, 4], [2, 4, 5]]])
 
 
 class _Model(NamedTuple):

@@ -134,11 +134,11 @@ def inverse(
     factorise, solve = SOLVERS[solver]
     factors = factorise(np.moveaxis(jacobian, 0, 1), scale(machine))
     wanted = platform_demand(machine, state) + rigid.gather(tips, load.sideways) - wrench
-    rubbing = _rubbing(machine, state, legs, loads)
+    rubbing = rubbing_under(machine, state, legs, loads)
     push = machine.equations.couple_at_tip(
         machine.legs, legs, rubbing.universal + rubbing.spherical
     )
-    wanted = wanted - rigid.gather(tips, push) + _couple(rubbing.spherical)
+    wanted = wanted - rigid.gather(tips, push) + couple_wrench(rubbing.spherical)
     along = load.along - rubbing.slider
     if len(along) == len(wanted):  # six legs: each actuator takes what is along its own line
         forces = solve(factors, wanted) + along
@@ -168,7 +168,7 @@ def direct(
     tips, legs = coasting(machine, state)
     inertia = machine.equations.inertia(machine.legs, legs)
     load = machine.equations.load(machine.legs, legs, machine.gravity)
-    rubbing = _rubbing(machine, state, legs, loads)
+    rubbing = rubbing_under(machine, state, legs, loads)
     push = machine.equations.couple_at_tip(
         machine.legs, legs, rubbing.universal + rubbing.spherical
     )
@@ -176,7 +176,7 @@ def direct(
     tip_force = legs.w * (driving - load.along) + push - load.sideways - matvec(inertia, tips.bias)
     bias = rigid.bias(machine.platform, state.rotation, state.angular_velocity, machine.gravity)
     roots = factor_symmetric(_whole_mass(machine, state, tips, inertia), scale(machine))
-    driven = wrench - bias - _couple(rubbing.spherical) + rigid.gather(tips, tip_force)
+    driven = wrench - bias - couple_wrench(rubbing.spherical) + rigid.gather(tips, tip_force)
     found = solve_symmetric(roots, driven)
     moved = state._replace(
         acceleration=found[:3, np.newaxis], angular_acceleration=found[3:, np.newaxis]
@@ -190,7 +190,7 @@ def direct(
     return Direct(found, driven, legs, reactions, roots.health)
 
 
-def _rubbing(
+def rubbing_under(
     machine: Machine, state: State, legs: LegKinematics, loads: Loads | None
 ) -> JointFriction:
     """Friction under given loads; none without."""
@@ -284,7 +284,7 @@ def _through(jacobian: Components, forces: Components) -> Components:
     return total
 
 
-def _couple(couples: Components) -> Components:
+def couple_wrench(couples: Components) -> Components:
     """Sum of couples on the platform as a wrench (6, samples)."""
     total = couples.sum(axis=1)
     return np.concatenate([0 * total, total])

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough import batch, files, forward, programs
+from gough import batch, derivatives, files, forward, programs, regressor
 from gough.batch import OnError
 from gough.check import Report, check
 from gough.contributions import Contributions
@@ -248,6 +248,49 @@ class Robot:
             shapes = f"motion {motion.shape}, force {pushed.shape[:-1]}, moment {turned.shape[:-1]}"
             raise InputError(f"the batch axes do not fit: {shapes}") from None
         return np.concatenate([pushed, np.cross(arm, pushed) + turned], axis=-1)
+
+    def linearize(
+        self,
+        motion: Motion,
+        forces: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        *,
+        on_error: OnError = "raise",
+    ) -> derivatives.Linearization:
+        """A (..., 12, 12) and B (..., 12, legs) near a motion; see `gough.derivatives.linearize`."""
+        return derivatives.linearize(self, motion, forces, wrench, friction, on_error=on_error)
+
+    def inverse_dynamics_derivatives(
+        self,
+        motion: Motion,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        *,
+        on_error: OnError = "raise",
+    ) -> derivatives.InverseDerivatives:
+        """∂Γ/∂(pose, twist, acceleration, wrench), (..., legs, 6) each."""
+        return derivatives.inverse_dynamics_derivatives(
+            self, motion, wrench, friction, on_error=on_error
+        )
+
+    def direct_dynamics_derivatives(
+        self,
+        motion: Motion,
+        forces: ArrayLike,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        *,
+        on_error: OnError = "raise",
+    ) -> derivatives.DirectDerivatives:
+        """∂(v̇, ω̇)/∂(pose, twist, forces, wrench)."""
+        return derivatives.direct_dynamics_derivatives(
+            self, motion, forces, wrench, friction, on_error=on_error
+        )
+
+    def regressor(self, motion: Motion, on_error: OnError = "raise") -> Array:
+        """W (..., legs, parameters): Γ = W X, X = `gough.regressor.standard_parameters(robot)`."""
+        return regressor.regressor(self, motion, on_error=on_error)
 
     def to_casadi(self, name: str, *, loads: bool = False) -> Any:
         """A program ("inverse_dynamics", …) as a `casadi.Function`; see `gough.export.to_casadi`."""

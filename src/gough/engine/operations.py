@@ -1,7 +1,7 @@
 """How many operations the models take, beside Khalil & Guegan 2004, Table IV.
 
-Counted on the traced program of one state, parameters symbolic: additions, multiplications, divisions and
-square roots; negations are free. Work on parameters alone is done once a robot and not counted.
+Counted on the traced program of one state, parameters symbolic: additions, multiplications, divisions
+and square roots; negations are free. Work on parameters alone is done once a robot and not counted.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def paper_robot(parameters: int) -> Robot:
         body: {key: 0.1 + 0.01 * i for i, key in enumerate(keys.split())}
         for body, keys in names.items()
     }
-    platform = "XX XY XZ YY YZ ZZ MX MY MZ M".split()
+    platform = ["XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M"]
     return Robot.from_dict(
         {
             "format": 1,

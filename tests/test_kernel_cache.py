@@ -1,0 +1,423 @@
+"""Kernels on disk: whatever happens to the cache, answers are right."""
+
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import gough
+from gough import Motion, doctor, programs
+from gough.engine import cache as disk
+from gough.engine import compiled
+from gough.engine.execute import NumPyExecutor
+from gough.engine.trace import trace
+
+FIELDS = {
+    "position": np.array([[0.02, -0.01, 0.81], [0.0, 0.0, 0.8], [0.05, 0.03, 0.78]]),
+    "rotation": np.eye(3)[np.newaxis],
+    "velocity": np.array([[0.1, 0.2, 0.3]]),
+    "angular_velocity": np.array([[0.3, 0.2, -0.1]]),
+    "acceleration": np.zeros((1, 3)),
+    "angular_acceleration": np.zeros((1, 3)),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty cache folder, and no kernels in memory."""
+    monkeypatch.setenv("GOUGH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiled, "_kernels", {})
+    return tmp_path / "cache"
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return gough.load("kim-ryu-2002")
+
+
+@pytest.fixture(scope="module")
+def right(robot):
+    """Leg coordinates by NumPy."""
+    return NumPyExecutor(robot.machine)(programs.jacobian, 3, FIELDS)["jacobian"]
+
+
+def jacobian(robot):
+    """The Jacobian through the cache, as a new process would compute it, and where the kernel was."""
+    compiled._kernels.clear()
+    bound = compiled.CompiledExecutor(robot.machine).bind(programs.jacobian, {})
+    return bound.run(3, FIELDS)["jacobian"], bound.kernel.from_disk
+
+
+def assert_right(found, right):
+    np.testing.assert_allclose(found, right, rtol=0, atol=1e-13)
+
+
+def kernels(folder):
+    return sorted(folder.glob("*.kernel"))
+
+
+def test_a_kernel_is_made_once_and_then_comes_from_disk(folder, robot, right):
+    first, from_disk = jacobian(robot)
+    assert_right(first, right)
+    assert not from_disk
+    (file,) = kernels(folder)
+    assert [path.name for path in folder.iterdir()] == [file.name]
+    stamp = file.stat().st_mtime_ns
+    second, from_disk = jacobian(robot)
+    assert from_disk
+    assert_array_equal(second.view(np.int64), first.view(np.int64))
+    assert file.stat().st_mtime_ns == stamp
+
+
+def damage_at(share):
+    """Flip one bit of a file, so far into it."""
+
+    def damage(data):
+        place = int(share * (len(data) - 1))
+        return data[:place] + bytes([data[place] ^ 0x10]) + data[place + 1 :]
+
+    return damage
+
+
+def resealed(change):
+    """A file whose hash fits, but whose contents are not a kernel's."""
+
+    def damage(data):
+        head = len(disk.MAGIC) + 32
+        content = change(data[head:])
+        return disk.MAGIC + hashlib.sha256(content).digest() + content
+
+    return damage
+
+
+def without_description(content):
+    size = int.from_bytes(content[:8], "little")
+    return (2).to_bytes(8, "little") + b"{}" + content[8 + size :]
+
+
+DAMAGES = {
+    "empty": lambda data: b"",
+    "one byte": lambda data: data[:1],
+    "only the magic": lambda data: disk.MAGIC,
+    "no contents": lambda data: data[: len(disk.MAGIC) + 32],
+    "half": lambda data: data[: len(data) // 2],
+    "all but one byte": lambda data: data[:-1],
+    "one byte more": lambda data: data + b"\0",
+    "wrong magic": lambda data: b"gough-kernel-0\n" + data[len(disk.MAGIC) :],
+    "garbage": lambda data: random.Random(0).randbytes(len(data)),
+    "zeros": lambda data: bytes(len(data)),
+    "magic and garbage": lambda data: disk.MAGIC + random.Random(1).randbytes(len(data)),
+    "a text": lambda data: b"# not a kernel\n" * 1000,
+    "bit flipped in the magic": damage_at(0.0),
+    "bit flipped in the hash": damage_at(30 / 20000),
+    "bit flipped in the description": damage_at(0.2),
+    "bit flipped in the code": damage_at(0.9),
+    "bit flipped in the last byte": damage_at(1.0),
+    "sealed nothing": resealed(lambda content: b""),
+    "sealed garbage": resealed(lambda content: random.Random(2).randbytes(500)),
+    "sealed, no description": resealed(without_description),
+    "sealed, description too long": resealed(lambda content: b"\xff" * 8 + content[8:]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_files_are_made_anew(folder, robot, right, damage):
+    folder.mkdir()
+    sound = _sound(robot)
+    path = folder / sound[0]
+    path.write_bytes(DAMAGES[damage](sound[1]))
+    found, from_disk = jacobian(robot)
+    assert_right(found, right)
+    assert not from_disk
+    assert path.read_bytes()[: len(disk.MAGIC)] == disk.MAGIC
+    again, from_disk = jacobian(robot)
+    assert from_disk
+    assert_array_equal(again, found)
+
+
+_kept = {}
+
+
+def _sound(robot):
+    """Name and contents of the sound file."""
+    if not _kept:
+        jacobian(robot)
+        (path,) = kernels(disk.folder())
+        _kept["file"] = (path.name, path.read_bytes())
+        path.unlink()
+    return _kept["file"]
+
+
+def test_a_folder_in_place_of_a_file(folder, robot, right):
+    folder.mkdir()
+    name, _ = _sound(robot)
+    (folder / name / "more").mkdir(parents=True)
+    for _ in range(2):
+        found, from_disk = jacobian(robot)
+        assert_right(found, right)
+        assert not from_disk
+    assert [path.name for path in folder.iterdir()] == [name]  # nothing else is left behind
+
+
+@pytest.mark.parametrize("place", ["file/below", "/dev/null/cache", "/proc/gough"])
+def test_a_folder_that_cannot_be_made(tmp_path, monkeypatch, robot, right, place):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("GOUGH_CACHE", str(tmp_path / place))
+    found, from_disk = jacobian(robot)
+    assert_right(found, right)
+    assert not from_disk
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs POSIX permissions")
+def test_a_folder_without_write_permission(folder, robot, right):
+    folder.mkdir()
+    folder.chmod(0o500)
+    try:
+        found, _ = jacobian(robot)
+        assert_right(found, right)
+        assert os.geteuid() == 0 or not list(folder.iterdir())  # root may write anywhere
+    finally:
+        folder.chmod(0o700)
+
+
+def test_a_full_disk(folder, robot, right, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(disk.os, "replace", full)
+    found, from_disk = jacobian(robot)
+    assert_right(found, right)
+    assert not from_disk
+    assert list(folder.iterdir()) == []
+
+
+def test_without_a_home_folder(monkeypatch, robot, right):
+    """A user number without an entry and without HOME, as some containers run."""
+    for name in ("GOUGH_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    assert_right(jacobian(robot)[0], right)
+
+
+def test_doctor_counts_kernels_and_damaged_ones(folder, robot, monkeypatch):
+    monkeypatch.setattr(doctor, "CHECKED", ())
+
+    def finding():
+        (found,) = [one for one in doctor.report() if one.what == "kernel cache"]
+        return found
+
+    assert "0 kernels" in finding().finding
+    assert not folder.exists()  # looking changes nothing
+    jacobian(robot)
+    found = finding()
+    assert found.ok
+    assert str(folder) in found.finding
+    assert "1 kernels" in found.finding
+    assert found.advice == ""
+    (folder / "other.kernel").write_bytes(b"garbage")
+    (folder / "another.kernel").mkdir()
+    found = finding()
+    assert found.ok
+    assert "3 kernels" in found.finding
+    assert "2 damaged" in found.finding
+    assert "other.kernel" in found.advice
+    monkeypatch.setenv("GOUGH_CACHE", "/dev/null/cache")
+    found = finding()
+    assert not found.ok
+    assert "not writable: Not a directory" in found.finding
+    assert "GOUGH_CACHE" in found.advice
+
+
+def test_every_structure_program_and_version_has_its_own_kernel(folder, robot, monkeypatch):
+    machine = robot.machine
+    keys = set()
+
+    def note(key, make):
+        keys.add(disk._digest(key))
+        raise StopIteration
+
+    monkeypatch.setattr(disk, "load_or_make", note)
+
+    def ask(one, function=programs.inverse_dynamics, **inputs):
+        compiled._kernels.clear()
+        before = len(keys)
+        with pytest.raises(StopIteration):
+            compiled.CompiledExecutor(one).bind(function, inputs or {"wrench": (6,)})
+        return len(keys) - before
+
+    assert ask(machine) == 1
+    assert ask(machine) == 0
+    heavier = robot.edited({"platform.mass": 20.0}).machine
+    assert ask(heavier) == 0  # numbers are inputs
+    assert ask(robot.edited({"platform.mass": 0.0}).machine) == 1  # zeros are structure
+    assert ask(robot.edited({"legs.branch": "plus"}).machine) == 1
+    assert ask(gough.load("sinatra-xi-staicu-2009").machine) == 1
+    assert ask(machine, programs.direct_dynamics, forces=(6,), wrench=(6,)) == 1
+    assert ask(machine, wrench=(6,), preload=(6,)) == 1
+    assert ask(machine, wrench=(6,), loads=(3, 6)) == 1
+    monkeypatch.setattr(gough, "__version__", "0.0.0")
+    assert ask(machine) == 1
+    monkeypatch.setattr(disk, "_own_source", lambda: b"other equations")
+    assert ask(machine) == 1
+    monkeypatch.setattr(disk, "lanes", lambda: 2)
+    assert ask(machine) == 1
+    monkeypatch.setattr(disk.llvm, "get_host_cpu_name", lambda: "other")
+    assert ask(machine) == 1
+
+
+def test_what_is_stored_is_what_was_made(folder, robot):
+    program = trace(programs.inverse_dynamics, robot.machine, {"wrench": (6,)})
+    made = disk.load_or_make(("a",), lambda: program)
+    stored = disk.load_or_make(("a",), lambda: pytest.fail("made twice"))
+    assert (made.from_disk, stored.from_disk) == (False, True)
+    assert stored.prologue == made.prologue == program.prologue
+    assert stored.hoisted == made.hoisted == program.hoisted
+    assert list(stored.field_shapes.items()) == list(program.fields.items())
+    assert {name: one.shape for name, one in program.outputs.items()} == stored.outputs
+    assert list(stored.outputs) == list(program.outputs)
+
+
+# Processes
+
+COMMON = """
+    import hashlib, json, os, random, signal, sys, time
+    import numpy as np
+    import gough
+    from gough.engine import cache as disk, compiled
+
+    robot = gough.load("kim-ryu-2002")
+    motion = gough.Motion([[0.02, -0.01, 0.81], [0.0, 0.0, 0.8]], None, [0.1, 0.2, 0.3])
+
+    def forces(robot):
+        compiled._kernels.clear()
+        robot.__dict__.pop("executor", None)
+        found = robot.inverse_dynamics(motion, friction=False).forces
+        (bound,) = robot.executor._ready.values()
+        return found, bound.kernel.from_disk
+"""
+
+
+def run(script, folder, *arguments):
+    """What a script prints as JSON in a process of its own."""
+    result = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(COMMON) + textwrap.dedent(script)]
+        + [str(one) for one in arguments],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        env={**os.environ, "GOUGH_CACHE": str(folder)},
+    )
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def expected_forces(robot):
+    motion = Motion([[0.02, -0.01, 0.81], [0.0, 0.0, 0.8]], None, [0.1, 0.2, 0.3])
+    plain = gough.load(robot.name)
+    plain.__dict__["executor"] = NumPyExecutor(plain.machine)
+    return plain.inverse_dynamics(motion, friction=False).forces
+
+
+def test_the_next_process_loads_what_the_first_one_made(tmp_path, robot):
+    script = """
+        start = time.perf_counter()
+        found, from_disk = forces(robot)
+        print(json.dumps([found.tolist(), from_disk, time.perf_counter() - start]))
+    """
+    (cold, made, compile_time), (warm, loaded, load_time) = (
+        run(script, tmp_path) for _ in range(2)
+    )
+    assert (made, loaded) == (False, True)
+    assert cold == warm  # to the last bit
+    np.testing.assert_allclose(cold, expected_forces(robot), rtol=1e-11)
+    print(f"first answer cold {compile_time:.3f} s, cached {load_time:.3f} s")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_killed_while_writing(tmp_path, robot):
+    """A child writes its kernel in slow pieces and is killed at a random moment, again and again."""
+    script = """
+        class Slow:
+            def __init__(self, handle, mode):
+                self.handle = handle
+            def __enter__(self):
+                return self
+            def __exit__(self, *_):
+                os.close(self.handle)
+            def write(self, data):
+                for start in range(0, len(data), 1024):
+                    os.write(self.handle, data[start : start + 1024])
+                    time.sleep(0.002)
+
+        rng, folder, rounds = random.Random(5), disk.folder(), []
+        inverse_dynamics = gough.programs.inverse_dynamics
+        program = compiled.trace(inverse_dynamics, robot.machine, {"wrench": (6,)})
+        code = disk._compile(program)
+        disk._compile = lambda program: code  # only the writing matters here
+        for _ in range(12):
+            child = os.fork()
+            if child == 0:
+                os.fdopen = Slow
+                forces(robot)
+                os._exit(0)
+            deadline = time.monotonic() + 20
+            while time.monotonic() < deadline and not list(folder.glob("*")):
+                time.sleep(0.001)
+            time.sleep(rng.uniform(0, 0.07))
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            left = sorted(path.name[:9] for path in folder.iterdir() if path.suffix != ".kernel")
+            found, from_disk = forces(robot)
+            rounds.append([found.tolist(), from_disk, left])
+            for path in folder.iterdir():
+                path.unlink()
+        print(json.dumps(rounds))
+    """
+    right = expected_forces(robot)
+    rounds = run(script, tmp_path)
+    for found, _, left in rounds:
+        np.testing.assert_allclose(found, right, rtol=1e-11)
+        # what a killed process was writing stays behind under its temporary name, and is never read
+        assert left in ([], [".writing-"])
+    assert any(left for *_, left in rounds)
+    assert not all(from_disk for _, from_disk, _ in rounds)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_eight_processes_at_once_on_an_empty_cache(tmp_path, robot):
+    script = """
+        start, results = time.monotonic() + 0.5, []
+        for _ in range(8):
+            reading, writing = os.pipe()
+            child = os.fork()
+            if child == 0:
+                time.sleep(max(0.0, start - time.monotonic()))
+                found, from_disk = forces(robot)
+                again, _ = forces(robot)
+                os.write(writing, json.dumps([found.tolist(), again.tolist(), from_disk]).encode())
+                os._exit(0)
+            os.close(writing)
+            results.append((child, reading))
+        answers = []
+        for child, reading in results:
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            answers.append([status, *json.loads(os.read(reading, 100000))])
+        print(json.dumps([answers, sorted(path.suffix for path in disk.folder().iterdir())]))
+    """
+    answers, files = run(script, tmp_path)
+    right = expected_forces(robot)
+    assert len(answers) == 8
+    for status, found, again, _ in answers:
+        assert status == 0
+        assert found == again == answers[0][1]
+        np.testing.assert_allclose(found, right, rtol=1e-11)
+    assert files == [".kernel"]
+    assert run("print(json.dumps(forces(robot)[1]))", tmp_path)
