@@ -14,6 +14,7 @@ from gough.errors import Failure, InputError, NotFiniteError, SampleError
 from gough.motion import Array, Motion
 
 OnError = Literal["raise", "nan"]
+STATE_RANKS = {name: 2 if name == "rotation" else 1 for name in State._fields}
 
 
 class Rows(NamedTuple):
@@ -39,11 +40,12 @@ def lay_out(motion: Motion, given: Mapping[str, tuple[ArrayLike, tuple[int, ...]
     """Rows of a motion's fields and of further inputs, which come with the shape of one sample."""
     if not isinstance(motion, Motion):
         raise InputError(f"needs a gough.Motion, has {type(motion).__name__}")
-    ranks = {name: 2 if name == "rotation" else 1 for name in State._fields}
-    arrays = {name: getattr(motion, name) for name in State._fields}
-    for name, (value, core) in given.items():
-        arrays[name], ranks[name] = _core(name, value, core), len(core)
+    arrays = {name: getattr(motion, name) for name in STATE_RANKS}
+    ranks = STATE_RANKS
     shape = motion.shape
+    if given:
+        ranks = ranks | {name: len(core) for name, (_, core) in given.items()}
+        arrays |= {name: _core(name, value, core) for name, (value, core) in given.items()}
     if any(arrays[name].ndim > ranks[name] for name in given):
         batches = {name: arrays[name].shape[: arrays[name].ndim - ranks[name]] for name in given}
         try:

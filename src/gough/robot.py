@@ -115,6 +115,11 @@ class Robot:
         """Runs the robot's programs: compiled, or NumPy where LLVM is missing."""
         return executor(self.machine)
 
+    @cached_property
+    def _rubs(self) -> bool:
+        """The robot file gives friction."""
+        return not self.machine.friction.none
+
     def inverse_kinematics(self, motion: Motion, on_error: OnError = "raise") -> LegMotion:
         """What each leg does while the platform moves: coordinates, rates, accelerations."""
         return LegMotion(**self._run(programs.inverse_kinematics, motion, on_error))
@@ -325,7 +330,7 @@ class Robot:
         """
         rows = batch.lay_out(motion, inputs or NO_INPUTS)
         residual = None
-        if friction and not self.machine.friction.none:
+        if friction and self._rubs:
             out, residual = with_friction(
                 self.executor, function, rows.rows, rows.fields, self.machine.friction
             )
@@ -333,7 +338,7 @@ class Robot:
             out = self.executor(function, rows.rows, rows.fields)
         margin = out.pop("margin")
         troubles: list[batch.Trouble] = []
-        if not (margin > 0).all():
+        if not margin.min(initial=np.inf) > 0:  # NaN is not
             troubles = batch.not_finite(rows)
             suspects = np.flatnonzero(~(margin > 0))
             troubles += diagnose(self, function, rows, suspects, {one.row for one in troubles})
