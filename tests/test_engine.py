@@ -127,7 +127,7 @@ def assert_same_bits(found, expected):
 # Compiled equals NumPy
 
 
-@settings(repeatable, max_examples=12)
+@settings(repeatable, max_examples=10)
 @given(seeds, kinds, st.sampled_from(SHAPES), st.booleans())
 def test_compiled_equals_numpy(seed, kind, shape, near_singular):
     data, robot, motion, wrench, forces = sample(kind, shape, seed, near_singular=near_singular)
@@ -146,13 +146,13 @@ def test_compiled_equals_numpy(seed, kind, shape, near_singular):
     [
         ("UPS", 8, {}, ("inverse_dynamics", "direct_dynamics")),
         ("PUS", 7, {"axial": False}, ("inverse_dynamics",)),
-        ("UPS", 6, {"friction": True}, ("inverse_dynamics", "direct_dynamics", "reactions")),
-        ("PUS", 6, {"friction": True}, ("inverse_dynamics", "direct_dynamics", "reactions")),
+        ("UPS", 6, {"friction": True}, ("inverse_dynamics", "reactions")),
+        ("PUS", 6, {"friction": True}, ("inverse_dynamics", "direct_dynamics")),
         ("PUS", 6, {"friction": True, "width": 0.2}, ("inverse_dynamics",)),
     ],
 )
 def test_compiled_equals_numpy_for_other_robots(kind, legs, options, names):
-    for seed, shape in enumerate([(7,), (3, 1, 2), ()]):
+    for seed, shape in enumerate([(3, 1, 2), ()]):
         data, robot, motion, wrench, forces = sample(kind, shape, seed, legs, **options)
         plain = by_numpy(data)
         condition = conditions(plain, motion)

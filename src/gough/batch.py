@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.dynamics import State
+from gough.engine.execute import LARGEST
 from gough.errors import Failure, InputError, NotFiniteError, SampleError
 from gough.motion import Array, Motion
 
@@ -93,9 +94,10 @@ def not_finite(rows: Rows) -> list[Trouble]:
     troubles: list[Trouble] = []
     seen: set[int] = set()
     for name, value in rows.fields.items():
-        if np.isfinite(value.sum()):  # one pass; a bad number shows in the sum
+        if abs(value).max(initial=0.0) < LARGEST:  # NaN is not
             continue
-        bad = np.asarray(~np.isfinite(value).reshape(len(value), -1).all(axis=1))
+        sound = np.abs(value) < LARGEST
+        bad = np.asarray(~sound.reshape(len(value), -1).all(axis=1))
         alike = len(value) == 1
         for row in range(rows.rows) if alike else np.flatnonzero(bad):
             if int(row) not in seen:

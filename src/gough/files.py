@@ -49,6 +49,8 @@ def read_text(name: str | os.PathLike[str]) -> tuple[str, str]:
         near = difflib.get_close_matches(str(name), catalogue(), 1)
         hint = f"did you mean {near[0]!r}?" if near else f"catalogue: {', '.join(catalogue())}"
         raise FileError(f"{name}: no such robot file or catalogue name ({hint})")
+    if not path.is_file() and not path.is_dir():
+        raise FileError(f"{path}: not a regular file")
     try:
         size = path.stat().st_size
         if size > LARGEST:

@@ -128,6 +128,10 @@ def solve(robot: Robot, q: ArrayLike, guess: Motion, along: int | None = None) -
         if not -len(batch) <= along < len(batch):
             raise InputError(f"along = {along} is not a batch axis of q, which has {len(batch)}")
         place = along % len(batch)
+        if len(guess.shape) >= len(batch):
+            raise InputError(
+                f"guess has batch shape {guess.shape}; along a path it is the pose before the first"
+            )
         return _march(robot, np.moveaxis(coordinates, place, 0), guess, place)
     try:
         shape = np.broadcast_shapes(batch, guess.shape)
@@ -219,6 +223,8 @@ def _newton(robot: Robot, q: Array, position: Array, rotation: Array) -> Solutio
         active, rows, error = active[~met], rows[~met], error[~met]
         if not active.size or iterations[active[0]] == MOST_ITERATIONS:
             break
+        sane = np.isfinite(rows).all(axis=(1, 2)) & np.isfinite(error).all(axis=1)
+        active, rows, error = active[sane], rows[sane], error[sane]  # the rest stay STALLED
         step, conditions[active] = _step(rows, error, scale)
         singular = ~(conditions[active] < WORST_CONDITION)
         status[active[singular]] = SINGULAR

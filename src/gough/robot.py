@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -235,7 +235,10 @@ class Robot:
             motion, wrench, friction, preload=preload, on_error=on_error
         )
         smooth = self.inverse_dynamics(motion, wrench, False, preload=preload, on_error=on_error)
-        return Contributions(friction=rubbing.forces - smooth.forces, **parts)
+        found = Contributions(friction=rubbing.forces - smooth.forces, **parts)
+        for part in fields(found):
+            getattr(found, part.name)[np.isnan(rubbing.forces)] = np.nan
+        return found
 
     def tool_wrench(
         self, motion: Motion, force: ArrayLike, moment: ArrayLike = (0.0, 0.0, 0.0)
@@ -329,6 +332,10 @@ class Robot:
         friction loop, which runs if the robot has friction and it is asked for.
         """
         rows = batch.lay_out(motion, inputs or NO_INPUTS)
+        if motion.modes:
+            raise InputError(
+                f"motion has {motion.modes} elastic coordinates, the platform is rigid"
+            )
         residual = None
         if friction and self._rubs:
             out, residual = with_friction(

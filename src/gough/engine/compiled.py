@@ -17,7 +17,7 @@ from gough.dynamics import Machine
 from gough.engine import cache as disk
 from gough.engine.execute import Array, Function
 from gough.engine.prologue import evaluate
-from gough.engine.trace import STATE_SHAPES, parameters, structure, trace
+from gough.engine.trace import STATE_SHAPES, parameters, structure_of, trace
 from gough.errors import InputError
 
 BLOCK = 8192
@@ -31,7 +31,7 @@ class CompiledExecutor:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.parameters = parameters(machine)
-        self.structure = structure(self.parameters)
+        self.structure = structure_of(machine)
         self._ready: dict[tuple[str, ...], BoundKernel] = {}
 
     def __call__(

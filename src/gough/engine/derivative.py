@@ -30,7 +30,7 @@ from gough.engine.execute import Function
 from gough.engine.graph import INPUT, Graph, Symbol
 from gough.engine.program import HOISTED, Array, Program, Step
 from gough.engine.prologue import evaluate
-from gough.engine.trace import parameters, structure, trace
+from gough.engine.trace import parameters, structure_of, trace
 
 BLOCK = 256
 """Rows that NumPy evaluates at a time: all values of a program stay in memory for so many."""
@@ -184,7 +184,7 @@ def _program(
     function: Function, machine: Machine, inputs: Mapping[str, tuple[int, ...]]
 ) -> Program:
     """The program of a function for a robot's structure; places of its inputs are those in a row."""
-    marks = structure(parameters(machine))
+    marks = structure_of(machine)
     legs = machine.points.shape[1]
     name = f"{function.__module__}.{function.__name__}"
     key = (name, machine.equations.__name__, legs, marks, tuple(inputs.items()))

@@ -16,8 +16,8 @@ from gough.friction import Friction, consistent
 Array = np.ndarray[Any, Any]
 Function = Callable[..., Mapping[str, Array]]
 
-LARGEST = 1e300
-"""Inputs whose sum is not below are not finite: such a state has no margin."""
+LARGEST = 1e60
+"""Inputs whose sum is not below are not finite, or beyond all reason: such a state has no margin."""
 CHUNK = 2048
 """Rows of a NumPy chunk: its work arrays stay in the processor's cache."""
 

@@ -27,9 +27,19 @@ def parameters(machine: Machine) -> Array:
     return np.concatenate([np.ravel(leaf) for leaf in leaves])
 
 
+def structure_of(machine: Machine) -> bytes:
+    """The structure of a robot's parameters: programs are made for this.
+
+    The branch of a PUS leg is a number: its sign is no reason for another program.
+    """
+    if hasattr(machine.legs, "sign"):
+        machine = machine._replace(legs=machine.legs._replace(sign=np.nan * machine.legs.sign))
+    return structure(parameters(machine))
+
+
 def structure(values: Array) -> bytes:
-    """Which parameters are 0, 1, −1, or any number: programs are made for this."""
-    marks = np.full(values.shape, 3, dtype=np.uint8)
+    """Which parameters are 0, 1, −1, or any number."""
+    marks = np.full(values.shape, len(STRUCTURAL), dtype=np.uint8)
     for mark, value in enumerate(STRUCTURAL):
         marks[values == value] = mark
     return marks.tobytes()
@@ -46,8 +56,7 @@ def trace(
     dropped from the outputs.
     """
     graph = Graph()
-    values = parameters(machine)
-    marks = np.frombuffer(structure(values), dtype=np.uint8)
+    marks = np.frombuffer(structure_of(machine), dtype=np.uint8)
     place = 0
 
     def symbolic(leaf: Array) -> Array:
