@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
+
 from oracles.opened_tree import OpenedLeg
 from oracles.robot_parts import Body, gravity, read_legs, read_platform
 

@@ -1,0 +1,114 @@
+"""gough's own contenders: the kernel alone, the robot's methods, one state, NumPy."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.timing import Contender
+from gough import Motion, Robot, programs
+from gough.doctor import states
+from gough.dynamics import State
+from gough.engine.compiled import BoundKernel, CompiledExecutor, SingleState, _cores
+from gough.engine.execute import NumPyExecutor
+from gough.engine.trace import trace
+
+Array = np.ndarray[Any, Any]
+
+BLOCK = 8192
+"""States of the kernel alone: one block, as a thread takes it."""
+BATCH = 65_536
+FEW = 2048
+"""States for NumPy."""
+INPUTS = {
+    "inverse_dynamics": {"wrench": (6,)},
+    "direct_dynamics": {"wrench": (6,), "forces": (6,)},
+}
+CORES = _cores()
+
+
+class Setup(NamedTuple):
+    """A robot with states and the forces that belong to them; friction stays out of all contenders."""
+
+    robot: Robot
+    motion: Motion
+    forces: Array
+
+    def fields(self, name: str, rows: slice) -> dict[str, Array]:
+        """Contiguous inputs of a program."""
+        fields = {
+            one: np.ascontiguousarray(getattr(self.motion, one)[rows]) for one in State._fields
+        }
+        fields["wrench"] = np.zeros((1, 6))
+        if "forces" in INPUTS[name]:
+            fields["forces"] = np.ascontiguousarray(self.forces[rows])
+        return fields
+
+
+def setup(robot: Robot) -> Setup:
+    """Random states of a robot and their forces."""
+    motion = states(robot, BATCH)
+    return Setup(robot, motion, robot.inverse_dynamics(motion, friction=False).forces)
+
+
+def bound_kernel(robot: Robot, name: str) -> BoundKernel:
+    """The compiled program of a robot."""
+    return CompiledExecutor(robot.machine).bind(getattr(programs, name), INPUTS[name])
+
+
+def operations(robot: Robot, name: str) -> int:
+    """Operations a state, the 6×6 solve and the health column included."""
+    return trace(getattr(programs, name), robot.machine, INPUTS[name]).tally().total()
+
+
+def contenders(given: Setup, name: str) -> dict[str, Contender]:
+    """All of ours for a program."""
+    robot, motion, forces = given
+    plain = Robot.from_text(robot.text)
+    plain.__dict__["executor"] = NumPyExecutor(plain.machine)
+    one, few = motion[0], motion[:FEW]
+    single = SingleState(bound_kernel(robot, name))
+    for field, value in given.fields(name, slice(0, 1)).items():
+        single.inputs[field][...] = value[0]
+
+    def ask(which: Robot, states: Motion, pushed: Array, threads: int) -> object:
+        os.environ["GOUGH_THREADS"] = str(threads)
+        if name == "direct_dynamics":
+            return which.direct_dynamics(states, pushed, friction=False)
+        return which.inverse_dynamics(states, friction=False)
+
+    found = {
+        "kernel, 1 thread": Contender(_kernel(given, name), BLOCK),
+        "robot, 1 thread": Contender(lambda: ask(robot, motion, forces, 1), BATCH),
+    }
+    if CORES > 1:
+        every = Contender(lambda: ask(robot, motion, forces, CORES), BATCH)
+        found[f"robot, {CORES} threads"] = every
+    return found | {
+        "NumPy": Contender(lambda: ask(plain, few, forces[:FEW], 1), FEW),
+        "one state, compiled function": Contender(single),
+        "one state, robot": Contender(lambda: ask(robot, one, forces[0], 1)),
+        "one state, NumPy": Contender(lambda: ask(plain, one, forces[0], 1)),
+    }
+
+
+def _kernel(given: Setup, name: str) -> Any:
+    """A call of the kernel alone on plain arrays."""
+    bound = bound_kernel(given.robot, name)
+    fields = given.fields(name, slice(0, BLOCK))
+    arrays = [fields[one] for one in bound.kernel.field_shapes]
+    results = [np.empty((BLOCK, *shape)) for shape in bound.kernel.outputs.values()]
+    inputs = (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
+    strides = (ctypes.c_int64 * len(arrays))(
+        *(0 if len(a) == 1 else a.strides[0] // 8 for a in arrays)
+    )
+    outputs = (ctypes.c_void_p * len(results))(*(a.ctypes.data for a in results))
+    hoisted = bound.hoisted.ctypes.data
+
+    def call(keep: Any = (bound, arrays, results)) -> None:
+        bound.function(BLOCK, inputs, strides, hoisted, outputs)
+
+    return call
