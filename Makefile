@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test lock clean
+.PHONY: help demo test bench lock clean
 
 help:
 	@echo "make demo   reproduce the papers; pictures and a page in demo/"
 	@echo "make test   style, types, layering and all tests"
+	@echo "make bench  speed beside Pinocchio and CasADi, about two minutes; docs/benchmarks.md"
 	@echo "make lock   pin the newest versions of everything in requirements.lock"
 	@echo "make clean  remove the virtual environment and the demo"
 
@@ -39,6 +40,14 @@ test: $(VENV)/test.stamp
 	$(BIN)/lint-imports
 	@echo "— tests"
 	$(BIN)/pytest -n auto
+
+$(VENV)/bench.stamp: $(VENV)/core.stamp
+	@echo "— installing the peers (first time: a minute)"
+	$(BIN)/python -m pip install --constraint requirements.lock --editable ".[bench]"
+	@touch $@
+
+bench: $(VENV)/bench.stamp
+	@$(BIN)/python -m benchmarks
 
 lock: $(BIN)/python
 	$(BIN)/python -m pip install uv

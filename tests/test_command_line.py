@@ -147,7 +147,17 @@ def test_trouble_is_one_line_and_exit_code_2(arguments, words, tmp_path):
 
 def test_help_teaches(tmp_path):
     assert "gough show kim-ryu-2002" in run("--help", cwd=tmp_path).stdout.replace("\n", " ")
-    for command in ("list", "show", "kinematics", "forces", "draw", "reproduce", "ops", "schema"):
+    for command in (
+        "list",
+        "show",
+        "kinematics",
+        "forces",
+        "draw",
+        "reproduce",
+        "ops",
+        "doctor",
+        "schema",
+    ):
         assert "Example" in run(command, "--help", cwd=tmp_path).stdout
 
 

@@ -254,10 +254,9 @@ def test_every_structure_program_and_version_has_its_own_kernel(folder, robot, m
 
     assert ask(machine) == 1
     assert ask(machine) == 0
-    heavier = robot.edited({"platform.mass": 20.0}).machine
-    assert ask(heavier) == 0  # numbers are inputs
+    assert ask(robot.edited({"platform.mass": 20.0}).machine) == 0  # numbers are inputs
     assert ask(robot.edited({"platform.mass": 0.0}).machine) == 1  # zeros are structure
-    assert ask(robot.edited({"legs.branch": "plus"}).machine) == 1
+    assert ask(robot.edited({"legs.branch": "plus"}).machine) == 0
     assert ask(gough.load("sinatra-xi-staicu-2009").machine) == 1
     assert ask(machine, programs.direct_dynamics, forces=(6,), wrench=(6,)) == 1
     assert ask(machine, wrench=(6,), preload=(6,)) == 1

@@ -262,6 +262,18 @@ def ops(robot: RobotArgument) -> None:
 
 
 @app.command()
+def doctor() -> None:
+    """What gough runs on here: engine, processor, threads, kernel cache, extras; checks itself.
+
+    Example: gough doctor
+    """
+    from gough.doctor import print_report
+
+    if not print_report(out):
+        raise typer.Exit(1)
+
+
+@app.command()
 def schema() -> None:
     """JSON Schema of robot files, for editors.
 
