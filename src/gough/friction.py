@@ -162,7 +162,7 @@ def _newton(respond: Respond, rows: Components, legs: int) -> Components:
     gain = np.stack(columns, axis=-1)  # (rows, 8, legs, unknowns)
 
     def vectors(s: Components) -> Components:
-        return np.asarray(start + np.einsum("rvlu,ru->rvl", gain, s))
+        return np.asarray(start + (gain * s[:, np.newaxis, np.newaxis]).sum(axis=-1))
 
     def size(s: Components) -> Components:
         return np.moveaxis(magnitudes(np.moveaxis(vectors(s), 0, -1)), -1, 0).reshape(
@@ -174,11 +174,13 @@ def _newton(respond: Respond, rows: Components, legs: int) -> Components:
     for _ in range(MOST_NEWTON_STEPS):
         error = np.abs(wrong).max(axis=1)
         scale = np.abs(best).max(axis=1) + 1e-300
-        if np.all(~(error > 0.01 * TOLERANCE * scale)):
+        unsolved = error > 0.01 * TOLERANCE * scale
+        if not np.any(unsolved):
             break
         slope = np.eye(unknowns) - _slopes(vectors(best), gain)
         step = np.zeros_like(best)
-        for i in np.flatnonzero(np.isfinite(slope).all(axis=(1, 2)) & np.isfinite(error)):
+        # solved rows rest: what a row gets must not depend on its neighbours
+        for i in np.flatnonzero(np.isfinite(slope).all(axis=(1, 2)) & unsolved):
             step[i] = np.linalg.lstsq(slope[i], wrong[i], rcond=None)[0]
         damping = np.ones(count)
         for _ in range(12):
@@ -197,6 +199,8 @@ def _slopes(vectors: Components, gain: Components) -> Components:
     parts = []
     for block in (slice(0, 3), slice(3, 6)):
         length = np.linalg.norm(vectors[:, block], axis=1, keepdims=True)
-        parts.append(np.einsum("rvl,rvlu->rlu", vectors[:, block] / or_one(length), gain[:, block]))
-    parts.append(np.einsum("rvl,rvlu->rlu", np.sign(vectors[:, 6:8]), gain[:, 6:8]))
+        weights = vectors[:, block] / or_one(length)
+        parts.append((weights[..., np.newaxis] * gain[:, block]).sum(axis=1))
+    signs = np.sign(vectors[:, 6:8])
+    parts.append((signs[..., np.newaxis] * gain[:, 6:8]).sum(axis=1))
     return np.concatenate(parts, axis=1)

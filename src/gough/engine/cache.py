@@ -49,7 +49,12 @@ def folder() -> Path:
     chosen = os.environ.get("GOUGH_CACHE")
     if chosen:
         return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    base = os.environ.get("XDG_CACHE_HOME")
+    if not base:
+        try:
+            base = str(Path("~/.cache").expanduser())
+        except RuntimeError:  # a user without a home
+            base = tempfile.gettempdir()
     return Path(base) / "gough"
 
 
@@ -58,7 +63,7 @@ def load_or_make(key: tuple[Any, ...], make: Callable[[], Program]) -> Kernel:
     path = folder() / f"{_digest(key)}.kernel"
     stored = _read(path)
     if stored is not None:
-        with contextlib.suppress(RuntimeError, KeyError, ValueError, TypeError):
+        with contextlib.suppress(RuntimeError, LookupError, ValueError, TypeError, AttributeError):
             return _load(*stored)
     program = make()
     code = _compile(program)
@@ -103,7 +108,10 @@ def _read(path: Path) -> tuple[dict[str, Any], bytes] | None:
     ):
         return None
     size = int.from_bytes(data[head : head + 8], "little")
-    description = json.loads(data[head + 8 : head + 8 + size])
+    try:
+        description = json.loads(data[head + 8 : head + 8 + size])
+    except ValueError:
+        return None
     return description, data[head + 8 + size :]
 
 

@@ -150,7 +150,7 @@ def threads() -> int:
     wanted = os.environ.get("GOUGH_THREADS")
     if wanted is None:
         return _cores()
-    if not wanted.isdigit() or int(wanted) < 1:
+    if not wanted.isdecimal() or int(wanted) < 1:
         raise InputError(f"GOUGH_THREADS is a positive whole number, not {wanted!r}")
     return int(wanted)
 
@@ -163,6 +163,10 @@ def _cores() -> int:
 @cache
 def _pool(count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, thread_name_prefix="gough")
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has the pool but not its threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 _kernels: dict[Any, disk.Kernel] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import contextlib
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -40,10 +40,11 @@ def executor(machine: Machine) -> Executor:
     wanted = os.environ.get("GOUGH_ENGINE", "llvm")
     if wanted not in ("llvm", "numpy"):
         raise InputError(f"GOUGH_ENGINE is 'llvm' or 'numpy', not {wanted!r}")
-    if wanted == "llvm" and importlib.util.find_spec("llvmlite") is not None:
-        from gough.engine.compiled import CompiledExecutor
+    if wanted == "llvm":
+        with contextlib.suppress(ImportError, OSError):  # llvmlite is missing or cannot load LLVM
+            from gough.engine.compiled import CompiledExecutor
 
-        return CompiledExecutor(machine)
+            return CompiledExecutor(machine)
     return NumPyExecutor(machine)
 
 
@@ -70,12 +71,12 @@ class NumPyExecutor:
             state = State(*(np.expand_dims(chunk.pop(name), -2) for name in State._fields))
             with np.errstate(all="ignore"):
                 results = function(self.machine, state, **chunk)
-            if "margin" in results:
-                whole = sum(value.sum(axis=tuple(range(1, value.ndim))) for value in parts.values())
-                results = {
-                    **results,
-                    "margin": np.minimum(results["margin"], LARGEST - np.abs(whole)),
-                }
+                if "margin" in results:
+                    whole = sum(
+                        value.sum(axis=tuple(range(1, value.ndim))) for value in parts.values()
+                    )
+                    margin = np.minimum(results["margin"], LARGEST - np.abs(whole))
+                    results = {**results, "margin": margin}
             for name, result in results.items():
                 value = np.moveaxis(result, -1, 0)
                 if name not in out:

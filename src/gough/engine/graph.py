@@ -172,8 +172,8 @@ _EVALUATE: dict[str, Callable[..., float]] = {
     "sqrt": lambda a: math.sqrt(a) if a >= 0 else math.nan,
     "atan2": math.atan2,
     "copysign": math.copysign,
-    "min": min,
-    "max": max,
+    "min": lambda a, b: math.nan if math.isnan(a) or math.isnan(b) else min(a, b),
+    "max": lambda a, b: math.nan if math.isnan(a) or math.isnan(b) else max(a, b),
     "or_one": lambda a: a or 1.0,
 }
 
