@@ -74,8 +74,9 @@ def contenders(given: Setup, name: str) -> dict[str, Contender]:
     for field, value in given.fields(name, slice(0, 1)).items():
         single.inputs[field][...] = value[0]
 
-    def ask(which: Robot, states: Motion, pushed: Array, threads: int) -> object:
-        os.environ["GOUGH_THREADS"] = str(threads)
+    def ask(which: Robot, states: Motion, pushed: Array, threads: int = 0) -> object:
+        if threads:
+            os.environ["GOUGH_THREADS"] = str(threads)
         if name == "direct_dynamics":
             return which.direct_dynamics(states, pushed, friction=False)
         return which.inverse_dynamics(states, friction=False)
@@ -88,10 +89,10 @@ def contenders(given: Setup, name: str) -> dict[str, Contender]:
         every = Contender(lambda: ask(robot, motion, forces, CORES), BATCH)
         found[f"robot, {CORES} threads"] = every
     return found | {
-        "NumPy": Contender(lambda: ask(plain, few, forces[:FEW], 1), FEW),
+        "NumPy": Contender(lambda: ask(plain, few, forces[:FEW]), FEW),
         "one state, compiled function": Contender(single),
-        "one state, robot": Contender(lambda: ask(robot, one, forces[0], 1)),
-        "one state, NumPy": Contender(lambda: ask(plain, one, forces[0], 1)),
+        "one state, robot": Contender(lambda: ask(robot, one, forces[0])),
+        "one state, NumPy": Contender(lambda: ask(plain, one, forces[0])),
     }
 
 

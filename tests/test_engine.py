@@ -922,3 +922,33 @@ def test_a_forked_process_computes_large_batches_too():
         if process.poll() is None:
             os.killpg(process.pid, 9)
             process.wait()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs glibc's memory settings")
+@pytest.mark.xfail(strict=True, reason="threads write on into arrays that an interrupt has freed")
+def test_an_interrupted_batch_leaves_memory_alone():
+    """Ctrl-C, again and again, while threads compute; freed arrays leave the address space at once."""
+    script = """
+        import random, signal, time, gough
+        from gough.doctor import states
+        robot = gough.load("kim-ryu-2002")
+        motion = states(robot, 200_000)
+        expected = robot.inverse_dynamics(motion, friction=False).forces
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        rng, end, interrupts = random.Random(1), time.monotonic() + 2, 0
+        while time.monotonic() < end:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.002, 0.03))
+                robot.inverse_dynamics(motion, friction=False)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                interrupts += 1
+        assert interrupts > 3
+        assert (robot.inverse_dynamics(motion, friction=False).forces == expected).all()
+    """
+    settings = {"GOUGH_THREADS": "4", "MALLOC_MMAP_THRESHOLD_": "100000"}
+    command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)]
+    result = subprocess.run(
+        command, env={**os.environ, **settings}, timeout=60, check=False, capture_output=True
+    )
+    assert result.returncode == 0, result.stderr[-300:]

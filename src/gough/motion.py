@@ -210,11 +210,6 @@ class Motion:
             raise InputError(f"motion has no field {sorted(unknown)[0]!r}")
         return Motion(**{**self._fields(), **fields})
 
-    def without_acceleration(self) -> Self:
-        """The same states with v̇ = ω̇ = 0."""
-        zero = np.zeros(3)
-        return self._of({**self._fields(), "acceleration": zero, "angular_acceleration": zero})
-
     def __repr__(self) -> str:
         timed = "" if self.time is None else ", timed"
         modes = f", {self.modes} modes" if self.modes else ""

@@ -29,6 +29,7 @@ from gough.results import Acceleration, Actuation, Energy, LegMotion, Reactions
 from gough.schema import RobotFile
 
 NO_WRENCH = np.zeros(6)
+NO_ACCELERATION = np.zeros((1, 3))
 NO_INPUTS: dict[str, tuple[ArrayLike, tuple[int, ...]]] = {}
 NO_FRICTION = (
     "friction finds no loads that agree with it: residual {:.2g}, " + f"limit {WORST_RESIDUAL:g}"
@@ -199,9 +200,7 @@ class Robot:
         The motion's own accelerations are ignored.
         """
         inputs = self._inputs(wrench, None) | {"forces": (forces, (self.leg_count,))}
-        if isinstance(motion, Motion):
-            motion = motion.without_acceleration()
-        out = self._run(programs.direct_dynamics, motion, on_error, inputs, friction)
+        out = self._run(programs.direct_dynamics, motion, on_error, inputs, friction, coasting=True)
         return Acceleration(elastic=_rigid(out["residual"]), **out)
 
     def mass_matrix(self, motion: Motion, on_error: OnError = "raise") -> Array:
@@ -325,13 +324,17 @@ class Robot:
         on_error: OnError,
         inputs: Mapping[str, tuple[ArrayLike, tuple[int, ...]]] | None = None,
         friction: bool | None = None,
+        coasting: bool = False,
     ) -> dict[str, Array]:
         """A program's outputs for a motion, in its batch shape.
 
         `friction` None: the program knows none. Else the outputs come with the `residual` of the
-        friction loop, which runs if the robot has friction and it is asked for.
+        friction loop, which runs if the robot has friction and it is asked for. `coasting`: the
+        motion's own accelerations do not count.
         """
         rows = batch.lay_out(motion, inputs or NO_INPUTS)
+        if coasting:
+            rows.fields["acceleration"] = rows.fields["angular_acceleration"] = NO_ACCELERATION
         if motion.modes:
             raise InputError(
                 f"motion has {motion.modes} elastic coordinates, the platform is rigid"
