@@ -212,11 +212,13 @@ def _headline(results: list[Result]) -> list[str]:
             for name in ("Pinocchio whole, Python",)
             if name in result.seconds
         ]
-        goal = f" (goal: {GOALS[result.program]}× the call)" if ratios else ""
+        beside = ""
+        if ratios:
+            beside = f"; {', '.join(ratios)} (goal: {GOALS[result.program]}× the call)"
         lines.append(
             f"{result.title}: kernel {_time(kernel)} a state, {100 * result.share(KERNEL):.0f} % of the "
-            f"FMA peak; {', '.join(ratios)}{goal}; one state {_time(result.seconds[FUNCTION])} on plain "
-            f"arrays, {_time(result.seconds[ROBOT])} with all checks"
+            f"FMA peak{beside}; one state {_time(result.seconds[FUNCTION])} on plain arrays, "
+            f"{_time(result.seconds[ROBOT])} with all checks"
         )
     return lines
 

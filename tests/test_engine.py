@@ -925,7 +925,6 @@ def test_a_forked_process_computes_large_batches_too():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs glibc's memory settings")
-@pytest.mark.xfail(strict=True, reason="threads write on into arrays that an interrupt has freed")
 def test_an_interrupted_batch_leaves_memory_alone():
     """Ctrl-C, again and again, while threads compute; freed arrays leave the address space at once."""
     script = """

@@ -75,7 +75,8 @@ class BoundKernel:
         c_strides = (ctypes.c_int64 * len(strides))(*(stride // 8 for stride in strides))
         parameters = self.hoisted.ctypes.data
 
-        def block(start: int) -> None:
+        # `alive`: an interrupt may free these arrays for the caller while threads still write to them
+        def block(start: int, alive: object = (arrays, out)) -> None:
             inputs = (ctypes.c_void_p * len(places))(
                 *(place + stride * start for place, stride in zip(places, strides, strict=True))
             )
