@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:
 	@echo "make demo   reproduce the papers; pictures and a page in demo/"
 	@echo "make test   style, types, layering and all tests"
-	@echo "make bench  speed beside Pinocchio and CasADi, about two minutes; docs/benchmarks.md"
+	@echo "make bench  speed beside Pinocchio and CasADi, about five minutes; docs/benchmarks.md"
 	@echo "make lock   pin the newest versions of everything in requirements.lock"
 	@echo "make clean  remove the virtual environment and the demo"
 
@@ -47,6 +47,7 @@ $(VENV)/bench.stamp: $(VENV)/core.stamp
 	@touch $@
 
 bench: $(VENV)/bench.stamp
+	@$(BIN)/python -m benchmarks.cpp
 	@$(BIN)/python -m benchmarks
 
 lock: $(BIN)/python

@@ -421,3 +421,11 @@ def test_eight_processes_at_once_on_an_empty_cache(tmp_path, robot):
         np.testing.assert_allclose(found, right, rtol=1e-11)
     assert files == [".kernel"]
     assert from_disk
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX permissions")
+def test_a_folder_that_others_can_write_to_is_not_used(folder, robot, right):
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0o777)
+    assert_right(jacobian(robot)[0], right)
+    assert not list(folder.glob("*.kernel"))

@@ -137,7 +137,7 @@ class SingleState:
 def _contiguous(value: Array) -> Array:
     """The value itself if each row is contiguous, aligned doubles, else a copy."""
     if value.strides[0] % 8 or not value.flags.aligned:
-        return np.ascontiguousarray(value)
+        return np.array(value, order="C")
     expected = 8
     for length, stride in zip(value.shape[:0:-1], value.strides[:0:-1], strict=True):
         if length > 1 and stride != expected:

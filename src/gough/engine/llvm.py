@@ -30,7 +30,7 @@ llvm.initialize_native_asmprinter()
 
 
 def lanes() -> int:
-    """States a kernel takes at a time: twice the doubles in a vector register."""
+    """States a kernel takes at a time: the doubles in a vector register."""
     features = llvm.get_host_cpu_features()
     if features.get("avx512f"):
         return 8
