@@ -9,13 +9,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.dynamics import State
+from gough.dynamics import RIGID_FIELDS
 from gough.engine.execute import LARGEST
 from gough.errors import Failure, InputError, NotFiniteError, SampleError
 from gough.motion import Array, Motion
 
 OnError = Literal["raise", "nan"]
-STATE_RANKS = {name: 2 if name == "rotation" else 1 for name in State._fields}
+STATE_RANKS = {name: 2 if name == "rotation" else 1 for name in RIGID_FIELDS}
 
 
 class Rows(NamedTuple):

@@ -14,6 +14,7 @@ from gough.friction import Friction
 from gough.legs.body import Body
 from gough.legs.pus import PUS
 from gough.legs.ups import UPS
+from gough.modal.body import ModalBody
 from gough.motion import Array, Motion
 
 FEWEST_LEGS = 3
@@ -49,6 +50,8 @@ class Description(NamedTuple):
     limits: Limits
     missing: tuple[str, ...]
     """Bodies the file does not give: dynamics cannot do without them."""
+    modal: ModalBody | None = None
+    """The platform's nodes and modes, if it is flexible."""
 
 
 def describe(file: schema.RobotFile, name: str) -> Description:

@@ -10,7 +10,7 @@ from gough import batch, dynamics
 from gough.batch import OnError
 from gough.derivative_programs import graph_of
 from gough.derivatives import matrices
-from gough.dynamics import Machine, State
+from gough.dynamics import RIGID_FIELDS, Machine, State
 from gough.engine.derivative import gradients, symbolic
 from gough.legs.body import Body
 from gough.motion import Array, Motion
@@ -62,9 +62,10 @@ def regressor(robot: Robot, motion: Motion, *, on_error: OnError = "raise") -> A
     The exact derivative of the forces by the standard inertial parameters, which does not depend on
     their values. With more than six legs Γ is the one of least norm.
     """
+    robot.need_rigid("the regressor")
     forces = robot.inverse_dynamics(motion, friction=False, on_error=on_error).forces
     rows = batch.lay_out(motion, {"forces": (forces, (robot.leg_count,))})
-    state = {name: rows.fields[name] for name in State._fields}
+    state = {name: rows.fields[name] for name in RIGID_FIELDS}
     out = matrices(robot, regressor_row, rows.rows, state, np.eye(robot.leg_count))
     return batch.settle(rows, out, batch.not_finite(rows), on_error)["row"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -19,13 +19,22 @@ from gough.check import Report, check
 from gough.contributions import Contributions
 from gough.description import Description, describe
 from gough.diagnosis import diagnose
-from gough.dynamics import Machine
+from gough.dynamics import ELASTIC_FIELDS, Machine
 from gough.engine.execute import Executor, Function, executor, with_friction
 from gough.errors import ConvergenceError, InputError, MissingDataError
 from gough.friction import WORST_RESIDUAL
 from gough.legs import pus, ups
+from gough.modal.integrals import flexible_part
 from gough.motion import Array, Motion
-from gough.results import Acceleration, Actuation, Energy, LegMotion, Reactions
+from gough.results import (
+    Acceleration,
+    Actuation,
+    Condensed,
+    Energy,
+    LegMotion,
+    Platform,
+    Reactions,
+)
 from gough.schema import RobotFile
 
 NO_WRENCH = np.zeros(6)
@@ -84,6 +93,31 @@ class Robot:
         return int(self.description.platform_points.shape[1])
 
     @property
+    def modes(self) -> int:
+        """Number of modes of the platform; 0 if it is rigid."""
+        return 0 if self.description.modal is None else self.description.modal.modes
+
+    @cached_property
+    def platform(self) -> Platform:
+        """Mass, inertia and modal properties of the platform, payload included."""
+        body = self.machine.platform
+        mass, moment = float(body.mass[0, 0]), body.first_moment[:, 0, 0]
+        modal, none = self.description.modal, np.zeros(0)
+        return Platform(
+            mass,
+            moment / mass if mass else np.zeros(3),
+            body.inertia[:, :, 0, 0],
+            np.zeros((0, 0)) if modal is None else modal.modal_mass,
+            none if modal is None else _diagonal(modal.stiffness),
+            none if modal is None else _diagonal(modal.damping),
+        )
+
+    @cached_property
+    def rigid(self) -> Self:
+        """The same robot with a platform that does not bend."""
+        return replace(self, description=self.description._replace(modal=None))
+
+    @property
     def home(self) -> Motion:
         """The home pose, at rest."""
         if self.description.home is None:
@@ -109,6 +143,7 @@ class Robot:
             parts.gravity.reshape(3, 1, 1),
             parts.friction,
             self.length_scale,
+            flexible_part(parts.modal) if parts.modal is not None and self.modes else None,
         )
 
     @cached_property
@@ -126,13 +161,16 @@ class Robot:
         return LegMotion(**self._run(programs.inverse_kinematics, motion, on_error))
 
     def jacobian(self, motion: Motion, on_error: OnError = "raise") -> Array:
-        """(..., legs, 6): q̇ = J (v, ω), world axes."""
-        return self._run(programs.jacobian, motion, on_error)["jacobian"]
+        """(..., legs, 6): q̇ = J (v, ω), world axes; flexible (..., legs, 6 + N): q̇ = J (v, ω, q̇e)."""
+        out = self._run(programs.jacobian, motion, on_error)
+        return (
+            np.concatenate([out["jacobian"], out["elastic"]], -1) if self.modes else out["jacobian"]
+        )
 
     def condition_number(self, motion: Motion, on_error: OnError = "raise") -> Array:
         """Condition number (...) of the Jacobian, its angular columns divided by `length_scale`."""
         scale = np.array([1.0] * 3 + [self.length_scale] * 3)
-        return forward.condition(self.jacobian(motion, on_error) / scale)
+        return forward.condition(self.jacobian(motion, on_error)[..., :6] / scale)
 
     def forward_kinematics(
         self,
@@ -171,7 +209,7 @@ class Robot:
         out = self._run(
             programs.inverse_dynamics, motion, on_error, self._inputs(wrench, preload), friction
         )
-        return Actuation(elastic_acceleration=_rigid(out["residual"]), **out)
+        return Actuation(**_with_modes("elastic_acceleration", out))
 
     def reactions(
         self,
@@ -201,17 +239,37 @@ class Robot:
         """
         inputs = self._inputs(wrench, None) | {"forces": (forces, (self.leg_count,))}
         out = self._run(programs.direct_dynamics, motion, on_error, inputs, friction, coasting=True)
-        return Acceleration(elastic=_rigid(out["residual"]), **out)
+        return Acceleration(**_with_modes("elastic", out))
 
     def mass_matrix(self, motion: Motion, on_error: OnError = "raise") -> Array:
-        """M (..., 6, 6) of the whole robot: M ξ̇ + b = Jᵀ Γ + wrench, without friction."""
+        """M (..., 6 + N, 6 + N) of the whole robot: M ξ̇ + b = Jᵀ Γ + wrench, without friction."""
         self._need_masses()
-        return self._run(programs.mass_matrix, motion, on_error)["mass_matrix"]
+        program = programs.flexible_mass_matrix if self.modes else programs.mass_matrix
+        return self._run(program, motion, on_error)["mass_matrix"]
 
     def bias(self, motion: Motion, on_error: OnError = "raise") -> Array:
-        """b (..., 6) of the whole robot: Coriolis, centrifugal and gravity terms."""
+        """b (..., 6 + N) of the whole robot: Coriolis, centrifugal and gravity terms.
+
+        Of a flexible platform also K qe + D q̇e; the wrench is then (f, m, φ).
+        """
         self._need_masses()
-        return self._run(programs.bias, motion, on_error)["bias"]
+        out = self._run(programs.bias, motion, on_error)
+        return np.concatenate([out["bias"], out["elastic"]], -1) if self.modes else out["bias"]
+
+    def condensed(self, motion: Motion, on_error: OnError = "raise") -> Condensed:
+        """A, c, T of A (v̇, ω̇) + c = T Γ + wrench with the elastic accelerations eliminated.
+
+        Long, Khalil & Martinet 2014, Eqs. 46–49, world axes, without friction; T = J_sys⁻ᵀ. A wrench
+        (f, m) with modal force φ enters as (f, m) − M_re M_ee⁻¹ φ, blocks of `mass_matrix`.
+        """
+        self._need_masses()
+        if self.modes:
+            return Condensed(**self._run(programs.condensed, motion, on_error))
+        return Condensed(
+            self.mass_matrix(motion, on_error),
+            self.bias(motion, on_error),
+            np.swapaxes(self.jacobian(motion, on_error), -1, -2),
+        )
 
     def energy(self, motion: Motion, on_error: OnError = "raise") -> Energy:
         """Kinetic and potential energy (...) of the whole robot, J, heights from the world's origin."""
@@ -228,6 +286,7 @@ class Robot:
         on_error: OnError = "raise",
     ) -> Contributions:
         """The actuator forces split by cause; the parts add up to `inverse_dynamics`' forces."""
+        self.need_rigid("contributions")
         inputs = self._inputs(wrench, preload)
         parts = self._run(programs.contributions, motion, on_error, inputs)
         rubbing = self.inverse_dynamics(
@@ -332,13 +391,13 @@ class Robot:
         friction loop, which runs if the robot has friction and it is asked for. `coasting`: the
         motion's own accelerations do not count.
         """
+        if self.modes or getattr(motion, "modes", 0):
+            inputs = {**self._elastic_inputs(motion), **(inputs or NO_INPUTS)}
         rows = batch.lay_out(motion, inputs or NO_INPUTS)
         if coasting:
             rows.fields["acceleration"] = rows.fields["angular_acceleration"] = NO_ACCELERATION
-        if motion.modes:
-            raise InputError(
-                f"motion has {motion.modes} elastic coordinates, the platform is rigid"
-            )
+        if self.modes and function is not programs.inverse_kinematics:
+            rows.fields["elastic_acceleration"] = np.zeros((1, self.modes))
         residual = None
         if friction and self._rubs:
             out, residual = with_friction(
@@ -380,6 +439,27 @@ class Robot:
             inputs["preload"] = (preload, (self.leg_count,))
         return inputs
 
+    def _elastic_inputs(self, motion: Motion) -> dict[str, tuple[ArrayLike, tuple[int, ...]]]:
+        """The motion's elastic coordinates, 0 where it has none."""
+        if not isinstance(motion, Motion):
+            raise InputError(f"needs a gough.Motion, has {type(motion).__name__}")
+        if motion.modes not in (0, self.modes):
+            has = f"has {self.modes} modes" if self.modes else "is rigid"
+            raise InputError(f"motion has {motion.modes} elastic coordinates, the platform {has}")
+        still = np.zeros(self.modes)
+        return {
+            name: (getattr(motion, name) if motion.modes else still, (self.modes,))
+            for name in ELASTIC_FIELDS
+        }
+
+    def need_rigid(self, task: str) -> None:
+        """Refuse what is there for rigid platforms only."""
+        if self.modes:
+            raise InputError(
+                f"{self.name} has a flexible platform: {task} knows rigid ones only; "
+                "`robot.rigid` is the same robot with a rigid one"
+            )
+
     def _need_masses(self) -> None:
         if self.description.missing:
             lacking = ", ".join(f"[{name}]" for name in self.description.missing)
@@ -389,9 +469,15 @@ class Robot:
             )
 
 
-def _rigid(like: Array) -> Array:
-    """Elastic coordinates of a rigid platform: none."""
-    return np.zeros((*like.shape, 0))
+def _with_modes(name: str, out: dict[str, Array]) -> dict[str, Array]:
+    """A program's outputs with the elastic ones of a rigid platform: none."""
+    return {name: np.zeros((*out["residual"].shape, 0))} | out
+
+
+def _diagonal(matrix: Array) -> Array:
+    """The diagonal (N,) of a matrix that has nothing else."""
+    diagonal = np.diagonal(matrix)
+    return diagonal if np.array_equal(matrix, np.diag(diagonal)) else matrix
 
 
 def load(name: str | os.PathLike[str]) -> Robot:

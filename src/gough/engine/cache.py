@@ -39,6 +39,9 @@ class Kernel(NamedTuple):
     field_shapes: dict[str, tuple[int, ...]]
     """Shape of one state's part in each input, in the order of the kernel's pointers."""
     outputs: dict[str, tuple[int, ...]]
+    tables: tuple[int, ...]
+    """Which numbers of modes, and of pairs of modes, follow the hoisted ones."""
+    matrices: tuple[int, ...]
     engine: Any
     """Keeps the machine code alive."""
     from_disk: bool
@@ -85,6 +88,8 @@ def load_or_make(key: tuple[Any, ...], make: Callable[[], Program]) -> Kernel:
         "hoisted": program.hoisted,
         "fields": program.fields,
         "outputs": {name: output.shape for name, output in program.outputs.items()},
+        "tables": program.tables,
+        "matrices": program.matrices,
     }
     if trusted:
         _write(path, json.dumps(description).encode(), code)
@@ -199,6 +204,8 @@ def _load(description: dict[str, Any], code: bytes) -> Kernel:
         tuple(description["hoisted"]),
         {name: tuple(shape) for name, shape in description["fields"].items()},
         outputs,
+        tuple(description.get("tables", ())),
+        tuple(description.get("matrices", ())),
         engine,
         True,
     )

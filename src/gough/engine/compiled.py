@@ -13,11 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from gough.dynamics import Machine
+from gough.dynamics import Machine, State
 from gough.engine import cache as disk
-from gough.engine.execute import Array, Function
+from gough.engine.execute import Array, Function, NumPyExecutor
 from gough.engine.prologue import evaluate
-from gough.engine.trace import STATE_SHAPES, parameters, structure_of, trace
+from gough.engine.trace import (
+    mode_count,
+    mode_matrices,
+    mode_tables,
+    parameters,
+    structure_of,
+    trace,
+)
 from gough.errors import InputError
 
 BLOCK = 8192
@@ -41,14 +48,21 @@ class CompiledExecutor:
         key = (function.__name__, *fields)
         bound = self._ready.get(key)
         if bound is None:
-            inputs = {n: v.shape[1:] for n, v in fields.items() if n not in STATE_SHAPES}
+            if getattr(function, "numeric", False):
+                return NumPyExecutor(self.machine)(function, rows, fields)
+            inputs = {n: v.shape[1:] for n, v in fields.items() if n not in State._fields}
             bound = self._ready[key] = self.bind(function, inputs)
         return bound.one(fields) if rows == 1 else bound.run(rows, fields)
 
     def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
         """The kernel of a function for this robot, which takes further inputs of given shapes."""
         kernel = _kernel(function, self.machine, self.structure, inputs)
-        return BoundKernel(kernel, evaluate(kernel.prologue, kernel.hoisted, self.parameters))
+        hoisted = evaluate(kernel.prologue, kernel.hoisted, self.parameters)
+        if self.machine.flexible is not None:
+            tables = mode_tables(self.machine)[list(kernel.tables)]
+            matrices = mode_matrices(self.machine)[list(kernel.matrices)]
+            hoisted = np.concatenate([hoisted, tables.ravel(), matrices.ravel()])
+        return BoundKernel(kernel, hoisted)
 
 
 class BoundKernel:
@@ -179,7 +193,14 @@ def _kernel(
     """The kernel of a program for a robot's structure: from memory, from disk, or made now."""
     legs = machine.points.shape[1]
     name = f"{function.__module__}.{function.__name__}"
-    key = (name, machine.equations.__name__, legs, marks, tuple(inputs.items()))
+    key = (
+        name,
+        machine.equations.__name__,
+        legs,
+        mode_count(machine),
+        marks,
+        tuple(inputs.items()),
+    )
     if key not in _kernels:
         _kernels[key] = disk.load_or_make(key, lambda: trace(function, machine, inputs))
     return _kernels[key]

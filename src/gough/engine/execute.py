@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gough.dynamics import Machine, State
+from gough.dynamics import ELASTIC_FIELDS, RIGID_FIELDS, Machine, State
 from gough.errors import InputError
 from gough.friction import Friction, consistent
 
@@ -68,7 +68,9 @@ class NumPyExecutor:
                 for name, value in fields.items()
             }
             chunk = {name: np.moveaxis(value, 0, -1) for name, value in parts.items()}
-            state = State(*(np.expand_dims(chunk.pop(name), -2) for name in State._fields))
+            state = State(*(np.expand_dims(chunk.pop(name), -2) for name in RIGID_FIELDS))
+            if self.machine.flexible is not None:
+                state = state._replace(**{name: chunk.pop(name) for name in ELASTIC_FIELDS})
             with np.errstate(all="ignore"):
                 results = function(self.machine, state, **chunk)
                 if "margin" in results:
