@@ -87,11 +87,11 @@ def plate_body(
     """Elastic modes of a plate whose mid-surface is the platform frame's plane z = 0.
 
     `outline` (n, 2), m, is a simple polygon, or with `triangles` (m, 3) the vertices of a mesh.
-    `tips` (legs, 3) lie on the plate. The edge is free, the plate is pinned at the tips (it
-    turns but does not move there), or its whole edge is clamped. Modes are mass-normalised and rise in frequency: stiffness is ω²,
-    damping 2 ζ ω. Of a pair of equal frequency the first mode is the one that is larger towards +x;
-    a mode's sign is such that the first tip it moves goes up. Refined until the frequencies no
-    longer change, or as often as `refinements` says.
+    `tips` (legs, 3) lie on the plate. The edge is free, or the plate is pinned at the tips (it turns
+    but does not move there), or its whole edge is clamped. Modes are mass-normalised and rise in
+    frequency: stiffness is ω², damping 2 ζ ω. Of a pair of equal frequency the first mode is the
+    one that is larger towards +x; a mode's sign is such that the first tip it moves goes up. Refined
+    until the frequencies no longer change, or as often as `refinements` says.
     """
     _check(material, modes, boundary, name)
     points = np.array(outline, dtype=np.float64)
