@@ -113,9 +113,15 @@ def _lattice(outline: Array, center: Array, spacing: float) -> Array:
     return np.asarray(points[distance_to_edges(outline, points) > CLEAR * spacing])
 
 
+def _areas(corners: Array) -> Array:
+    """Areas (m,) of triangles (m, 3, 2)."""
+    (ux, uy), (vx, vy) = np.diff(corners, axis=1).transpose(1, 2, 0)
+    return np.asarray(np.abs(ux * vy - uy * vx) / 2)
+
+
 def _kept(outline: Array, points: Array, triangles: Array) -> Array:
     corners = points[triangles]
-    area = np.abs(np.cross(*np.moveaxis(np.diff(corners, axis=1), 1, 0))) / 2
+    area = _areas(corners)
     size = np.ptp(outline, axis=0).max()
     return np.asarray(triangles[(area > FLAT * size**2) & inside(outline, corners.mean(axis=1))])
 
@@ -129,7 +135,7 @@ def _fills(outline: Array, points: Array, triangles: Array, boundary: int) -> bo
     wanted = ((i, (i + 1) % boundary) for i in range(boundary))
     if not all((min(pair), max(pair)) in edges for pair in wanted):
         return False
-    area = np.abs(np.cross(*np.moveaxis(np.diff(points[triangles], axis=1), 1, 0))).sum() / 2
+    area = _areas(points[triangles]).sum()
     return bool(abs(area / abs(signed_area(outline)) - 1) < 1e-9)
 
 
