@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from gough.modal.body import ModalBody
+from gough.modal.meshed import Selection
 from gough.modal.npz import read_npz
 from gough.motion import Array
 from gough.schema import Modes, Plate
@@ -41,4 +42,13 @@ def body_of_plate(table: Plate, tips: Array, name: str) -> ModalBody:
 def body_of_file(table: Modes, tips: Array, folder: Path) -> ModalBody:
     """The body of [platform.modes], its paths starting at `folder`."""
     path = folder / table.file
-    return read_npz(path)
+    if path.suffix.lower() == ".npz" or table.geometry is None:
+        return read_npz(path)
+    wanted = Selection(tips, table.tips, table.modes, table.damping_ratio)
+    if path.suffix.lower() == ".op2":
+        from gough.modal.nastran import read_nastran
+
+        return read_nastran(path, folder / table.geometry, wanted)
+    from gough.modal.calculix import read_calculix
+
+    return read_calculix(path, folder / table.geometry, wanted)
