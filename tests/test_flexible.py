@@ -7,6 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+
+import gough
+from gough.engine.execute import NumPyExecutor
+from gough.errors import InputError, SampleError
+from gough.modal.body import ModalBody
+from gough.modal.integrals import rigid_part
 from oracles.flexible_energy import (
     FlexibleEnergy,
     nodes_as_rigid_table,
@@ -14,12 +20,6 @@ from oracles.flexible_energy import (
     random_modal_body,
 )
 from oracles.random_robot import random_motion, random_robot
-
-import gough
-from gough.engine.execute import NumPyExecutor
-from gough.errors import InputError, SampleError
-from gough.modal.body import ModalBody
-from gough.modal.integrals import rigid_part
 
 pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ModalBodyWarning")
 

@@ -183,6 +183,41 @@ def draw(
     out.print(str(output))
 
 
+@app.command()
+def modes(
+    robot: RobotArgument,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="picture of the shapes: .png, .svg, .pdf")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="the numbers as JSON, all digits")] = False,
+) -> None:
+    """Modes of a flexible platform: frequencies, stiffness, damping, and a picture of the shapes.
+
+    Example: gough modes long-khalil-martinet-2014 -o modes.png
+    """
+    from gough.errors import MissingDataError
+    from gough.mode_sheet import mode_numbers, print_modes
+
+    machine = _load(robot)
+    body = machine.description.modal
+    if body is None:
+        raise MissingDataError(
+            f"{machine.name} has a rigid platform: [platform.plate] or [platform.modes] makes it bend"
+        )
+    if json:
+        from json import dumps
+
+        print(dumps(mode_numbers(body), indent=2, ensure_ascii=False))
+    else:
+        print_modes(body, machine.name, out)
+    if output is not None:
+        from gough.mode_plots import mode_sheet
+        from gough.plots import save
+
+        save(mode_sheet(body, machine.name), output)
+        (err if json else out).print(str(output), highlight=False, soft_wrap=True)
+
+
 export = typer.Typer(help="A robot's equations for other programs.", no_args_is_help=True)
 app.add_typer(export, name="export")
 

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough import schema
-from gough.errors import FileError, ImpossibleBodyWarning
+from gough.errors import FileError, ImpossibleBodyWarning, InputError
 from gough.friction import Friction
 from gough.legs.body import Body
 from gough.legs.pus import PUS
 from gough.legs.ups import UPS
 from gough.modal.body import ModalBody
+from gough.modal.source import body_of_file, body_of_plate
 from gough.motion import Array, Motion
 
 FEWEST_LEGS = 3
 PARALLEL = 1e-9
 """Sine below which two directions count as parallel."""
+SAME_PLACE = 1e-9
+"""How far a flexible platform's tips may be from the robot file's `platform` points, m."""
 
 
 class Limits(NamedTuple):
@@ -51,18 +55,23 @@ class Description(NamedTuple):
     missing: tuple[str, ...]
     """Bodies the file does not give: dynamics cannot do without them."""
     modal: ModalBody | None = None
-    """The platform's nodes and modes, if it is flexible."""
+    """The flexible platform; `platform` is then the same body undeformed. None if it is rigid."""
 
 
-def describe(file: schema.RobotFile, name: str) -> Description:
-    """All numbers of a robot file; `name` is what to call it in messages."""
-    return _Describing(file, name).describe()
+def describe(file: schema.RobotFile, name: str, folder: Path | None = None) -> Description:
+    """All numbers of a robot file.
+
+    `name` is what to call it in messages; paths in it are relative to `folder`, by default the
+    current one.
+    """
+    return _Describing(file, name, folder or Path()).describe()
 
 
 class _Describing:
-    def __init__(self, file: schema.RobotFile, name: str) -> None:
+    def __init__(self, file: schema.RobotFile, name: str, folder: Path) -> None:
         self.file = file
         self.name = name
+        self.folder = folder
         self.count = self._count_legs()
         self.missing: list[str] = []
 
@@ -116,16 +125,18 @@ class _Describing:
             legs: UPS | PUS = self._pus(table, platform_points, home)
         else:
             legs = self._ups(platform_points, home)
+        modal = self._modal(platform_points[..., 0].T)
         return Description(
             legs=legs,
             platform_points=platform_points,
-            platform=self._platform(),
+            platform=self._platform() if modal is None else _undeformed(modal),
             gravity=np.asarray(file.gravity, dtype=np.float64),
             home=home,
             tool=np.asarray(file.tool, dtype=np.float64),
             friction=self._friction(),
             limits=self._limits(),
             missing=tuple(self.missing),
+            modal=modal,
         )
 
     def _home(self) -> Motion | None:
@@ -279,6 +290,30 @@ class _Describing:
         mass, moment, inertia = total
         return Body(mass.reshape(1, 1), moment.reshape(3, 1, 1), inertia.reshape(3, 3, 1, 1))
 
+    def _modal(self, tips: Array) -> ModalBody | None:
+        """The flexible platform, its tips (legs, 3) where the robot file says."""
+        table = self.file.platform
+        try:
+            if table is not None and table.plate is not None:
+                return body_of_plate(table.plate, tips, f"{self.name}: platform.plate")
+            if table is None or table.modes is None:
+                return None
+            body = body_of_file(table.modes, tips, self.folder)
+        except InputError as error:
+            raise FileError(str(error)) from None
+        if len(body.tip_positions) != self.count:
+            raise self.fail(
+                f"{body.name} has {len(body.tip_positions)} tips, the robot has {self.count} legs"
+            )
+        apart = np.linalg.norm(body.tip_positions - tips, axis=1)
+        if np.any(apart > SAME_PLACE):
+            leg = int(np.argmax(apart))
+            raise self.fail(
+                f"the tip of leg {leg + 1} in {body.name} is {apart[leg]:.3g} m from legs.platform; "
+                f"limit {SAME_PLACE:g}"
+            )
+        return body
+
     def _warn_impossible(self, mass: Array, moment: Array, inertia: Array, where: str) -> None:
         """Warn of what no mass distribution can have: a pseudo-inertia matrix that is not ≥ 0.
 
@@ -329,6 +364,15 @@ class _Describing:
         if table.stroke is not None:
             shortest, longest = self.per_leg(table, "legs.limits", "stroke", 1).T
         return Limits(shortest=shortest, longest=longest, **values)
+
+
+def _undeformed(body: ModalBody) -> Body:
+    """The rigid body that a flexible one is at rest."""
+    return Body(
+        np.full((1, 1), body.mass),
+        body.first_moment.reshape(3, 1, 1),
+        body.inertia.reshape(3, 3, 1, 1),
+    )
 
 
 def _standard(*parameters: Array) -> tuple[Array, Array, Array]:

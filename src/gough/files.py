@@ -156,8 +156,6 @@ def _explain(error: ValidationError) -> str:
     first = problems[0]
     place = [str(part) for part in first["loc"] if part not in ("UPS", "PUS")]
     key = ".".join(place)
-    if key in ("platform.plate", "platform.modes"):
-        return f"[{key}]: flexible platforms are not part of this version"
     if first["type"] == "extra_forbidden":
         known = _known_keys(first["loc"])
         near = difflib.get_close_matches(place[-1], known, 1, cutoff=0.0)

@@ -54,28 +54,50 @@ class Robot:
     text: str = field(repr=False)
     """The robot file's text, comments and all."""
     description: Description = field(repr=False)
+    folder: Path = field(default=Path(), repr=False)
+    """Where paths in the robot file start."""
 
     @classmethod
-    def from_text(cls, text: str, name: str = "robot") -> Self:
-        """A robot from the text of a robot file."""
-        file = files.parse(text, name)
-        return cls(file, text, describe(file, name))
+    def from_text(
+        cls, text: str, name: str = "robot", folder: str | os.PathLike[str] | None = None
+    ) -> Self:
+        """A robot from the text of a robot file; paths in it start at `folder` (the current one)."""
+        file, start = files.parse(text, name), Path.cwd() if folder is None else Path(folder)
+        return cls(file, text, describe(file, name, start), start)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+    def from_dict(
+        cls, data: Mapping[str, Any], folder: str | os.PathLike[str] | None = None
+    ) -> Self:
         """A robot from a dictionary with the keys of a robot file."""
         name = str(data.get("name", "robot"))
-        file = files.validate(data, name)
-        return cls(file, files.to_text(data), describe(file, name))
+        file, start = files.validate(data, name), Path.cwd() if folder is None else Path(folder)
+        return cls(file, files.to_text(data), describe(file, name, start), start)
 
     def edited(self, changes: Mapping[str, Any]) -> Self:
         """A robot with values at dotted keys changed: `robot.edited({"platform.mass": 12.0})`."""
-        return self.from_text(files.edit(self.text, changes), self.name)
+        return self.from_text(files.edit(self.text, changes), self.name, self.folder)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the robot file, its comments included."""
+        """Write the robot file, its comments included; paths in it are made to fit the new place."""
         with files.replacing(path) as temporary:
-            Path(temporary).write_text(self.text, "utf-8")
+            Path(temporary).write_text(self._moved(Path(path).parent), "utf-8")
+
+    def _moved(self, folder: Path) -> str:
+        """The robot file's text for another folder."""
+        table = None if self.file.platform is None else self.file.platform.modes
+        if table is None or folder.resolve() == self.folder.resolve():
+            return self.text
+        named = {"file": table.file, "geometry": table.geometry}
+        start = folder.resolve()
+        return files.edit(
+            self.text,
+            {
+                f"platform.modes.{key}": os.path.relpath((self.folder / name).resolve(), start)
+                for key, name in named.items()
+                if name is not None and not Path(name).is_absolute()
+            },
+        )
 
     @property
     def name(self) -> str:
@@ -483,4 +505,5 @@ def _diagonal(matrix: Array) -> Array:
 def load(name: str | os.PathLike[str]) -> Robot:
     """A robot from a catalogue name or from a robot file."""
     text, shown = files.read_text(name)
-    return Robot.from_text(text, shown)
+    catalogued = isinstance(name, str) and name in files.catalogue()
+    return Robot.from_text(text, shown, None if catalogued else Path(name).absolute().parent)

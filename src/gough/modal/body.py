@@ -149,16 +149,20 @@ class ModalBody:
 
     @cached_property
     def _rigid_basis(self) -> Array:
-        """Orthonormal columns (3n, ≤ 6) that span √m (t + θ × r)."""
-        arm = self.positions - self.center_of_mass
-        turns = np.cross(np.eye(3)[np.newaxis], arm[:, np.newaxis])  # (n, 3 axes, 3)
-        fields = np.concatenate([np.broadcast_to(np.eye(3), turns.shape), turns], axis=1)
-        fields = fields * np.sqrt(self.masses)[:, np.newaxis, np.newaxis]
-        columns = np.swapaxes(fields, 1, 2).reshape(-1, 6)
-        length = np.linalg.norm(columns, axis=0)
-        columns = columns[:, length > 0] / length[length > 0]
-        left, values, _ = np.linalg.svd(columns, full_matrices=False)
-        return np.asarray(left[:, values > 1e-9])
+        return rigid_basis(self.positions, self.masses)
+
+
+def rigid_basis(positions: Array, masses: Array) -> Array:
+    """Orthonormal columns (3n, ≤ 6) that span √m (t + θ × r)."""
+    arm = positions - masses @ positions / (masses.sum() or 1.0)
+    turns = np.cross(np.eye(3)[np.newaxis], arm[:, np.newaxis])  # (n, 3 axes, 3)
+    fields = np.concatenate([np.broadcast_to(np.eye(3), turns.shape), turns], axis=1)
+    fields = fields * np.sqrt(masses)[:, np.newaxis, np.newaxis]
+    columns = np.swapaxes(fields, 1, 2).reshape(-1, 6)
+    length = np.linalg.norm(columns, axis=0)
+    columns = columns[:, length > 0] / length[length > 0]
+    left, values, _ = np.linalg.svd(columns, full_matrices=False)
+    return np.asarray(left[:, values > 1e-9])
 
 
 class _Checking:
