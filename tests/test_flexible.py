@@ -1,5 +1,6 @@
 """Flexible platforms, against an energy model that eliminates nothing and differentiates by machine."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -7,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.transform import Rotation
 
 import gough
 from gough.engine.execute import NumPyExecutor
-from gough.errors import InputError, SampleError
+from gough.errors import InputError, SampleError, UnstableWarning
 from gough.modal.body import ModalBody
 from gough.modal.integrals import rigid_part
 from oracles.flexible_energy import (
@@ -267,3 +269,108 @@ def test_what_knows_rigid_platforms_only_says_so(call):
     robot, _, state = random_flexible(np.random.default_rng(7), "UPS", 2)
     with pytest.raises(InputError, match="flexible platform"):
         call(robot, gough.Motion(**state))
+
+
+def test_static_deflection_carries_the_wrench():
+    rng = np.random.default_rng(8)
+    robot, oracle, state = random_flexible(rng, "PUS", 4)
+    rest = gough.Motion(state["position"], state["rotation"])
+    wrench = np.array([[0.0] * 6, [300.0, -200, 500, 20, 30, -10]])
+    settled = robot.static_deflection(rest, wrench)
+    assert settled.elastic.shape == (2, 4)
+    act = robot.inverse_dynamics(settled, wrench)
+    for i in range(2):
+        here = oracle.at({"position": state["position"], "rotation": state["rotation"],
+                          "velocity": np.zeros(3), "angular_velocity": np.zeros(3),
+                          "elastic": settled.elastic[i], "elastic_velocity": np.zeros(4)})  # fmt: skip
+        left = here.bias() - here.jacobian().T @ act.forces[i] - here.external(wrench[i])
+        assert_allclose(left, 0, atol=1e-9 * np.abs(here.bias()).max())
+    assert robot.rigid.static_deflection(rest).modes == 0
+
+
+def test_deformation_of_points_is_the_derivative_of_their_places():
+    rng = np.random.default_rng(9)
+    robot, oracle, state = random_flexible(rng, "UPS", 3)
+    motion = gough.Motion(**state)
+    tips = robot.deformation(motion)
+    assert_allclose(tips.position.T, oracle.at(state).values["tips"], atol=1e-13)
+    assert_allclose(tips.velocity.T, oracle.at(state).values["tip_speeds"], atol=1e-12)
+    origin = robot.deformation(motion, "origin")
+    assert origin.position.shape == (3,)
+    moved = robot.description.modal.origin_shapes @ state["elastic"]
+    assert_allclose(origin.displacement, moved, atol=1e-14)
+    nodes = robot.deformation(motion, "nodes")
+    step = 1e-6
+    later = gough.Motion(
+        state["position"] + step * np.asarray(state["velocity"]),
+        Rotation.from_rotvec(step * np.asarray(state["angular_velocity"])).as_matrix()
+        @ np.asarray(state["rotation"]),
+        elastic=state["elastic"] + step * state["elastic_velocity"],
+    )
+    speed = (robot.deformation(later, "nodes").position - nodes.position) / step
+    assert_allclose(nodes.velocity, speed, atol=1e-4 * np.abs(speed).max())
+    with pytest.raises(InputError, match="at is"):
+        robot.deformation(motion, "corner")
+
+
+@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+def test_natural_frequencies_are_those_of_the_energy_model(kind):
+    """At rest: eigenvalues of the derivative of the direct model's acceleration by the coordinates."""
+    rng = np.random.default_rng(10)
+    robot, oracle, state = random_flexible(rng, kind, 3)
+    rest = gough.Motion(state["position"], state["rotation"])
+    stiff = 2e6
+    found = robot.natural_frequencies(rest, stiff)
+    base = {
+        "velocity": np.zeros(3),
+        "angular_velocity": np.zeros(3),
+        "elastic_velocity": np.zeros(3),
+    }
+
+    def push(x):
+        turn = Rotation.from_rotvec(x[3:6]).as_matrix()
+        here = oracle.at({**base, "position": state["position"] + x[:3],
+                          "rotation": turn @ np.asarray(state["rotation"]),
+                          "elastic": found.motion.elastic + x[6:]})  # fmt: skip
+        forces = found.forces - stiff * (here.q() - start)
+        return np.concatenate(here.direct(forces, np.zeros(6)))
+
+    start = oracle.at({**base, "position": state["position"], "rotation": state["rotation"],
+                       "elastic": found.motion.elastic}).q()  # fmt: skip
+    step = 1e-5
+    slopes = np.stack([(push(step * e) - push(-step * e)) / (2 * step) for e in np.eye(9)], axis=1)
+    squares = np.sort(np.linalg.eigvals(-slopes).real)
+    assert_allclose(found.frequencies, np.sqrt(squares) / (2 * np.pi), rtol=1e-5)
+    locked = robot.natural_frequencies(rest).frequencies
+    almost = robot.natural_frequencies(rest, 1e13).frequencies
+    assert_allclose(almost[:3], locked, rtol=1e-4)
+
+
+def test_health_of_the_inverse_problem():
+    rng = np.random.default_rng(12)
+    robot, oracle, state = random_flexible(rng, "UPS", 4)
+    motion = gough.Motion(**state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnstableWarning)
+        health = robot.elastic_health(motion)
+    here = oracle.at(state)
+    T, J = here.condensed()[2], here.jacobian()
+    assert health.determinant == pytest.approx(np.linalg.det(T) / np.linalg.det(J[:, :6]), rel=1e-8)
+    assert health.poles.shape == (8,)
+    assert bool(health.stable) == bool(np.all(health.poles.real < 0))
+    with pytest.raises(InputError, match="rigid platform"):
+        robot.rigid.elastic_health(motion.replace(**dict.fromkeys(
+            ("elastic", "elastic_velocity", "elastic_acceleration"))))  # fmt: skip
+
+
+def test_unstable_zero_dynamics_warn():
+    """Somewhere among random bodies M_z loses its sign: the warning names the pole."""
+    for seed in range(40):
+        robot, _, state = random_flexible(np.random.default_rng(seed), "UPS", 4)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            stable = bool(robot.elastic_health(gough.Motion(**state)).stable)
+        assert stable != any(one.category is UnstableWarning for one in caught)
+        if not stable:
+            return
+    pytest.fail("no unstable case among forty")

@@ -16,6 +16,7 @@ from gough.legs.body import Body
 from gough.legs.pus import PUS
 from gough.legs.ups import UPS
 from gough.modal.body import ModalBody
+from gough.modal.integrals import rigid_part
 from gough.modal.source import body_of_file, body_of_plate
 from gough.motion import Array, Motion
 
@@ -129,7 +130,7 @@ class _Describing:
         return Description(
             legs=legs,
             platform_points=platform_points,
-            platform=self._platform() if modal is None else _undeformed(modal),
+            platform=self._platform() if modal is None else rigid_part(modal),
             gravity=np.asarray(file.gravity, dtype=np.float64),
             home=home,
             tool=np.asarray(file.tool, dtype=np.float64),
@@ -364,15 +365,6 @@ class _Describing:
         if table.stroke is not None:
             shortest, longest = self.per_leg(table, "legs.limits", "stroke", 1).T
         return Limits(shortest=shortest, longest=longest, **values)
-
-
-def _undeformed(body: ModalBody) -> Body:
-    """The rigid body that a flexible one is at rest."""
-    return Body(
-        np.full((1, 1), body.mass),
-        body.first_moment.reshape(3, 1, 1),
-        body.inertia.reshape(3, 3, 1, 1),
-    )
 
 
 def _standard(*parameters: Array) -> tuple[Array, Array, Array]:

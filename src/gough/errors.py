@@ -80,3 +80,7 @@ class ImpossibleBodyWarning(UserWarning):
 
 class ModalBodyWarning(UserWarning):
     """A flexible body that can be computed with, but is not what one usually has."""
+
+
+class UnstableWarning(UserWarning):
+    """Elastic zero dynamics are unstable: inverse dynamics cannot be followed there."""

@@ -13,7 +13,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough import batch, derivatives, files, forward, programs, regressor
+from gough import (
+    batch,
+    deflection,
+    derivatives,
+    files,
+    forward,
+    programs,
+    regressor,
+    vibration,
+)
 from gough.batch import OnError
 from gough.check import Report, check
 from gough.contributions import Contributions
@@ -292,6 +301,33 @@ class Robot:
             self.bias(motion, on_error),
             np.swapaxes(self.jacobian(motion, on_error), -1, -2),
         )
+
+    def static_deflection(
+        self, motion: Motion, wrench: ArrayLike | None = None, *, on_error: OnError = "raise"
+    ) -> Motion:
+        """The motion's poses at rest, with the deflection that weight and wrench (..., 6) cause."""
+        return deflection.static_deflection(self, motion, wrench, on_error=on_error)
+
+    def deformation(self, motion: Motion, at: deflection.Where = "tips") -> deflection.Deformation:
+        """Places and velocities of points of a flexible platform: "origin", "tips" or "nodes"."""
+        return deflection.deformation(self, motion, at)
+
+    def natural_frequencies(
+        self,
+        motion: Motion,
+        actuators: vibration.Actuators | ArrayLike = "locked",
+        wrench: ArrayLike | None = None,
+        *,
+        on_error: OnError = "raise",
+    ) -> vibration.Vibration:
+        """Natural frequencies at rest: actuators "locked", "free" or of a stiffness, N/m."""
+        return vibration.natural_frequencies(self, motion, actuators, wrench, on_error=on_error)
+
+    def elastic_health(
+        self, motion: Motion, on_error: OnError = "raise"
+    ) -> vibration.ElasticHealth:
+        """Whether actuators can command a flexible platform at these poses; warns where not."""
+        return vibration.elastic_health(self, motion, on_error=on_error)
 
     def energy(self, motion: Motion, on_error: OnError = "raise") -> Energy:
         """Kinetic and potential energy (...) of the whole robot, J, heights from the world's origin."""
