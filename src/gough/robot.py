@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough import batch, derivatives, files, forward, programs, regressor
+from gough import batch, derivatives, files, forward, programs
 from gough.batch import OnError
 from gough.check import Report, check
 from gough.contributions import Contributions
@@ -25,6 +25,7 @@ from gough.errors import ConvergenceError, InputError, MissingDataError
 from gough.friction import WORST_RESIDUAL
 from gough.legs import pus, ups
 from gough.motion import Array, Motion
+from gough.parameters import regressor
 from gough.results import Acceleration, Actuation, Energy, LegMotion, Reactions
 from gough.schema import RobotFile
 
@@ -295,9 +296,14 @@ class Robot:
             self, motion, forces, wrench, friction, on_error=on_error
         )
 
-    def regressor(self, motion: Motion, on_error: OnError = "raise") -> Array:
-        """W (..., legs, parameters): Γ = W X, X = `gough.regressor.standard_parameters(robot)`."""
-        return regressor.regressor(self, motion, on_error=on_error)
+    def regressor(
+        self, motion: Motion, friction: bool = False, *, on_error: OnError = "raise"
+    ) -> Array:
+        """W (..., legs, parameters): Γ = W X, X = `standard_parameters(robot, friction)`.
+
+        See `gough.parameters.regressor`.
+        """
+        return regressor.regressor(self, motion, friction, on_error=on_error)
 
     def to_casadi(self, name: str, *, loads: bool = False) -> Any:
         """A program ("inverse_dynamics", …) as a `casadi.Function`; see `gough.export.to_casadi`."""

@@ -1,0 +1,308 @@
+"""Base parameters of any robot, from its regressor: the fewest from which its forces follow.
+
+Γ = W X for every state. Where columns of W depend on each other, W_d = W_b B whatever the state, only
+X_base = X_b + B X_d can be felt (Gautier 1991; Khalil & Guegan 2004, Eqs. 41–42):
+
+    Γ = W_b X_base,    X_base = G X with G = 1 in the independent columns b and B in the others d.
+
+Independent columns are taken in an order of preference, so that a hexapod's base parameters carry the
+names of the paper's Table II. Elastic parameters need no other code than columns in the regressor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gough.batch import OnError
+from gough.errors import InputError
+from gough.motion import Array, Motion
+from gough.parameters.regressor import (
+    LINEAR_FRICTION,
+    parameter_names,
+    refuse_load_friction,
+    regressor,
+    standard_parameters,
+)
+from gough.parameters.states import random_states
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+KEPT = {
+    "UPS": {
+        "cross": ("ZZ", "MX", "MY"),
+        "cylinder": ("XX", "XY", "XZ", "YZ", "ZZ", "MX", "MY"),
+        "rod": ("MX", "MY", "MZ"),
+    },
+    "PUS": {
+        "slider": ("M",),
+        "cross": ("ZZ", "MX", "MY"),
+        "link": ("XX", "XY", "XZ", "YY", "YZ", "MX"),
+    },
+}
+"""Parameters of a leg that name the groups, where they can: Table II for UPS; see `grouping` for PUS."""
+NO_EFFECT = 1e-11
+"""A column so much smaller than its neighbours counts as 0 (both over √rows, of natural size)."""
+NEGLIGIBLE = 1e-9
+"""Share of a column below which a coefficient of a relation is 0."""
+SMALLEST_GAP = 1e4
+"""Ratio of neighbouring singular values below which the rank is not clear."""
+STATES = 6
+"""Equations for each column of the regressor."""
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """Which parameters a robot's forces depend on, and in what combinations."""
+
+    names: tuple[str, ...]
+    """All columns of the regressor."""
+    independent: Array
+    """(rank,) columns that name the groups, in the columns' order."""
+    grouping: Array
+    """G (rank, columns): X_base = G X."""
+    no_effect: Array
+    """Columns without any effect on the forces."""
+    standard: Array
+    """X (columns,) of the robot."""
+    singular_values: Array
+    """Of the regressor on random states, columns of unit length; falling."""
+    friction: bool
+    """With friction columns."""
+    special: tuple[str, ...]
+    """What is special about this robot, in words."""
+
+    @property
+    def rank(self) -> int:
+        """Number of base parameters."""
+        return len(self.independent)
+
+    @property
+    def gap(self) -> float:
+        """Ratio of the last singular value that counts to the first that does not."""
+        return _gap(self.singular_values, self.rank)
+
+    @property
+    def values(self) -> Array:
+        """X_base (rank,) of the robot, SI units."""
+        return np.asarray(self.grouping @ self.standard)
+
+    @property
+    def base_names(self) -> tuple[str, ...]:
+        """Names of the groups: that of the column each is named after."""
+        return tuple(self.names[i] for i in self.independent)
+
+    @property
+    def null_space(self) -> Array:
+        """N (columns, columns − rank) with W N = 0: [−B; 1]."""
+        dependent = np.setdiff1d(np.arange(len(self.names)), self.independent)
+        null = np.zeros((len(self.names), len(dependent)))
+        null[dependent, np.arange(len(dependent))] = 1.0
+        null[self.independent] = -self.grouping[:, dependent]
+        return null
+
+    def relations(self) -> list[str]:
+        """Each base parameter as a sum of standard ones: "leg 1 cross ZZ + leg 1 cylinder YY"."""
+        return [
+            relation(self.names, row, first)
+            for row, first in zip(self.grouping, self.independent, strict=True)
+        ]
+
+
+def base_parameters(robot: Robot, friction: bool = False, *, seed: int = 0) -> BaseParameters:
+    """The base parameters of a robot, found from the rank of its regressor on random states.
+
+    `friction` includes viscous and constant Coulomb friction; see `gough.parameters.regressor`.
+    """
+    if friction:
+        refuse_load_friction(robot)
+    names = parameter_names(robot, friction)
+    rows = STATES * len(names)
+    motion = random_states(robot, -(-rows // robot.leg_count), seed)
+    W = regressor(robot, motion, friction).reshape(-1, len(names))
+    W = W / np.linalg.norm(W.reshape(len(motion), -1), axis=1).repeat(robot.leg_count)[:, None]
+    sizes = np.linalg.norm(W, axis=0)
+    effect = sizes > NO_EFFECT * _natural_sizes(names, sizes)
+    unit = W / np.where(effect, sizes, 1.0)
+    felt = np.flatnonzero(effect)
+    singular_values = np.linalg.svd(unit[:, felt], compute_uv=False)
+    rank = _rank(robot, singular_values)
+    order = [i for i in preference(robot, names) if effect[i]]
+    independent = _first_independent(unit, order, rank)
+    grouping = np.zeros((rank, len(names)))
+    grouping[np.arange(rank), independent] = 1.0
+    for column in np.setdiff1d(felt, independent):
+        share = _shares(unit, independent, column)
+        grouping[:, column] = share * sizes[column] / sizes[independent]
+    return BaseParameters(
+        names=names,
+        independent=independent,
+        grouping=grouping,
+        no_effect=np.flatnonzero(~effect),
+        standard=standard_parameters(robot, friction),
+        singular_values=singular_values,
+        friction=friction,
+        special=special_cases(robot),
+    )
+
+
+def base_regressor(
+    robot: Robot, base: BaseParameters, motion: Motion, *, on_error: OnError = "raise"
+) -> Array:
+    """W_b (..., legs, rank): Γ = W_b X_base, W's independent columns."""
+    return regressor(robot, motion, base.friction, on_error=on_error)[..., base.independent]
+
+
+def preference(robot: Robot, names: Sequence[str]) -> list[int]:
+    """Columns in the order in which they are taken as independent.
+
+    The platform's, the rotor masses, the legs' KEPT ones, friction, then the rest.
+    """
+    kept = {f"{body} {key}" for body, keys in KEPT[robot.kind].items() for key in keys}
+
+    def place(name: str) -> int:
+        parameter = name.removeprefix("leg ").partition(" ")[2]
+        if name.startswith("platform"):
+            return 0
+        if parameter == "rotor_mass":
+            return 1
+        if parameter in LINEAR_FRICTION[robot.kind]:
+            return 3
+        return 2 if parameter in kept else 4
+
+    return sorted(range(len(names)), key=lambda i: place(names[i]))
+
+
+def relation(names: Sequence[str], row: Array, first: int) -> str:
+    """A sum of named parameters, the one that names it first."""
+    others = [i for i in np.flatnonzero(row).tolist() if i != first]
+    text = names[first]
+    for i in others:
+        size = abs(row[i])
+        factor = "" if abs(size - 1) < NEGLIGIBLE else f"{size:.6g} "
+        text += f" {'−' if row[i] < 0 else '+'} {factor}{names[i]}"
+    return text
+
+
+def special_cases(robot: Robot) -> tuple[str, ...]:
+    """What makes a robot's base parameters other than those of a general one, in words."""
+    machine = robot.machine
+    gravity = machine.gravity[:, 0, 0]
+    weight = float(np.linalg.norm(gravity))
+    found = []
+    if weight == 0:
+        found.append("no gravity: what is felt by weight alone has no effect")
+    else:
+        sine = np.linalg.norm(np.cross(machine.legs.axis[..., 0].T, gravity / weight), axis=1)
+        found += _of_legs(sine < PARALLEL, "first universal axis parallel to gravity")
+        if robot.kind == "PUS":
+            level = np.abs(machine.legs.rail_direction[..., 0].T @ gravity) / weight
+            found += _of_legs(level < PARALLEL, "rail level: slider and rotor mass are one")
+    points = {"platform": machine.points[..., 0].T}
+    if robot.kind == "UPS":
+        points["base"] = machine.legs.base[..., 0].T
+    else:
+        sine = np.linalg.norm(
+            np.cross(machine.legs.axis[..., 0].T, machine.legs.rail_direction[..., 0].T), axis=1
+        )
+        found += _of_legs(sine < PARALLEL, "first universal axis parallel to the rail")
+    for place, where in points.items():
+        apart = np.linalg.norm(where[:, np.newaxis] - where, axis=-1)
+        pairs = np.argwhere(np.triu(apart < PARALLEL * robot.length_scale, 1)) + 1
+        if len(pairs):
+            shown = ", ".join(f"{i} and {j}" for i, j in pairs)
+            found.append(f"{place} points coincide: legs {shown}")
+    for body in machine.equations.BODIES:
+        one = getattr(machine.legs, body)
+        products = np.abs(one.inertia[[0, 0, 1], [1, 2, 2], :, 0]).max(axis=0)
+        if not products.any() and np.any(one.inertia):
+            found.append(f"{body}: symmetric, no products of inertia")
+    return tuple(found)
+
+
+PARALLEL = 1e-9
+"""Sine below which directions count as parallel, and relative distance below which points coincide."""
+
+
+def _of_legs(which: Array, what: str) -> list[str]:
+    if not which.any():
+        return []
+    legs = (
+        "all legs" if which.all() else "leg " + ", ".join(str(i + 1) for i in np.flatnonzero(which))
+    )
+    return [f"{legs}: {what}"]
+
+
+def _natural_sizes(names: Sequence[str], sizes: Array) -> Array:
+    """For each column the largest size among columns of its own unit."""
+    units = [unit_of(name) for name in names]
+    largest = {
+        unit: max(s for s, u in zip(sizes, units, strict=True) if u == unit) for unit in set(units)
+    }
+    return np.array([largest[unit] or 1.0 for unit in units])
+
+
+def unit_of(name: str) -> str:
+    """SI unit of a parameter, by its name."""
+    key = name.rpartition(" ")[2]
+    if key in ("M", "rotor_mass"):
+        return "kg"
+    if key in ("MX", "MY", "MZ"):
+        return "kg m"
+    units = {
+        "slider_viscous": "N s/m",
+        "slider_coulomb": "N",
+        "screw_drag": "N",
+        "universal_viscous": "N m s/rad",
+        "spherical_viscous": "N m s/rad",
+    }
+    return units.get(key, "kg m²")
+
+
+def _gap(singular_values: Array, rank: int) -> float:
+    if rank == len(singular_values):
+        return float("inf")
+    with np.errstate(divide="ignore"):
+        return float(singular_values[rank - 1] / singular_values[rank])
+
+
+def _rank(robot: Robot, singular_values: Array) -> int:
+    """Where the singular values fall most steeply."""
+    floor = np.append(singular_values, np.finfo(float).eps * len(singular_values))
+    steps = floor[:-1] / np.maximum(floor[1:], floor[-1])
+    rank = int(np.argmax(steps)) + 1
+    if steps[rank - 1] < SMALLEST_GAP:
+        raise InputError(
+            f"{robot.name}: the number of base parameters is not clear: no gap in the regressor's "
+            f"singular values is over {steps[rank - 1]:.2g} (limit {SMALLEST_GAP:g})"
+        )
+    return rank
+
+
+def _first_independent(unit: Array, order: Sequence[int], rank: int) -> Array:
+    """The first `rank` columns in the given order that do not depend on those before, sorted."""
+    basis = np.zeros((unit.shape[0], rank))
+    rest = np.zeros(len(order))
+    chosen: list[int] = []
+    for place, column in enumerate(order):
+        left = unit[:, column]
+        for _ in range(2):  # twice is enough
+            left = left - basis[:, : len(chosen)] @ (basis[:, : len(chosen)].T @ left)
+        rest[place] = np.linalg.norm(left)
+        if rest[place] > NEGLIGIBLE and len(chosen) < rank:
+            basis[:, len(chosen)] = left / rest[place]
+            chosen.append(column)
+    return np.sort(np.array(chosen, dtype=int))
+
+
+def _shares(unit: Array, independent: Array, column: int) -> Array:
+    """B of one column: found among all independent columns, then again among those that count."""
+    share = np.linalg.lstsq(unit[:, independent], unit[:, column], rcond=None)[0]
+    counts = np.abs(share) > NEGLIGIBLE
+    share[:] = 0.0
+    share[counts] = np.linalg.lstsq(unit[:, independent[counts]], unit[:, column], rcond=None)[0]
+    return np.asarray(share)
