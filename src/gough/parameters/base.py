@@ -27,6 +27,7 @@ from gough.parameters.regressor import (
     regressor,
     standard_parameters,
 )
+from gough.parameters.special import special_cases
 from gough.parameters.states import random_states
 
 if TYPE_CHECKING:
@@ -65,12 +66,10 @@ class BaseParameters:
     """(rank,) columns that name the groups, in the columns' order."""
     grouping: Array
     """G (rank, columns): X_base = G X."""
-    no_effect: Array
-    """Columns without any effect on the forces."""
     standard: Array
     """X (columns,) of the robot."""
     singular_values: Array
-    """Of the regressor on random states, columns of unit length; falling."""
+    """Of the regressor on random states, columns of unit length; falling. None in closed form."""
     friction: bool
     """With friction columns."""
     special: tuple[str, ...]
@@ -82,9 +81,19 @@ class BaseParameters:
         return len(self.independent)
 
     @property
+    def no_effect(self) -> Array:
+        """Columns without any effect on the forces."""
+        return np.flatnonzero(~self.grouping.any(axis=0))
+
+    @property
     def gap(self) -> float:
-        """Ratio of the last singular value that counts to the first that does not."""
-        return _gap(self.singular_values, self.rank)
+        """Ratio of the last singular value that counts to the first that does not; NaN if unknown."""
+        sizes = self.singular_values
+        if not sizes.size:
+            return float("nan")
+        if self.rank == len(sizes) or sizes[self.rank] == 0:
+            return float("inf")
+        return float(sizes[self.rank - 1] / sizes[self.rank])
 
     @property
     def values(self) -> Array:
@@ -142,7 +151,6 @@ def base_parameters(robot: Robot, friction: bool = False, *, seed: int = 0) -> B
         names=names,
         independent=independent,
         grouping=grouping,
-        no_effect=np.flatnonzero(~effect),
         standard=standard_parameters(robot, friction),
         singular_values=singular_values,
         friction=friction,
@@ -188,55 +196,6 @@ def relation(names: Sequence[str], row: Array, first: int) -> str:
     return text
 
 
-def special_cases(robot: Robot) -> tuple[str, ...]:
-    """What makes a robot's base parameters other than those of a general one, in words."""
-    machine = robot.machine
-    gravity = machine.gravity[:, 0, 0]
-    weight = float(np.linalg.norm(gravity))
-    found = []
-    if weight == 0:
-        found.append("no gravity: what is felt by weight alone has no effect")
-    else:
-        sine = np.linalg.norm(np.cross(machine.legs.axis[..., 0].T, gravity / weight), axis=1)
-        found += _of_legs(sine < PARALLEL, "first universal axis parallel to gravity")
-        if robot.kind == "PUS":
-            level = np.abs(machine.legs.rail_direction[..., 0].T @ gravity) / weight
-            found += _of_legs(level < PARALLEL, "rail level: slider and rotor mass are one")
-    points = {"platform": machine.points[..., 0].T}
-    if robot.kind == "UPS":
-        points["base"] = machine.legs.base[..., 0].T
-    else:
-        sine = np.linalg.norm(
-            np.cross(machine.legs.axis[..., 0].T, machine.legs.rail_direction[..., 0].T), axis=1
-        )
-        found += _of_legs(sine < PARALLEL, "first universal axis parallel to the rail")
-    for place, where in points.items():
-        apart = np.linalg.norm(where[:, np.newaxis] - where, axis=-1)
-        pairs = np.argwhere(np.triu(apart < PARALLEL * robot.length_scale, 1)) + 1
-        if len(pairs):
-            shown = ", ".join(f"{i} and {j}" for i, j in pairs)
-            found.append(f"{place} points coincide: legs {shown}")
-    for body in machine.equations.BODIES:
-        one = getattr(machine.legs, body)
-        products = np.abs(one.inertia[[0, 0, 1], [1, 2, 2], :, 0]).max(axis=0)
-        if not products.any() and np.any(one.inertia):
-            found.append(f"{body}: symmetric, no products of inertia")
-    return tuple(found)
-
-
-PARALLEL = 1e-9
-"""Sine below which directions count as parallel, and relative distance below which points coincide."""
-
-
-def _of_legs(which: Array, what: str) -> list[str]:
-    if not which.any():
-        return []
-    legs = (
-        "all legs" if which.all() else "leg " + ", ".join(str(i + 1) for i in np.flatnonzero(which))
-    )
-    return [f"{legs}: {what}"]
-
-
 def _natural_sizes(names: Sequence[str], sizes: Array) -> Array:
     """For each column the largest size among columns of its own unit."""
     units = [unit_of(name) for name in names]
@@ -261,13 +220,6 @@ def unit_of(name: str) -> str:
         "spherical_viscous": "N m s/rad",
     }
     return units.get(key, "kg m²")
-
-
-def _gap(singular_values: Array, rank: int) -> float:
-    if rank == len(singular_values):
-        return float("inf")
-    with np.errstate(divide="ignore"):
-        return float(singular_values[rank - 1] / singular_values[rank])
 
 
 def _rank(robot: Robot, singular_values: Array) -> int:
