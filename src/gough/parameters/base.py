@@ -141,7 +141,7 @@ def base_parameters(robot: Robot, friction: bool = False, *, seed: int = 0) -> B
     singular_values = np.linalg.svd(unit[:, felt], compute_uv=False)
     rank = _rank(robot, singular_values)
     order = [i for i in preference(robot, names) if effect[i]]
-    independent = _first_independent(unit, order, rank)
+    independent = first_independent(unit, order, rank)
     grouping = np.zeros((rank, len(names)))
     grouping[np.arange(rank), independent] = 1.0
     for column in np.setdiff1d(felt, independent):
@@ -186,14 +186,14 @@ def preference(robot: Robot, names: Sequence[str]) -> list[int]:
 
 
 def relation(names: Sequence[str], row: Array, first: int) -> str:
-    """A sum of named parameters, the one that names it first."""
-    others = [i for i in np.flatnonzero(row).tolist() if i != first]
-    text = names[first]
-    for i in others:
+    """A sum of named parameters, one of them first: "leg 1 rod XX − 0.5 leg 1 rod M"."""
+    text = ""
+    for i in [first, *(i for i in np.flatnonzero(row).tolist() if i != first)]:
         size = abs(row[i])
         factor = "" if abs(size - 1) < NEGLIGIBLE else f"{size:.6g} "
-        text += f" {'−' if row[i] < 0 else '+'} {factor}{names[i]}"
-    return text
+        sign = "−" if row[i] < 0 else "+"
+        text += f" {sign} {factor}{names[i]}" if text else f"{sign} {factor}{names[i]}"
+    return text.removeprefix("+ ")
 
 
 def _natural_sizes(names: Sequence[str], sizes: Array) -> Array:
@@ -235,7 +235,7 @@ def _rank(robot: Robot, singular_values: Array) -> int:
     return rank
 
 
-def _first_independent(unit: Array, order: Sequence[int], rank: int) -> Array:
+def first_independent(unit: Array, order: Sequence[int], rank: int) -> Array:
     """The first `rank` columns in the given order that do not depend on those before, sorted."""
     basis = np.zeros((unit.shape[0], rank))
     rest = np.zeros(len(order))

@@ -47,10 +47,11 @@ if TYPE_CHECKING:
     from gough.robot import Robot
 
 BODIES = {"UPS": UPS_BODIES, "PUS": PUS_BODIES}
-TENSOR = STANDARD_PARAMETERS[:6]
 PLACE = {key: i for i, key in enumerate(STANDARD_PARAMETERS)}
 POINT_MASS = ("(y² + z²)", "−x y", "−x z", "(x² + z²)", "−y z", "(x² + y²)", "x", "y", "z", "")
 """Ten parameters of a unit mass at (x, y, z), in symbols."""
+TIP_MASS = {"UPS": "rod M", "PUS": "link MZ/l"}
+"""What of a leg is felt as a mass on the platform at P."""
 
 
 def revolute(cos: float, sin: float, d: float, r: float) -> Array:
@@ -162,11 +163,6 @@ def _hang(link: Array, cross: Array, keys: tuple[str, str, str]) -> None:
     link[grouped] = 0.0
 
 
-def tip_mass(kind: str) -> str:
-    """The parameter of a leg that is felt as a mass on the platform at P: in symbols."""
-    return "rod M" if kind == "UPS" else "link MZ/l"
-
-
 def closed_leg(kind: str, special: Special, leg: int, length: float) -> tuple[LegGrouping, Array]:
     """A leg of the closed robot, and the row of masses at its tip, which the platform takes over."""
     open_ = open_leg(kind)
@@ -233,24 +229,25 @@ def grouped_parameters(robot: Robot, friction: bool = False) -> BaseParameters:
     )
 
 
-def symbols(kind: str) -> dict[str, str]:
-    """The grouping relations in symbols, as in Table II: of "rod XX", …, and of "platform XX", ….
-
-    (x, y, z) are the platform points P_i, l the link's length.
-    """
-    nothing = np.zeros(1, dtype=bool)
-    general = Special(nothing, nothing, nothing, nothing)
-    open_, (closed, _) = open_leg(kind), closed_leg(kind, general, 0, 2.0)
-    found = {}
-    for name in closed.felt:
-        found[name] = relation(closed.names, open_.row(name), closed.place(name))
+def leg_symbols(kind: str, special: Special, leg: int) -> dict[str, str]:
+    """The relations of one leg in symbols, by "rod XX", …, "rotor_mass"; l is a PUS link's length."""
+    general, (closed, _) = open_leg(kind), closed_leg(kind, special, leg, 1.0)
+    found = {
+        name: relation(general.names, general.row(name), i) for i, name in enumerate(general.names)
+    }
     if kind == "PUS":
-        found["slider M"] += f" − {tip_mass(kind)}"
+        found["slider M"] += f" − {TIP_MASS[kind]}"
         for key in ("XX", "YY"):
             found[f"link {key}"] += " − l link MZ"
+        if special.rail_level[leg]:
+            found["rotor_mass"] += f" + {found['slider M']}"
+    return {name: found[name] for name in closed.felt}
+
+
+def platform_symbols(kind: str) -> dict[str, str]:
+    """The platform's relations in symbols, by "XX", …: sums over the legs; (x, y, z) is P_i."""
+    found = {}
     for key, factor in zip(STANDARD_PARAMETERS, POINT_MASS, strict=True):
-        sign, size = ("−", factor[1:]) if factor.startswith("−") else ("+", factor)
-        found[f"platform {key}"] = f"platform {key} {sign} Σ {size} {tip_mass(kind)}".replace(
-            "  ", " "
-        )
+        sign = "−" if factor.startswith("−") else "+"
+        found[key] = " ".join([key, sign, "Σ", *factor.removeprefix("−").split(), TIP_MASS[kind]])
     return found
