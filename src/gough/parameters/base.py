@@ -52,7 +52,7 @@ NEGLIGIBLE = 1e-9
 """Share of a column below which a coefficient of a relation is 0."""
 SMALLEST_GAP = 1e4
 """Ratio of neighbouring singular values below which the rank is not clear."""
-STATES = 6
+STATES = 4
 """Equations for each column of the regressor."""
 
 
@@ -134,19 +134,19 @@ def base_parameters(robot: Robot, friction: bool = False, *, seed: int = 0) -> B
     motion = random_states(robot, -(-rows // robot.leg_count), seed)
     W = regressor(robot, motion, friction).reshape(-1, len(names))
     W = W / np.linalg.norm(W.reshape(len(motion), -1), axis=1).repeat(robot.leg_count)[:, None]
+    W = np.asarray(np.linalg.qr(W, mode="r"))  # the same lengths and dependences in fewer rows
     sizes = np.linalg.norm(W, axis=0)
     effect = sizes > NO_EFFECT * _natural_sizes(names, sizes)
     unit = W / np.where(effect, sizes, 1.0)
     felt = np.flatnonzero(effect)
     singular_values = np.linalg.svd(unit[:, felt], compute_uv=False)
-    rank = _rank(robot, singular_values)
-    order = [i for i in preference(robot, names) if effect[i]]
-    independent = first_independent(unit, order, rank)
-    grouping = np.zeros((rank, len(names)))
-    grouping[np.arange(rank), independent] = 1.0
-    for column in np.setdiff1d(felt, independent):
-        share = _shares(unit, independent, column)
-        grouping[:, column] = share * sizes[column] / sizes[independent]
+    limit = _limit(robot, singular_values)
+    independent = first_independent(unit, [i for i in preference(robot, names) if effect[i]], limit)
+    dependent = np.setdiff1d(felt, independent)
+    grouping = np.zeros((len(independent), len(names)))
+    grouping[np.arange(len(independent)), independent] = 1.0
+    shares = _shares(unit[:, independent], unit[:, dependent])
+    grouping[:, dependent] = shares * sizes[dependent] / sizes[independent][:, np.newaxis]
     return BaseParameters(
         names=names,
         independent=independent,
@@ -222,39 +222,43 @@ def unit_of(name: str) -> str:
     return units.get(key, "kg m²")
 
 
-def _rank(robot: Robot, singular_values: Array) -> int:
-    """Where the singular values fall most steeply."""
-    floor = np.append(singular_values, np.finfo(float).eps * len(singular_values))
-    steps = floor[:-1] / np.maximum(floor[1:], floor[-1])
-    rank = int(np.argmax(steps)) + 1
-    if steps[rank - 1] < SMALLEST_GAP:
+def _limit(robot: Robot, singular_values: Array) -> float:
+    """The middle of the gap: between singular values that count and rounding."""
+    floor = np.finfo(float).eps * len(singular_values)
+    sizes = np.maximum(np.append(singular_values, floor), floor)
+    steps = sizes[:-1] / sizes[1:]
+    last = int(np.argmax(steps))
+    if steps[last] < SMALLEST_GAP:
         raise InputError(
             f"{robot.name}: the number of base parameters is not clear: no gap in the regressor's "
-            f"singular values is over {steps[rank - 1]:.2g} (limit {SMALLEST_GAP:g})"
+            f"singular values is over {steps[last]:.2g} (limit {SMALLEST_GAP:g})"
         )
-    return rank
+    return float(np.sqrt(sizes[last] * sizes[last + 1]))
 
 
-def first_independent(unit: Array, order: Sequence[int], rank: int) -> Array:
-    """The first `rank` columns in the given order that do not depend on those before, sorted."""
-    basis = np.zeros((unit.shape[0], rank))
-    rest = np.zeros(len(order))
+def first_independent(unit: Array, order: Sequence[int], limit: float) -> Array:
+    """The columns that, taken in the given order, do not depend on those before; sorted.
+
+    Columns are of unit length; one depends on others if what they leave of it is below the limit.
+    """
+    basis = np.zeros((unit.shape[0], 0))
     chosen: list[int] = []
-    for place, column in enumerate(order):
+    for column in order:
         left = unit[:, column]
         for _ in range(2):  # twice is enough
-            left = left - basis[:, : len(chosen)] @ (basis[:, : len(chosen)].T @ left)
-        rest[place] = np.linalg.norm(left)
-        if rest[place] > NEGLIGIBLE and len(chosen) < rank:
-            basis[:, len(chosen)] = left / rest[place]
+            left = left - basis @ (basis.T @ left)
+        rest = np.linalg.norm(left)
+        if rest > limit:
+            basis = np.column_stack([basis, left / rest])
             chosen.append(column)
     return np.sort(np.array(chosen, dtype=int))
 
 
-def _shares(unit: Array, independent: Array, column: int) -> Array:
-    """B of one column: found among all independent columns, then again among those that count."""
-    share = np.linalg.lstsq(unit[:, independent], unit[:, column], rcond=None)[0]
-    counts = np.abs(share) > NEGLIGIBLE
-    share[:] = 0.0
-    share[counts] = np.linalg.lstsq(unit[:, independent[counts]], unit[:, column], rcond=None)[0]
-    return np.asarray(share)
+def _shares(independent: Array, dependent: Array) -> Array:
+    """B with dependent = independent B: by all columns, then each again by those that count alone."""
+    shares = np.linalg.lstsq(independent, dependent, rcond=None)[0]
+    for column, share in zip(dependent.T, shares.T, strict=True):
+        counts = np.abs(share) > NEGLIGIBLE
+        share[~counts] = 0.0
+        share[counts] = np.linalg.lstsq(independent[:, counts], column, rcond=None)[0]
+    return np.asarray(shares)

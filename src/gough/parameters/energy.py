@@ -49,8 +49,8 @@ def energy_functions(frame: Frame, gravity: Array) -> Array:
 def robot_energy_functions(robot: Robot, motion: Motion) -> Array:
     """h (..., parameters) of a whole robot, columns as `parameter_names`; a rotor's is ½ q̇².
 
-    h X is `Robot.energy`, kinetic and potential together, but for the rotors' weight, which they have
-    not. A leg's own thirty columns are those of the leg opened at its spherical joint.
+    h X is `Robot.energy`, kinetic and potential together. A leg's own thirty columns are those of the
+    leg opened at its spherical joint.
     """
     legs = robot.inverse_kinematics(motion)
     gravity = robot.machine.gravity[:, 0, 0]
@@ -58,7 +58,7 @@ def robot_energy_functions(robot: Robot, motion: Motion) -> Array:
     bodies = np.stack([energy_functions(frame, gravity) for frame in frames], axis=-2)
     platform = Frame(motion.position, motion.rotation, motion.velocity, motion.angular_velocity)
     parts = (
-        bodies.reshape(*motion.shape, -1),
+        bodies.reshape(*motion.shape, 30 * robot.leg_count),
         0.5 * legs.qd**2,
         energy_functions(platform, gravity),
     )

@@ -102,8 +102,7 @@ def essential_parameters(base: BaseParameters, assumption: str) -> EssentialPara
     sizes = np.linalg.norm(free, axis=1)
     used = sizes > NEGLIGIBLE
     unit = (free / np.where(used, sizes, 1.0)[:, np.newaxis]).T
-    rank = int(np.linalg.matrix_rank(free, tol=NEGLIGIBLE)) if used.any() else 0
-    kept = first_independent(unit, _order(base, used), rank)
+    kept = first_independent(unit, _order(base, used), NEGLIGIBLE)
     expansion = np.linalg.lstsq(free[kept].T, free.T, rcond=None)[0].T
     expansion[np.abs(expansion) < NEGLIGIBLE] = 0.0
     return EssentialParameters(base, assumption, kept, expansion, tuple(broken))
