@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from gough import Motion, Robot, load
 from gough.cli import app
+from gough.engine.execute import NumPyExecutor
 from gough.errors import GoughError, InputError
 from gough.parameters.base import base_parameters, base_regressor
 from gough.parameters.energy import Frame, energy_functions, robot_energy_functions
@@ -25,7 +26,6 @@ from gough.parameters.grouping import (
 )
 from gough.parameters.regressor import (
     LOAD_FRICTION,
-    parameter_names,
     regressor,
     standard_parameters,
 )
@@ -47,6 +47,13 @@ def drawn(kind, seed=0, legs=6, friction=False, **changes):
             del data["legs"]["friction"][name]
     data["legs"] |= changes.pop("in_legs", {})
     return data | changes
+
+
+def made(data):
+    """The robot; NumPy runs its programs, which is quicker here than to compile them."""
+    robot = Robot.from_dict(data)
+    robot.__dict__["executor"] = NumPyExecutor(robot.machine)
+    return robot
 
 
 def upright(kind):
@@ -89,15 +96,17 @@ def clear_rank(columns):
 
 
 def stacked(robot, friction=False, states=140, seed=5):
-    motion = random_states(robot, states, seed)
-    return regressor(robot, motion, friction).reshape(-1, len(parameter_names(robot, friction)))
+    """The regressor of random states, each state's rows scaled to the same size."""
+    W = regressor(robot, random_states(robot, states, seed), friction)
+    W = W / np.linalg.norm(W, axis=(1, 2), keepdims=True)
+    return W.reshape(-1, W.shape[-1])
 
 
 # Counts
 
 
 def test_a_general_hexapod_has_94_of_196_and_88_of_190_without_rotors():
-    robot = Robot.from_dict(drawn("UPS"))
+    robot = made(drawn("UPS"))
     found = base_parameters(robot)
     assert (len(found.names), found.rank) == (196, 94)
     assert found.gap > LEAST_GAP
@@ -111,7 +120,7 @@ def test_a_general_hexapod_has_94_of_196_and_88_of_190_without_rotors():
 
 def test_table_ii_names_the_groups():
     """Khalil & Guegan 2004, Table II; cross, cylinder and rod are links 1, 2, 3."""
-    found = base_parameters(Robot.from_dict(drawn("UPS")))
+    found = base_parameters(made(drawn("UPS")))
     assert [name.removeprefix("leg 4 ") for name in found.base_names if "leg 4" in name] == [
         *("cross ZZ", "cross MX", "cross MY"),
         *(f"cylinder {key}" for key in ("XX", "XY", "XZ", "YZ", "ZZ", "MX", "MY")),
@@ -142,7 +151,7 @@ def test_table_ii_names_the_groups():
 def test_numbers_and_reasoning_agree(data, rank):
     """Rank and relations from the regressor are those of the closed form, to 1e-12."""
     friction = "friction" in data["legs"]
-    robot = Robot.from_dict(data)
+    robot = made(data)
     by_numbers, closed = base_parameters(robot, friction), grouped_parameters(robot, friction)
     assert by_numbers.rank == closed.rank == rank
     assert by_numbers.gap > LEAST_GAP
@@ -155,7 +164,7 @@ def test_numbers_and_reasoning_agree(data, rank):
 @pytest.mark.parametrize(("kind", "count"), [("UPS", 14), ("PUS", 11)])
 def test_an_open_leg(kind, count):
     """The energy of a leg alone: as many independent functions as the rules leave parameters."""
-    robot = Robot.from_dict(drawn(kind))
+    robot = made(drawn(kind))
     energy = robot_energy_functions(robot, random_states(robot, 200))
     for leg in (0, 4):
         alone = energy[:, 30 * leg : 30 * leg + 30]
@@ -170,7 +179,7 @@ def test_an_open_leg(kind, count):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", ["UPS", "PUS"])
 def test_relations_are_the_null_space_of_regressor_and_energy(kind, seed):
-    robot = Robot.from_dict(drawn(kind, seed))
+    robot = made(drawn(kind, seed))
     closed = grouped_parameters(robot)
     W = stacked(robot)
     sizes = np.linalg.norm(W, axis=0)
@@ -195,7 +204,7 @@ def test_relations_are_the_null_space_of_regressor_and_energy(kind, seed):
 @pytest.mark.parametrize("kind", ["UPS", "PUS"])
 def test_energy_functions_give_the_energy(kind, shape):
     data = drawn(kind, 3)
-    robot = Robot.from_dict(data)
+    robot = made(data)
     motion = Motion(**random_motion(np.random.default_rng(4), data, shape))
     functions = robot_energy_functions(robot, motion)
     assert functions.shape == (*shape, 196)
@@ -296,7 +305,7 @@ PRINTED_SUMS = {
 
 
 def test_equations_57_to_66_as_printed_are_wrong_in_60_and_63():
-    robot = Robot.from_dict(paper_frame())
+    robot = made(paper_frame())
     found = base_parameters(robot)
     assert found.rank == 94
     named = dict(zip(found.base_names, found.grouping, strict=True))
@@ -328,13 +337,13 @@ def test_equation_55_as_printed_is_wrong_in_its_first_line():
 
 def test_symbols_say_what_the_numbers_do():
     for kind in ("UPS", "PUS"):
-        robot = Robot.from_dict(drawn(kind))
+        robot = made(drawn(kind))
         felt = leg_symbols(kind, special_directions(robot), 0)
         names = [name for name in grouped_parameters(robot).base_names if "leg 1 " in name]
         assert [f"leg 1 {name}" for name in felt] == names
     assert felt["slider M"] == "slider M + cross M + link M − link MZ/l"
     assert platform_symbols("UPS")["XY"] == "XY − Σ x y rod M"
-    level = leg_symbols("PUS", special_directions(Robot.from_dict(level_rails())), 0)
+    level = leg_symbols("PUS", special_directions(made(level_rails())), 0)
     assert level["rotor_mass"] == "rotor_mass + slider M + cross M + link M − link MZ/l"
     assert "slider M" not in level
 
@@ -346,11 +355,11 @@ def test_symbols_say_what_the_numbers_do():
 @pytest.mark.parametrize("kind", ["UPS", "PUS"])
 def test_forces_from_base_parameters(kind, seed):
     data = drawn(kind, seed, friction=True)
-    robot = Robot.from_dict(data)
+    robot = made(data)
     motion = Motion(**random_motion(np.random.default_rng(seed), data, (50,)))
     for friction in (False, True):
         expected = robot.inverse_dynamics(motion, friction=friction).forces
-        limit = 1e-11 * np.abs(expected).max(axis=-1) + 1e-15 * robot.condition_number(motion)
+        limit = 1e-11 * np.abs(expected).max(axis=-1)
         full = robot.regressor(motion, friction) @ standard_parameters(robot, friction)
         assert (np.abs(full - expected).max(axis=-1) < limit).all()
         for base in (base_parameters(robot, friction), grouped_parameters(robot, friction)):
@@ -361,7 +370,7 @@ def test_forces_from_base_parameters(kind, seed):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_base_regressor_in_any_shape(shape):
     data = drawn("PUS")
-    robot = Robot.from_dict(data)
+    robot = made(data)
     base = grouped_parameters(robot)
     motion = Motion(**random_motion(np.random.default_rng(0), data, shape))
     assert base_regressor(robot, base, motion).shape == (*shape, 6, 76)
@@ -378,7 +387,7 @@ def test_friction_that_depends_on_loads_is_refused_by_name():
 
 def test_too_few_legs_are_refused():
     with pytest.raises(InputError, match="5 legs"):
-        base_parameters(Robot.from_dict(drawn("UPS", legs=5)))
+        base_parameters(made(drawn("UPS", legs=5)))
 
 
 # States
@@ -388,10 +397,10 @@ def test_too_few_legs_are_refused():
 def test_states_without_a_home_within_reach(kind):
     data = drawn(kind)
     del data["home"]
-    assert base_parameters(Robot.from_dict(data)).gap > LEAST_GAP
+    assert base_parameters(made(data)).gap > LEAST_GAP
     far = drawn(kind, home={"position": [0.0, 0.0, 50.0]})
     if kind == "PUS":
-        assert base_parameters(Robot.from_dict(far)).rank == 76
+        assert base_parameters(made(far)).rank == 76
 
 
 def test_states_near_a_singular_home_stay_clear_of_it():
@@ -400,7 +409,7 @@ def test_states_near_a_singular_home_stay_clear_of_it():
     ring = np.column_stack([np.cos(angle), np.sin(angle), 0 * angle])
     data = drawn("UPS", home={"position": [0, 0, 1], "rotation_vector": [0, 0, np.pi / 2]})
     data["legs"] |= {"base": ring.tolist(), "platform": (ring[[1, 0, 3, 2, 5, 4]] / 2).tolist()}
-    robot = Robot.from_dict(data)
+    robot = made(data)
     states = random_states(robot, 50)
     home = float(robot.condition_number(robot.home, on_error="nan"))
     worst = robot.condition_number(states).max()
@@ -452,7 +461,7 @@ def regular(kind, assumption):
 )
 def test_essential_parameters_of_an_assumption(kind, assumption, count):
     data = regular(kind, assumption)
-    robot = Robot.from_dict(data)
+    robot = made(data)
     base = grouped_parameters(robot)
     found = essential_parameters(base, assumption)
     assert found.count == count + 6  # and the rotors
@@ -470,7 +479,7 @@ def test_essential_parameters_of_an_assumption(kind, assumption, count):
 
 
 def test_revolution_ties_the_transverse_inertias():
-    found = essential_parameters(grouped_parameters(Robot.from_dict(drawn("UPS"))), "revolution")
+    found = essential_parameters(grouped_parameters(made(drawn("UPS"))), "revolution")
     assert "leg 1 cylinder XX = leg 1 cylinder ZZ − leg 1 cross ZZ" in found.dropped()
     assert "leg 3 rod MX = 0" in found.dropped()
     assert any("cross ZZ" in one for one in found.broken)
@@ -490,10 +499,8 @@ def test_special_cases_are_said():
         "link: no products of inertia": regular("PUS", "symmetric"),
     }
     for words, data in said.items():
-        assert any(
-            one.startswith(words) for one in grouped_parameters(Robot.from_dict(data)).special
-        )
-    assert grouped_parameters(Robot.from_dict(drawn("UPS"))).special == ()
+        assert any(one.startswith(words) for one in grouped_parameters(made(data)).special)
+    assert grouped_parameters(made(drawn("UPS"))).special == ()
 
 
 def test_the_two_ways_agree_on_the_catalogue():
