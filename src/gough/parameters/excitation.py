@@ -5,9 +5,9 @@
 W is the regressor of the base parameters along one period, S a fixed scaling of its columns (one over
 their rms on random motions), so that a slow motion, which hardly shows inertia, counts as badly
 conditioned. Subject to the robot's limits (what the file leaves open is assumed, and said) and to a
-largest condition number of the Jacobian. Every motion starts and ends at rest: Σ h S_h = 0, Σ h² C_h = 0.
+largest condition number of the Jacobian. Motions start and end at rest: Σ h S_h = 0, Σ h² C_h = 0.
 
-Swevers, Ganseman, Tükel, De Schutter & Van Brussel 1997 (Fourier series); Gautier & Khalil 1992 (condition).
+Swevers et al. 1997 (Fourier series); Gautier & Khalil 1992 (condition number).
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def excite(
     robot: Robot,
     *,
     period: float = 10.0,
-    harmonics: int = 5,
+    harmonics: int = 8,
     iterations: int = 60,
     random_motions: int = 1000,
     friction: bool = True,

@@ -24,7 +24,13 @@ from gough.errors import InputError
 from gough.motion import Array, Motion
 from gough.parameters.base import BaseParameters, base_parameters, base_regressor
 from gough.parameters.logs import Log
-from gough.parameters.measurements import Measured, filtered_regressor, logged_motion, measure
+from gough.parameters.measurements import (
+    PARALLEL,
+    Measured,
+    filtered_regressor,
+    logged_motion,
+    measure,
+)
 from gough.trajectories import Spline, Trajectory
 
 if TYPE_CHECKING:
@@ -154,17 +160,17 @@ def solve(
     prior = base.values
     sizes = np.sqrt(np.mean(W**2, axis=(0, 1)))
     scale = np.where(sizes > 0, 1 / np.where(sizes > 0, sizes, 1.0), 0.0)
-    excess = forces - W @ prior
-    step, noise, _, _ = _estimate(W * scale, excess, np.ones(W.shape[1]), None)
+    excess, independent = forces - W @ prior, measured.independent
+    step, noise, _, _ = _estimate(W * scale, excess, np.ones(W.shape[1]), None, independent)
     weights = np.ones_like(noise)
     if method != "ordinary":
         largest = float(noise.max()) or 1.0
         weights = 1 / np.maximum(noise / largest, 1e-6)
     Z = None if instruments is None else instruments * scale
-    step, noise, directions, values = _estimate(W * scale, excess, weights, Z)
-    lags = int(np.ceil(MEMORY * measured_rate(measured) / measured.cutoff))
+    step, noise, directions, values = _estimate(W * scale, excess, weights, Z, independent)
+    lags = int(np.ceil(MEMORY * measured_rate(measured) / (PARALLEL * measured.cutoff)))
     covariance = _covariance(
-        W * scale, excess - (W * scale) @ step, weights, Z, directions, lags
+        W * scale, excess - (W * scale) @ step, weights, Z, directions, lags, independent
     )
     seen = directions @ directions.T
     unseen = (1 - np.diag(seen) > TOUCHED) | (sizes == 0)
@@ -221,7 +227,7 @@ def _instruments(
 
 
 def _estimate(
-    W: Array, forces: Array, weights: Array, Z: Array | None
+    W: Array, forces: Array, weights: Array, Z: Array | None, independent: float
 ) -> tuple[Array, Array, Array, Array]:
     """Solution, rms residual of each leg, combinations seen (rank, seen), singular values."""
     count = W.shape[-1]
@@ -236,19 +242,25 @@ def _estimate(
     else:
         solution = directions @ np.linalg.solve(left.T @ rows @ directions, left.T @ right)
     residual = forces - W @ solution
-    freedom = 1 - directions.shape[1] / right.size
+    freedom = 1 - directions.shape[1] / independent
     noise = np.sqrt(np.mean(residual**2, axis=0) / freedom)
     return solution, noise, directions, values
 
 
 def _covariance(
-    W: Array, residual: Array, weights: Array, Z: Array | None, directions: Array, lags: int
+    W: Array,
+    residual: Array,
+    weights: Array,
+    Z: Array | None,
+    directions: Array,
+    lags: int,
+    independent: float,
 ) -> Array:
     """P S Pᵀ of the module's text, in the combinations seen.
 
     The autocovariance of each leg's residuals is tapered by Parzen's window, which keeps C positive.
     """
-    count, freedom = len(W), 1 - directions.shape[1] / W[..., 0].size
+    count, freedom = len(W), 1 - directions.shape[1] / independent
     lags = min(lags, count // 4)
     x = np.arange(lags + 1) / (lags + 1)
     taper = np.where(x < 0.5, 1 - 6 * x**2 + 6 * x**3, 2 * (1 - x) ** 3)

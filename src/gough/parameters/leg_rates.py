@@ -11,8 +11,8 @@ from gough.motion import Array, Motion
 if TYPE_CHECKING:
     from gough.robot import Robot
 
-STRIDE = 50
-"""Samples between those whose pose is found one after the other; the others start from these."""
+STRIDE = 0.2
+"""Way of a leg, in length scales, between poses that are found one after the other."""
 APPROACH = 20
 """Steps from home to the first pose."""
 
@@ -42,11 +42,13 @@ def with_rates(robot: Robot, poses: Motion, qd: Array, qdd: Array) -> Motion:
 
 
 def _poses(robot: Robot, q: Array, start: Motion | None) -> Motion:
-    """Poses of leg coordinates: every STRIDE-th from the one before, the rest from its neighbour."""
+    """Poses of leg coordinates (n, legs): marks one after the other, the rest from the last mark."""
     if start is None:
         home = robot.inverse_kinematics(robot.home).q
-        way = home + np.linspace(0.0, 1.0, APPROACH)[:, np.newaxis] * (q[0] - home)
-        start = robot.forward_kinematics(way, along=0)[-1]
-    marks = robot.forward_kinematics(q[::STRIDE], start, along=0)
-    nearest = np.minimum((np.arange(len(q)) + STRIDE // 2) // STRIDE, len(marks) - 1)
-    return robot.forward_kinematics(q, marks[nearest])
+        path = home + np.linspace(0.0, 1.0, APPROACH)[:, np.newaxis] * (q[0] - home)
+        start = robot.forward_kinematics(path, along=0)[-1]
+    way = np.abs(np.diff(q, axis=0, prepend=q[:1])).max(axis=1)
+    section = (np.cumsum(way) / (STRIDE * robot.length_scale)).astype(int)
+    _, first, mark = np.unique(section, return_index=True, return_inverse=True)
+    marks = robot.forward_kinematics(q[first], start, along=0)
+    return robot.forward_kinematics(q, marks[mark])

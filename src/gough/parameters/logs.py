@@ -228,3 +228,29 @@ def _read_netcdf(robot: Robot, data: bytes) -> Log:
         found["q"], start = robot.inverse_kinematics(poses).q, poses[0]
     check_stroke(robot, found["q"], _sample)
     return Log(found["time"], found["q"], found["force"], start, _sample, "variables")
+
+
+def simulated_log(
+    robot: Robot,
+    motion: Motion,
+    *,
+    resolution: float = 1e-6,
+    noise: float = 0.01,
+    rng: np.random.Generator,
+) -> Log:
+    """The log that a robot would write along a motion (n,) with time, friction included.
+
+    Encoders round to `resolution` (m) from a random zero; forces have white noise of `noise` times the
+    leg's rms force.
+    """
+    if motion.time is None or len(motion.shape) != 1:
+        raise InputError("a log needs a motion of shape (n,) with time")
+    q, forces = robot.inverse_kinematics(motion).q, robot.inverse_dynamics(motion).forces
+    zero = rng.uniform(0.0, resolution, robot.leg_count)
+    size = noise * np.sqrt(np.mean(forces**2, axis=0))
+    return Log(
+        motion.time,
+        np.round((q - zero) / resolution) * resolution + zero if resolution else q,
+        forces + size * rng.normal(size=forces.shape),
+        motion[0],
+    )

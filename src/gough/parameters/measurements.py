@@ -3,7 +3,8 @@
 Leg coordinates are filtered and differentiated; the pose follows by forward kinematics, the twist and
 acceleration from q̇ = J ξ and q̈ = J ξ̇ + J̇ ξ. Then forces and regressor go through one and the same
 low-pass F and are decimated: F Γ = F W X + F e holds exactly whatever F does, jumps of Coulomb
-friction included (Gautier 1997, parallel decimation).
+friction included (Gautier 1997, parallel decimation). So F may cut near the motion's own band, which
+keeps the noise of differentiated encoders out of W; the coordinates' filter must stay well above it.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
 BLOCK = 8000
 """Samples whose regressor is held at a time."""
 OVERLAP = 8.0
-"""Of blocks, in periods of the cut-off: their joints are felt to 10⁻⁸."""
-FEWEST_EQUATIONS = 3.0
-"""A parameter."""
+"""Of blocks, in periods of F's cut-off: their joints are felt to 10⁻⁸."""
+PARALLEL = 0.4
+"""Cut-off of F over that of the coordinates' filter."""
+FEWEST_EQUATIONS = 2.0
+"""Independent ones, a parameter."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,13 @@ class Measured:
     rate: float
     """Of the log, Hz."""
     cutoff: float
-    """Of the filters, Hz."""
+    """Of the coordinates' filter, Hz."""
+
+    @property
+    def independent(self) -> float:
+        """Number of equations that white noise leaves independent: two a period of F's cut-off."""
+        span = len(self.raw_forces) / self.rate
+        return min(2 * PARALLEL * self.cutoff * span * self.forces.shape[1], self.forces.size)
 
 
 def logged_motion(
@@ -79,29 +88,27 @@ def logged_motion(
     return motion.replace(time=time[kept]), forces[kept], rate, cutoff
 
 
-def measure(
-    robot: Robot, base: BaseParameters, log: Log, cutoff: float | None = None
-) -> Measured:
+def measure(robot: Robot, base: BaseParameters, log: Log, cutoff: float | None = None) -> Measured:
     """The equations of a log for the base parameters of a robot."""
     motion, forces, rate, cutoff = logged_motion(robot, log, cutoff)
     step = signals.decimation(rate, cutoff)
-    equations = -(-len(motion) // step) * robot.leg_count
-    if equations < FEWEST_EQUATIONS * base.rank:
-        raise InputError(
-            f"{log.where(len(log.time) - 1)}: the log is too short: {equations} equations at "
-            f"{rate / step:.3g} Hz for {base.rank} parameters, needs {FEWEST_EQUATIONS:g} each"
-        )
-
     assert motion.time is not None
-    return Measured(
+    found = Measured(
         time=motion.time[::step],
         regressor=filtered_regressor(robot, base, motion, rate, cutoff),
-        forces=signals.low_pass(forces, rate, cutoff)[::step],
+        forces=signals.low_pass(forces, rate, PARALLEL * cutoff)[::step],
         motion=motion,
         raw_forces=forces,
         rate=rate,
         cutoff=cutoff,
     )
+    if found.independent < FEWEST_EQUATIONS * base.rank:
+        raise InputError(
+            f"{log.where(len(log.time) - 1)}: the log is too short: {len(motion) / rate:.3g} s give "
+            f"{found.independent:.0f} independent equations below {PARALLEL * cutoff:.3g} Hz for "
+            f"{base.rank} parameters, needs {FEWEST_EQUATIONS:g} each"
+        )
+    return found
 
 
 def filtered_regressor(
@@ -111,16 +118,14 @@ def filtered_regressor(
 
     def part(states: Motion) -> Array:
         W = base_regressor(robot, base, states)
-        return signals.low_pass(W.reshape(len(states), -1), rate, cutoff)
+        return signals.low_pass(W.reshape(len(states), -1), rate, PARALLEL * cutoff)
 
     step = signals.decimation(rate, cutoff)
-    filtered = _in_blocks(part, motion, step, int(np.ceil(OVERLAP * rate / cutoff)))
+    filtered = _in_blocks(part, motion, step, int(np.ceil(OVERLAP * rate / (PARALLEL * cutoff))))
     return filtered.reshape(-1, robot.leg_count, base.rank)
 
 
-def _in_blocks(
-    part: Callable[[Motion], Array], motion: Motion, step: int, overlap: int
-) -> Array:
+def _in_blocks(part: Callable[[Motion], Array], motion: Motion, step: int, overlap: int) -> Array:
     """Every step-th row of part(motion), computed block by block."""
     block, around = -(-BLOCK // step) * step, -(-overlap // step) * step
     found = []

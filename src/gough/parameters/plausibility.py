@@ -1,4 +1,4 @@
-"""Can this log be this robot's? Wrong units and swapped columns, told by the robot's geometry and masses.
+"""Can this log be this robot's? Wrong units and swapped columns, told by geometry and masses.
 
 A log is refused only if another reading of it fits the robot far better than the one as given.
 """
@@ -72,9 +72,7 @@ def check_pose(robot: Robot, position: Array, vectors: Array | None, where: Wher
             )
 
 
-def check_fit(
-    robot: Robot, q: Array, qd: Array, qdd: Array, forces: Array, header: str
-) -> None:
+def check_fit(robot: Robot, q: Array, qd: Array, qdd: Array, forces: Array, header: str) -> None:
     """Refuse a log whose forces fit the robot file's only in another unit, sign or order of columns.
 
     q, q̇, q̈ and forces (n, legs) of a log. Needs the masses of the robot file, though not good ones; a
@@ -111,9 +109,7 @@ def check_fit(
     misfits = np.array([_misfit(one, measured) for one in models])
     best = int(np.argmin(misfits))
     if _believed(misfits[best], given):
-        raise InputError(
-            f"{header}: {_swapped('q', orders[best])} ({_fits(misfits[best], given)})"
-        )
+        raise InputError(f"{header}: {_swapped('q', orders[best])} ({_fits(misfits[best], given)})")
 
 
 def _coordinate_size(robot: Robot) -> float:
