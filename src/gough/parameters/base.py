@@ -47,7 +47,7 @@ KEPT = {
 }
 """Parameters of a leg that name the groups, where they can: Table II for UPS; see `grouping` for PUS."""
 NO_EFFECT = 1e-11
-"""A column so much smaller than its neighbours counts as 0 (both over √rows, of natural size)."""
+"""A column so much shorter than the longest of its unit counts as 0."""
 NEGLIGIBLE = 1e-9
 """Share of a column below which a coefficient of a relation is 0."""
 SMALLEST_GAP = 1e4

@@ -40,6 +40,7 @@ LINE = {"cylinder": "y", "rod": "z", "link": "z"}
 """The axis of a body's frame that lies along the leg."""
 TIP = ("rod", "link")
 NEGLIGIBLE = 1e-9
+"""Relative size below which a coefficient, or what breaks an assumption, is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
