@@ -297,6 +297,34 @@ def ops(robot: RobotArgument) -> None:
 
 
 @app.command()
+def parameters(
+    robot: RobotArgument,
+    friction: Annotated[
+        bool, typer.Option("--friction", help="also viscous and constant Coulomb friction")
+    ] = False,
+    assume: Annotated[
+        str | None,
+        typer.Option(help="essential parameters if bodies are off-centre, symmetric or revolution"),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="every parameter and term as JSON")] = False,
+) -> None:
+    """Base inertial parameters: what of the bodies the forces depend on, grouping relations, values.
+
+    Example: gough parameters kim-ryu-2002 --assume symmetric
+    """
+    from json import dumps
+
+    from gough.parameters.tables import find, print_parameters, to_json
+
+    machine = _load(robot)
+    found = find(machine, friction, assume)
+    if json:
+        print(dumps(to_json(machine, found), indent=2, ensure_ascii=False))
+    else:
+        print_parameters(machine, found, out)
+
+
+@app.command()
 def doctor() -> None:
     """What gough runs on here: engine, processor, threads, kernel cache, extras; checks itself.
 

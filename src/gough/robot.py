@@ -20,7 +20,6 @@ from gough import (
     files,
     forward,
     programs,
-    regressor,
     vibration,
 )
 from gough.batch import OnError
@@ -35,6 +34,7 @@ from gough.friction import WORST_RESIDUAL
 from gough.legs import pus, ups
 from gough.modal.integrals import flexible_part
 from gough.motion import Array, Motion
+from gough.parameters import regressor
 from gough.results import (
     Acceleration,
     Actuation,
@@ -412,9 +412,14 @@ class Robot:
             self, motion, forces, wrench, friction, on_error=on_error
         )
 
-    def regressor(self, motion: Motion, on_error: OnError = "raise") -> Array:
-        """W (..., legs, parameters): Γ = W X, X = `gough.regressor.standard_parameters(robot)`."""
-        return regressor.regressor(self, motion, on_error=on_error)
+    def regressor(
+        self, motion: Motion, friction: bool = False, *, on_error: OnError = "raise"
+    ) -> Array:
+        """W (..., legs, parameters): Γ = W X, X = `standard_parameters(robot, friction)`.
+
+        See `gough.parameters.regressor`.
+        """
+        return regressor.regressor(self, motion, friction, on_error=on_error)
 
     def to_casadi(self, name: str, *, loads: bool = False) -> Any:
         """A program ("inverse_dynamics", …) as a `casadi.Function`; see `gough.export.to_casadi`."""
