@@ -280,7 +280,7 @@ def ops(robot: RobotArgument) -> None:
             ("inverse", "lu", "inverse, LU"),
             ("direct", "ldl", "direct, LDLᵀ"),
         ):
-            if one.leg_count != 6 and solver == "lu":
+            if solver == "lu" and (one.leg_count != 6 or one.modes):
                 continue
             found = count(one, model, solver)
             sums = found.kinds["add"] + found.kinds["sub"]
