@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,7 @@ from gough import batch, derivatives, files, forward, programs, regressor
 from gough.batch import OnError
 from gough.check import Report, check
 from gough.contributions import Contributions
-from gough.description import Description, describe
+from gough.description import Description, describe, length_scale
 from gough.diagnosis import diagnose
 from gough.dynamics import Machine
 from gough.engine.execute import Executor, Function, executor, with_friction
@@ -27,6 +27,9 @@ from gough.legs import pus, ups
 from gough.motion import Array, Motion
 from gough.results import Acceleration, Actuation, Energy, LegMotion, Reactions
 from gough.schema import RobotFile
+
+if TYPE_CHECKING:
+    from gough.variants import Variants
 
 NO_WRENCH = np.zeros(6)
 NO_ACCELERATION = np.zeros((1, 3))
@@ -63,6 +66,12 @@ class Robot:
         """A robot with values at dotted keys changed: `robot.edited({"platform.mass": 12.0})`."""
         return self.from_text(files.edit(self.text, changes), self.name)
 
+    def variants(self, changes: Mapping[str, ArrayLike]) -> Variants:
+        """Many robots that differ from this one in the numbers given; see `gough.Variants.of`."""
+        from gough.variants import Variants
+
+        return Variants.of(self, changes)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the robot file, its comments included."""
         with files.replacing(path) as temporary:
@@ -93,9 +102,7 @@ class Robot:
     @cached_property
     def length_scale(self) -> float:
         """Characteristic length for condition numbers: rms distance of the P_i from their mean, m."""
-        points = self.description.platform_points[..., 0]
-        spread = points - points.mean(axis=1, keepdims=True)
-        return float(np.sqrt(np.mean(np.sum(spread**2, axis=0)))) or 1.0
+        return float(length_scale(self.description.platform_points)[0])
 
     @cached_property
     def machine(self) -> Machine:

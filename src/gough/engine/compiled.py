@@ -47,7 +47,7 @@ class CompiledExecutor:
 
     def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
         """The kernel of a function for this robot, which takes further inputs of given shapes."""
-        kernel = _kernel(function, self.machine, self.structure, inputs)
+        kernel = kernel_for(function, self.machine, self.structure, inputs)
         return BoundKernel(kernel, evaluate(kernel.prologue, kernel.hoisted, self.parameters))
 
 
@@ -62,12 +62,19 @@ class BoundKernel:
         self._single: SingleState | None = None
         self._lock = threading.Lock()
 
-    def run(self, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
-        """Outputs (rows, ...) by name, from fields (rows or 1, ...)."""
+    def run(
+        self, rows: int, fields: Mapping[str, Array], variant: Array | None = None
+    ) -> dict[str, Array]:
+        """Outputs (rows, ...) by name, from fields (rows or 1, ...).
+
+        A kernel for variants also takes the row of `hoisted` that each state has, (rows or 1,).
+        """
         out = {name: np.empty((rows, *shape)) for name, shape, _ in self.widths}
         if rows == 0:
             return out
         arrays = [_contiguous(fields[name]) for name in self.kernel.field_shapes]
+        if variant is not None:
+            arrays.append(variant)
         strides = [0 if len(a) == 1 else a.strides[0] for a in arrays]
         places = [a.ctypes.data for a in arrays]
         results = [a.ctypes.data for a in out.values()]
@@ -173,13 +180,19 @@ if hasattr(os, "register_at_fork"):  # a forked child has the pool but not its t
 _kernels: dict[Any, disk.Kernel] = {}
 
 
-def _kernel(
-    function: Function, machine: Machine, marks: bytes, inputs: Mapping[str, tuple[int, ...]]
+def kernel_for(
+    function: Function,
+    machine: Machine,
+    marks: bytes,
+    inputs: Mapping[str, tuple[int, ...]],
+    variants: bool = False,
 ) -> disk.Kernel:
     """The kernel of a program for a robot's structure: from memory, from disk, or made now."""
     legs = machine.points.shape[1]
     name = f"{function.__module__}.{function.__name__}"
     key = (name, machine.equations.__name__, legs, marks, tuple(inputs.items()))
-    if key not in _kernels:
-        _kernels[key] = disk.load_or_make(key, lambda: trace(function, machine, inputs))
-    return _kernels[key]
+    known = (key, variants)
+    if known not in _kernels:
+        made = disk.load_or_make(key, lambda: trace(function, machine, inputs), variants)
+        _kernels[known] = made
+    return _kernels[known]

@@ -25,6 +25,9 @@ CHUNK = 2048
 FRICTION_CHUNK = 16_384
 """Rows that go through the friction loop together."""
 
+VARIANT = "variant"
+"""The field that says which of several robots a row belongs to."""
+
 
 class Executor(Protocol):
     """Evaluates functions of one robot over rows of states."""
@@ -35,16 +38,20 @@ class Executor(Protocol):
         """Outputs (rows, ...) by name; fields (rows or 1, ...) by name, the state's and others."""
 
 
-def executor(machine: Machine) -> Executor:
-    """The fastest executor there is: compiled, unless llvmlite is missing or GOUGH_ENGINE=numpy."""
+def executor(machine: Machine, variants: bool = False) -> Executor:
+    """The fastest executor there is: compiled, unless llvmlite is missing or GOUGH_ENGINE=numpy.
+
+    With `variants` the machine has robots on the last axis of its arrays; see `engine.variants`.
+    """
     wanted = os.environ.get("GOUGH_ENGINE", "llvm")
     if wanted not in ("llvm", "numpy"):
         raise InputError(f"GOUGH_ENGINE is 'llvm' or 'numpy', not {wanted!r}")
     if wanted == "llvm":
         with contextlib.suppress(ImportError, OSError):  # llvmlite is missing or cannot load LLVM
             from gough.engine.compiled import CompiledExecutor
+            from gough.engine.variants import CompiledVariants
 
-            return CompiledExecutor(machine)
+            return CompiledVariants(machine) if variants else CompiledExecutor(machine)
     return NumPyExecutor(machine)
 
 
@@ -67,10 +74,12 @@ class NumPyExecutor:
                 else value[start:stop]
                 for name, value in fields.items()
             }
+            which = parts.pop(VARIANT, None)
+            machine = self.machine if which is None else _chosen(self.machine, which)
             chunk = {name: np.moveaxis(value, 0, -1) for name, value in parts.items()}
             state = State(*(np.expand_dims(chunk.pop(name), -2) for name in State._fields))
             with np.errstate(all="ignore"):
-                results = function(self.machine, state, **chunk)
+                results = function(machine, state, **chunk)
                 if "margin" in results:
                     whole = sum(
                         value.sum(axis=tuple(range(1, value.ndim))) for value in parts.values()
@@ -83,6 +92,12 @@ class NumPyExecutor:
                     out[name] = np.empty((rows, *value.shape[1:]))
                 out[name][start:stop] = value
         return out
+
+
+def _chosen(machine: Machine, which: Array) -> Machine:
+    from gough.engine.variants import chosen
+
+    return chosen(machine, which)
 
 
 def with_friction(
