@@ -20,7 +20,7 @@ from gough.contributions import Contributions
 from gough.description import Description, describe, length_scale
 from gough.diagnosis import diagnose
 from gough.dynamics import Machine
-from gough.engine.execute import Executor, Function, executor, with_friction
+from gough.engine.execute import Executor, Function, at_most, executor, with_friction
 from gough.errors import ConvergenceError, InputError, MissingDataError
 from gough.friction import WORST_RESIDUAL
 from gough.legs import pus, ups
@@ -128,13 +128,19 @@ class Robot:
         """The robot file gives friction."""
         return not self.machine.friction.none
 
-    def inverse_kinematics(self, motion: Motion, on_error: OnError = "raise") -> LegMotion:
+    def inverse_kinematics(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> LegMotion:
         """What each leg does while the platform moves: coordinates, rates, accelerations."""
-        return LegMotion(**self._run(programs.inverse_kinematics, motion, on_error))
+        return LegMotion(
+            **self._run(programs.inverse_kinematics, motion, on_error, threads=threads)
+        )
 
-    def jacobian(self, motion: Motion, on_error: OnError = "raise") -> Array:
+    def jacobian(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> Array:
         """(..., legs, 6): q̇ = J (v, ω), world axes."""
-        return self._run(programs.jacobian, motion, on_error)["jacobian"]
+        return self._run(programs.jacobian, motion, on_error, threads=threads)["jacobian"]
 
     def condition_number(self, motion: Motion, on_error: OnError = "raise") -> Array:
         """Condition number (...) of the Jacobian, its angular columns divided by `length_scale`."""
@@ -168,6 +174,7 @@ class Robot:
         *,
         preload: ArrayLike | None = None,
         on_error: OnError = "raise",
+        threads: int | None = None,
     ) -> Actuation:
         """Actuator forces and powers that this motion takes.
 
@@ -176,7 +183,12 @@ class Robot:
         internal (balances itself).
         """
         out = self._run(
-            programs.inverse_dynamics, motion, on_error, self._inputs(wrench, preload), friction
+            programs.inverse_dynamics,
+            motion,
+            on_error,
+            self._inputs(wrench, preload),
+            friction,
+            threads=threads,
         )
         return Actuation(elastic_acceleration=_rigid(out["residual"]), **out)
 
@@ -188,10 +200,12 @@ class Robot:
         *,
         preload: ArrayLike | None = None,
         on_error: OnError = "raise",
+        threads: int | None = None,
     ) -> Reactions:
         """Forces and moments in the joints, (..., legs, 3), world axes."""
         inputs = self._inputs(wrench, preload)
-        return Reactions(**self._run(programs.reactions, motion, on_error, inputs, friction))
+        found = self._run(programs.reactions, motion, on_error, inputs, friction, threads=threads)
+        return Reactions(**found)
 
     def direct_dynamics(
         self,
@@ -201,24 +215,37 @@ class Robot:
         friction: bool = True,
         *,
         on_error: OnError = "raise",
+        threads: int | None = None,
     ) -> Acceleration:
         """Acceleration of the platform under actuator forces (..., legs).
 
         The motion's own accelerations are ignored.
         """
         inputs = self._inputs(wrench, None) | {"forces": (forces, (self.leg_count,))}
-        out = self._run(programs.direct_dynamics, motion, on_error, inputs, friction, coasting=True)
+        out = self._run(
+            programs.direct_dynamics,
+            motion,
+            on_error,
+            inputs,
+            friction,
+            coasting=True,
+            threads=threads,
+        )
         return Acceleration(elastic=_rigid(out["residual"]), **out)
 
-    def mass_matrix(self, motion: Motion, on_error: OnError = "raise") -> Array:
+    def mass_matrix(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> Array:
         """M (..., 6, 6) of the whole robot: M ξ̇ + b = Jᵀ Γ + wrench, without friction."""
         self._need_masses()
-        return self._run(programs.mass_matrix, motion, on_error)["mass_matrix"]
+        return self._run(programs.mass_matrix, motion, on_error, threads=threads)["mass_matrix"]
 
-    def bias(self, motion: Motion, on_error: OnError = "raise") -> Array:
+    def bias(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> Array:
         """b (..., 6) of the whole robot: Coriolis, centrifugal and gravity terms."""
         self._need_masses()
-        return self._run(programs.bias, motion, on_error)["bias"]
+        return self._run(programs.bias, motion, on_error, threads=threads)["bias"]
 
     def energy(self, motion: Motion, on_error: OnError = "raise") -> Energy:
         """Kinetic and potential energy (...) of the whole robot, J, heights from the world's origin."""
@@ -332,13 +359,17 @@ class Robot:
         inputs: Mapping[str, tuple[ArrayLike, tuple[int, ...]]] | None = None,
         friction: bool | None = None,
         coasting: bool = False,
+        threads: int | None = None,
     ) -> dict[str, Array]:
         """A program's outputs for a motion, in its batch shape.
 
         `friction` None: the program knows none. Else the outputs come with the `residual` of the
         friction loop, which runs if the robot has friction and it is asked for. `coasting`: the
-        motion's own accelerations do not count.
+        motion's own accelerations do not count. `threads` caps the threads of this call.
         """
+        if threads is not None:
+            with at_most(threads):
+                return self._run(function, motion, on_error, inputs, friction, coasting)
         rows = batch.lay_out(motion, inputs or NO_INPUTS)
         if coasting:
             rows.fields["acceleration"] = rows.fields["angular_acceleration"] = NO_ACCELERATION

@@ -114,13 +114,17 @@ class Variants:
     def __repr__(self) -> str:
         return f"Variants({self._many.name!r}, shape={self.shape})"
 
-    def inverse_kinematics(self, motion: Motion, on_error: OnError = "raise") -> LegMotion:
+    def inverse_kinematics(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> LegMotion:
         """As of `Robot`."""
-        return self._asked.inverse_kinematics(motion, on_error)
+        return self._asked.inverse_kinematics(motion, on_error, threads=threads)
 
-    def jacobian(self, motion: Motion, on_error: OnError = "raise") -> Array:
+    def jacobian(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> Array:
         """As of `Robot`."""
-        return self._asked.jacobian(motion, on_error)
+        return self._asked.jacobian(motion, on_error, threads=threads)
 
     def inverse_dynamics(
         self,
@@ -130,10 +134,11 @@ class Variants:
         *,
         preload: ArrayLike | None = None,
         on_error: OnError = "raise",
+        threads: int | None = None,
     ) -> Actuation:
         """As of `Robot`."""
         return self._asked.inverse_dynamics(
-            motion, wrench, friction, preload=preload, on_error=on_error
+            motion, wrench, friction, preload=preload, on_error=on_error, threads=threads
         )
 
     def reactions(
@@ -144,9 +149,12 @@ class Variants:
         *,
         preload: ArrayLike | None = None,
         on_error: OnError = "raise",
+        threads: int | None = None,
     ) -> Reactions:
         """As of `Robot`."""
-        return self._asked.reactions(motion, wrench, friction, preload=preload, on_error=on_error)
+        return self._asked.reactions(
+            motion, wrench, friction, preload=preload, on_error=on_error, threads=threads
+        )
 
     def direct_dynamics(
         self,
@@ -156,17 +164,24 @@ class Variants:
         friction: bool = True,
         *,
         on_error: OnError = "raise",
+        threads: int | None = None,
     ) -> Acceleration:
         """As of `Robot`."""
-        return self._asked.direct_dynamics(motion, forces, wrench, friction, on_error=on_error)
+        return self._asked.direct_dynamics(
+            motion, forces, wrench, friction, on_error=on_error, threads=threads
+        )
 
-    def mass_matrix(self, motion: Motion, on_error: OnError = "raise") -> Array:
+    def mass_matrix(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> Array:
         """As of `Robot`."""
-        return self._asked.mass_matrix(motion, on_error)
+        return self._asked.mass_matrix(motion, on_error, threads=threads)
 
-    def bias(self, motion: Motion, on_error: OnError = "raise") -> Array:
+    def bias(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> Array:
         """As of `Robot`."""
-        return self._asked.bias(motion, on_error)
+        return self._asked.bias(motion, on_error, threads=threads)
 
     @property
     def _asked(self) -> _Many:
@@ -200,9 +215,10 @@ class _Many(Robot):
         inputs: Mapping[str, tuple[ArrayLike, tuple[int, ...]]] | None = None,
         friction: bool | None = None,
         coasting: bool = False,
+        threads: int | None = None,
     ) -> dict[str, Array]:
         given = {**(inputs or {}), VARIANT: (self.__dict__["index"], ())}
-        return super()._run(function, motion, on_error, given, friction, coasting)
+        return super()._run(function, motion, on_error, given, friction, coasting, threads)
 
 
 class _Changing:

@@ -15,10 +15,9 @@ import numpy as np
 
 from gough.dynamics import Machine
 from gough.engine import cache as disk
-from gough.engine.execute import Array, Function
+from gough.engine.execute import Array, Function, threads
 from gough.engine.prologue import evaluate
 from gough.engine.trace import STATE_SHAPES, parameters, structure_of, trace
-from gough.errors import InputError
 
 BLOCK = 8192
 """Rows a thread takes at a time."""
@@ -93,8 +92,8 @@ class BoundKernel:
             self.function(min(BLOCK, rows - start), inputs, c_strides, parameters, outputs)
 
         starts = range(0, rows, BLOCK)
-        if len(starts) > 1 and threads() > 1:
-            list(_pool(threads()).map(block, starts))
+        if len(starts) > 1 and (count := threads()) > 1:
+            list(_pool(count).map(block, starts))
         else:
             for start in starts:
                 block(start)
@@ -151,21 +150,6 @@ def _contiguous(value: Array) -> Array:
             return np.ascontiguousarray(value)
         expected *= length
     return value
-
-
-def threads() -> int:
-    """Threads to use: GOUGH_THREADS, or one a core."""
-    wanted = os.environ.get("GOUGH_THREADS")
-    if wanted is None:
-        return _cores()
-    if not wanted.isdecimal() or int(wanted) < 1:
-        raise InputError(f"GOUGH_THREADS is a positive whole number, not {wanted!r}")
-    return int(wanted)
-
-
-@cache
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -53,6 +55,40 @@ def executor(machine: Machine, variants: bool = False) -> Executor:
 
             return CompiledVariants(machine) if variants else CompiledExecutor(machine)
     return NumPyExecutor(machine)
+
+
+_at_most: ContextVar[int | None] = ContextVar("threads", default=None)
+
+
+@contextlib.contextmanager
+def at_most(count: int) -> Iterator[None]:
+    """Batches inside run on at most so many threads."""
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise InputError(f"threads is a positive whole number, not {count!r}")
+    token = _at_most.set(int(count))
+    try:
+        yield
+    finally:
+        _at_most.reset(token)
+
+
+def threads() -> int:
+    """Threads to use: as asked for in the call, GOUGH_THREADS, or one a core."""
+    asked = _at_most.get()
+    if asked is not None:
+        return asked
+    wanted = os.environ.get("GOUGH_THREADS")
+    if wanted is None:
+        return cores()
+    if not wanted.isdecimal() or int(wanted) < 1:
+        raise InputError(f"GOUGH_THREADS is a positive whole number, not {wanted!r}")
+    return int(wanted)
+
+
+@cache
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class NumPyExecutor:
