@@ -20,6 +20,7 @@ from scipy.spatial.transform import Rotation
 import gough
 from gough import Motion, Robot, doctor, programs, vectors
 from gough.engine import cache as disk
+from gough.engine import compiled
 from gough.engine.compiled import BLOCK, KERNEL, CompiledExecutor
 from gough.engine.execute import NumPyExecutor
 from gough.engine.graph import CONSTANT, INPUT, Graph
@@ -805,6 +806,45 @@ def test_a_bad_number_of_threads_is_a_clear_error(many, monkeypatch, threads):
         InputError, match=f"GOUGH_THREADS is a positive whole number, not '{threads}'"
     ):
         robot.inverse_kinematics(motion)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True, float("nan")])
+def test_a_bad_threads_argument_is_a_clear_error(many, threads):
+    robot, motion, _ = many
+    for states in (motion, motion[0]):
+        with pytest.raises(InputError, match="threads is a positive whole number, not"):
+            robot.inverse_kinematics(states, threads=threads)
+
+
+def test_threads_of_a_call_go_before_the_environment(many, monkeypatch):
+    robot, motion, wrench = many
+    pools = []
+
+    class Pool(ThreadPoolExecutor):
+        def __init__(self, count, **options):
+            pools.append(count)
+            super().__init__(count, **options)
+
+    monkeypatch.setattr(compiled, "ThreadPoolExecutor", Pool)
+    monkeypatch.setenv("GOUGH_THREADS", "1")
+    compiled._pool.cache_clear()
+    forces = robot.inverse_dynamics(motion, wrench).forces
+    models = {
+        "inverse_dynamics": lambda n: robot.inverse_dynamics(motion, wrench, threads=n),
+        "reactions": lambda n: robot.reactions(motion, wrench, threads=n),
+        "direct_dynamics": lambda n: robot.direct_dynamics(motion, forces, threads=n),
+        "inverse_kinematics": lambda n: robot.inverse_kinematics(motion, threads=n),
+        "jacobian": lambda n: robot.jacobian(motion, threads=n),
+        "mass_matrix": lambda n: robot.mass_matrix(motion, threads=n),
+        "bias": lambda n: robot.bias(motion, threads=n),
+    }
+    assert pools == []
+    for count, call in enumerate(models.values(), start=2):
+        call(count)
+    assert pools == [*range(2, 2 + len(models))]
+    robot.jacobian(motion)
+    assert len(pools) == len(models)
+    compiled._pool.cache_clear()
 
 
 def test_an_unknown_engine_is_a_clear_error(monkeypatch):

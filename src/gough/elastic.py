@@ -51,6 +51,15 @@ def place(machine: Machine, state: State) -> tuple[Tips, Tips]:
     )
 
 
+def deflected(machine: Machine, state: State) -> Components:
+    """The platform points, (3, legs, samples), platform axes; where they are if it bends."""
+    if machine.flexible is None:
+        return machine.points
+    return np.asarray(
+        machine.points + over_modes(machine.flexible.tables.tip_shapes, state.elastic)
+    )
+
+
 def legs_at(machine: Machine, tips: Tips, acceleration: Components) -> LegKinematics:
     """What the legs do where their tips accelerate so."""
     legs: LegKinematics = machine.equations.kinematics(

@@ -73,16 +73,18 @@ def _trusted(place: Path) -> bool:
     return status.st_uid in (0, os.getuid()) and not status.st_mode & 0o022
 
 
-def load_or_make(key: tuple[Any, ...], make: Callable[[], Program]) -> Kernel:
-    """The kernel for a key, from disk if a sound one is there."""
-    path = folder() / f"{_digest(key)}.kernel"
+def load_or_make(
+    key: tuple[Any, ...], make: Callable[[], Program], variants: bool = False
+) -> Kernel:
+    """The kernel for a key, from disk if a sound one is there; see `kernel_text` for `variants`."""
+    path = folder() / f"{_digest((key, variants))}.kernel"
     trusted = _trusted(path.parent)
     stored = _read(path) if trusted else None
     if stored is not None:
         with contextlib.suppress(RuntimeError, LookupError, ValueError, TypeError, AttributeError):
             return _load(*stored)
     program = make()
-    code = _compile(program)
+    code = _compile(program, variants)
     description = {
         "prologue": [list(step) for step in program.prologue],
         "hoisted": program.hoisted,
@@ -164,8 +166,8 @@ def _machine() -> Any:
     )
 
 
-def _compile(program: Program) -> bytes:
-    module = llvm.parse_assembly(kernel_text(program, NAME, lanes()))
+def _compile(program: Program, variants: bool) -> bytes:
+    module = llvm.parse_assembly(kernel_text(program, NAME, lanes(), variants))
     return bytes(_machine().emit_object(module))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from gough.dynamics import Machine, State
 from gough.engine import cache as disk
-from gough.engine.execute import Array, Function, NumPyExecutor
+from gough.engine.execute import Array, Function, NumPyExecutor, threads
 from gough.engine.prologue import evaluate
 from gough.engine.trace import (
     mode_count,
@@ -25,7 +25,6 @@ from gough.engine.trace import (
     structure_of,
     trace,
 )
-from gough.errors import InputError
 
 BLOCK = 8192
 """Rows a thread takes at a time."""
@@ -56,7 +55,7 @@ class CompiledExecutor:
 
     def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
         """The kernel of a function for this robot, which takes further inputs of given shapes."""
-        kernel = _kernel(function, self.machine, self.structure, inputs)
+        kernel = kernel_for(function, self.machine, self.structure, inputs)
         hoisted = evaluate(kernel.prologue, kernel.hoisted, self.parameters)
         if self.machine.flexible is not None:
             tables = mode_tables(self.machine)[list(kernel.tables)]
@@ -76,12 +75,19 @@ class BoundKernel:
         self._single: SingleState | None = None
         self._lock = threading.Lock()
 
-    def run(self, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
-        """Outputs (rows, ...) by name, from fields (rows or 1, ...)."""
+    def run(
+        self, rows: int, fields: Mapping[str, Array], variant: Array | None = None
+    ) -> dict[str, Array]:
+        """Outputs (rows, ...) by name, from fields (rows or 1, ...).
+
+        A kernel for variants also takes the row of `hoisted` that each state has, (rows or 1,).
+        """
         out = {name: np.empty((rows, *shape)) for name, shape, _ in self.widths}
         if rows == 0:
             return out
         arrays = [_contiguous(fields[name]) for name in self.kernel.field_shapes]
+        if variant is not None:
+            arrays.append(variant)
         strides = [0 if len(a) == 1 else a.strides[0] for a in arrays]
         places = [a.ctypes.data for a in arrays]
         results = [a.ctypes.data for a in out.values()]
@@ -100,8 +106,8 @@ class BoundKernel:
             self.function(min(BLOCK, rows - start), inputs, c_strides, parameters, outputs)
 
         starts = range(0, rows, BLOCK)
-        if len(starts) > 1 and threads() > 1:
-            list(_pool(threads()).map(block, starts))
+        if len(starts) > 1 and (count := threads()) > 1:
+            list(_pool(count).map(block, starts))
         else:
             for start in starts:
                 block(start)
@@ -160,21 +166,6 @@ def _contiguous(value: Array) -> Array:
     return value
 
 
-def threads() -> int:
-    """Threads to use: GOUGH_THREADS, or one a core."""
-    wanted = os.environ.get("GOUGH_THREADS")
-    if wanted is None:
-        return _cores()
-    if not wanted.isdecimal() or int(wanted) < 1:
-        raise InputError(f"GOUGH_THREADS is a positive whole number, not {wanted!r}")
-    return int(wanted)
-
-
-@cache
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 @cache
 def _pool(count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, thread_name_prefix="gough")
@@ -187,20 +178,20 @@ if hasattr(os, "register_at_fork"):  # a forked child has the pool but not its t
 _kernels: dict[Any, disk.Kernel] = {}
 
 
-def _kernel(
-    function: Function, machine: Machine, marks: bytes, inputs: Mapping[str, tuple[int, ...]]
+def kernel_for(
+    function: Function,
+    machine: Machine,
+    marks: bytes,
+    inputs: Mapping[str, tuple[int, ...]],
+    variants: bool = False,
 ) -> disk.Kernel:
     """The kernel of a program for a robot's structure: from memory, from disk, or made now."""
     legs = machine.points.shape[1]
     name = f"{function.__module__}.{function.__name__}"
-    key = (
-        name,
-        machine.equations.__name__,
-        legs,
-        mode_count(machine),
-        marks,
-        tuple(inputs.items()),
-    )
-    if key not in _kernels:
-        _kernels[key] = disk.load_or_make(key, lambda: trace(function, machine, inputs))
-    return _kernels[key]
+    modes = mode_count(machine)
+    key = (name, machine.equations.__name__, legs, modes, marks, tuple(inputs.items()))
+    known = (key, variants)
+    if known not in _kernels:
+        made = disk.load_or_make(key, lambda: trace(function, machine, inputs), variants)
+        _kernels[known] = made
+    return _kernels[known]
