@@ -481,7 +481,10 @@ def test_bad_flexible_platforms_say_what_is_wrong(tmp_path):
             "plate": PLATE | {"radios": 1}
         },
         "missing key platform.plate.young": {"plate": SHORT},
-        "an outline as well as": {"plate": PLATE | {"outline": [[0, 0], [1, 0], [0, 1]]}},
+        "needs either radius and sides, or outline": {"plate": PLATE | {"sides": None}},
+        "has radius as well as an outline": {
+            "plate": PLATE | {"outline": [[0, 0], [1, 0], [0, 1]]}
+        },
         "tip of leg 1 at (-0.25, -0.433013) is": {"plate": PLATE | {"radius": 0.4}},
         "missing.npz: No such file": {"modes": {"file": "missing.npz"}},
         "must end in .npz, .op2 or .frd": {"modes": {"file": "body.mat"}},
