@@ -155,7 +155,7 @@ def test_compiled_equals_numpy_for_other_robots(kind, legs, options, names):
 
 @pytest.mark.parametrize("name", ["kim-ryu-2002", "long-khalil-martinet-2014"])
 def test_catalogue_robots_compiled_equal_numpy(name):
-    robot, plain = gough.load(name), gough.load(name)
+    robot, plain = gough.load(name).rigid, gough.load(name).rigid
     plain.__dict__["executor"] = NumPyExecutor(plain.machine)
     rng = np.random.default_rng(1)
     turns = Rotation.from_rotvec(rng.uniform(-0.1, 0.1, (9, 3)))
@@ -474,7 +474,7 @@ def test_nan_reaches_every_kernel_output_that_depends_on_it():
 @pytest.mark.parametrize("function", ["inverse_dynamics", "direct_dynamics"])
 def test_structural_zeros_give_the_same_as_tiny_numbers(kind, function):
     name = "kim-ryu-2002" if kind == "PUS" else "long-khalil-martinet-2014"
-    robot = gough.load(name)
+    robot = gough.load(name).rigid
     machine = robot.machine
 
     def nearly(leaf):

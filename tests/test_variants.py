@@ -180,7 +180,7 @@ def test_keys_mean_what_they_mean_in_the_file(kind, key, monkeypatch):
 
 
 def test_standard_parameters_and_one_value_for_all_legs():
-    robot = gough.load("long-khalil-martinet-2014")
+    robot = gough.load("long-khalil-martinet-2014").rigid
     masses, weights = np.array([[3.0], [4.0]]), np.array([20.0, 30.0])
     many = robot.variants({"legs.rod.M": masses, "platform.mass": weights})
     for i in range(2):
@@ -220,7 +220,7 @@ def test_a_variant_without_answer_is_named_and_leaves_the_others_alone(name, mon
 
 
 def test_bad_input_is_named():
-    robot, other = gough.load("kim-ryu-2002"), gough.load("long-khalil-martinet-2014")
+    robot, other = gough.load("kim-ryu-2002"), gough.load("long-khalil-martinet-2014").rigid
     cases = [
         (lambda: Variants([]), "one robot or more"),
         (lambda: Variants([robot, other]), "has 6 UPS"),
@@ -257,7 +257,7 @@ def test_bad_input_is_named():
 
 
 def test_a_hundred_thousand_variants():
-    robot = gough.load("long-khalil-martinet-2014")
+    robot = gough.load("long-khalil-martinet-2014").rigid
     masses = np.linspace(1, 2, 100_000)
     many = robot.variants({"platform.mass": masses})
     forces = many.inverse_dynamics(robot.home).forces

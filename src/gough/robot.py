@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -29,7 +30,7 @@ from gough.description import Description, describe, length_scale
 from gough.diagnosis import diagnose
 from gough.dynamics import ELASTIC_FIELDS, Machine
 from gough.engine.execute import Executor, Function, at_most, executor, with_friction
-from gough.errors import ConvergenceError, InputError, MissingDataError
+from gough.errors import ConvergenceError, ImpossibleBodyWarning, InputError, MissingDataError
 from gough.friction import WORST_RESIDUAL
 from gough.legs import pus, ups
 from gough.modal.integrals import flexible_part
@@ -139,8 +140,19 @@ class Robot:
 
     @cached_property
     def rigid(self) -> Self:
-        """The same robot with a platform that does not bend."""
-        return replace(self, description=self.description._replace(modal=None))
+        """The same robot with a platform that does not bend; its file has the undeformed one's inertia."""
+        if self.description.modal is None:
+            return self
+        body = self.platform
+        center = body.center_of_mass
+        steiner = body.mass * (center @ center * np.eye(3) - np.outer(center, center))
+        table = {
+            "mass": body.mass,
+            "center_of_mass": center.tolist(),
+            "inertia": (body.inertia - steiner).tolist(),
+        }
+        with warnings.catch_warnings(action="ignore", category=ImpossibleBodyWarning):
+            return self.edited({"platform": table})
 
     @property
     def home(self) -> Motion:
