@@ -239,8 +239,8 @@ def test_every_structure_program_and_version_has_its_own_kernel(folder, robot, m
     machine = robot.machine
     keys = set()
 
-    def note(key, make):
-        keys.add(disk._digest(key))
+    def note(key, make, variants):
+        keys.add(disk._digest((key, variants)))
         raise StopIteration
 
     monkeypatch.setattr(disk, "load_or_make", note)
@@ -360,7 +360,7 @@ def test_killed_while_writing(tmp_path, robot):
         inverse_dynamics = gough.programs.inverse_dynamics
         program = compiled.trace(inverse_dynamics, robot.machine, {"wrench": (6,)})
         code = disk._compile(program)
-        disk._compile = lambda program: code  # only the writing matters here
+        disk._compile = lambda program, variants: code  # only the writing matters here
         for _ in range(12):
             child = os.fork()
             if child == 0:

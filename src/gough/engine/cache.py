@@ -161,7 +161,7 @@ def _machine() -> Any:
     )
 
 
-def _compile(program: Program, variants: bool) -> bytes:
+def _compile(program: Program, variants: bool = False) -> bytes:
     module = llvm.parse_assembly(kernel_text(program, NAME, lanes(), variants))
     return bytes(_machine().emit_object(module))
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gough.engine.graph import CONSTANT, INPUT, Graph
+from gough.engine.order import few_alive
 
 PARAMETERS = "parameters"
 """The input field that holds a robot's numbers; all others are the state's."""
@@ -57,7 +58,7 @@ class Program(NamedTuple):
 def assemble(
     graph: Graph, outputs: Mapping[str, Array], fields: Mapping[str, tuple[int, ...]]
 ) -> Program:
-    """Dead code out, parameter-only work into the prologue, the rest ordered output by output."""
+    """Dead code out, parameter-only work into the prologue, the rest ordered for few live values."""
     wanted = [symbol.number for array in outputs.values() for symbol in array.flat]
     fixed = _fixed(graph, graph.reachable(wanted))
     order = _depth_first(graph, wanted)
@@ -82,7 +83,7 @@ def assemble(
             body.append(step)
         return late[number]
 
-    for number in order:
+    for number in few_alive(graph, order, fixed.__getitem__):
         if fixed[number]:
             continue
         arguments = tuple(place(a) for a in graph.arguments[number])
