@@ -429,3 +429,36 @@ def test_a_folder_that_others_can_write_to_is_not_used(folder, robot, right):
     folder.chmod(0o777)
     assert_right(jacobian(robot)[0], right)
     assert not list(folder.glob("*.kernel"))
+
+
+def test_the_longest_unused_kernels_go_first(folder, monkeypatch):
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for i in range(10):
+        file = folder / f"{i}.kernel"
+        file.write_bytes(bytes(1000))
+        os.utime(file, (1000 + i, 1000 + i))
+    stale, fresh, other = folder / ".writing-old", folder / ".writing-new", folder / "notes.txt"
+    for file in (stale, fresh, other):
+        file.touch()
+    for file in (stale, other):
+        os.utime(file, (1000, 1000))
+    monkeypatch.setattr(disk, "MOST_BYTES", 5500)
+    disk._prune(folder)
+    assert sorted(file.name for file in folder.glob("*.kernel")) == [
+        f"{i}.kernel" for i in range(5, 10)
+    ]
+    assert not stale.exists()
+    assert fresh.exists()
+    assert other.exists()
+
+
+def test_a_kernel_in_use_counts_as_new_and_one_that_is_gone_is_made_again(folder, robot, right):
+    jacobian(robot)
+    (file,) = kernels(folder)
+    os.utime(file, (1000, 1000))
+    assert jacobian(robot)[1]
+    assert file.stat().st_mtime > 1e6
+    file.unlink()
+    again, from_disk = jacobian(robot)
+    assert not from_disk
+    assert_right(again, right)

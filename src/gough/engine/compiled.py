@@ -21,7 +21,10 @@ from gough.engine.trace import STATE_SHAPES, parameters, structure_of, trace
 
 BLOCK = 8192
 """Rows a thread takes at a time."""
+FEW = 64
+"""Rows that are cheaper to copy to where the kernel finds them than to tell it where they are."""
 KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * 4)
+ONCE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class CompiledExecutor:
@@ -42,7 +45,9 @@ class CompiledExecutor:
         if bound is None:
             inputs = {n: v.shape[1:] for n, v in fields.items() if n not in STATE_SHAPES}
             bound = self._ready[key] = self.bind(function, inputs)
-        return bound.one(fields) if rows == 1 else bound.run(rows, fields)
+        if rows == 1:
+            return bound.one(fields)
+        return bound.few(rows, fields) if rows <= FEW else bound.run(rows, fields)
 
     def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
         """The kernel of a function for this robot, which takes further inputs of given shapes."""
@@ -59,6 +64,7 @@ class BoundKernel:
         self.function = KERNEL(kernel.address)
         self.widths = [(name, shape, math.prod(shape)) for name, shape in kernel.outputs.items()]
         self._single: SingleState | None = None
+        self._few: FewStates | None = None
         self._lock = threading.Lock()
 
     def run(
@@ -110,6 +116,39 @@ class BoundKernel:
             single()
             return {name: value[np.newaxis].copy() for name, value in single.outputs.items()}
 
+    def few(self, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
+        """Outputs (rows, ...) by name of up to FEW states."""
+        with self._lock:
+            states = self._few
+            if states is None:
+                states = self._few = FewStates(self)
+            return states(rows, fields)
+
+
+class FewStates:
+    """Arrays in fixed places for up to FEW states. Not for two threads at once."""
+
+    def __init__(self, bound: BoundKernel) -> None:
+        shapes = bound.kernel.field_shapes
+        self.inputs = {name: np.zeros((FEW, *shape)) for name, shape in shapes.items()}
+        self.outputs = {name: np.empty((FEW, *shape)) for name, shape, _ in bound.widths}
+        inputs, outputs = [*self.inputs.values()], [*self.outputs.values()]
+        self._call = bound.function
+        self._given = (
+            (ctypes.c_void_p * len(inputs))(*(one.ctypes.data for one in inputs)),
+            (ctypes.c_int64 * len(inputs))(*(math.prod(shape) for shape in shapes.values())),
+            ctypes.c_void_p(bound.hoisted.ctypes.data),
+            (ctypes.c_void_p * len(outputs))(*(one.ctypes.data for one in outputs)),
+        )
+        self._keep = bound
+
+    def __call__(self, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
+        """Outputs (rows, ...) by name."""
+        for name, place in self.inputs.items():
+            place[:rows] = fields[name]
+        self._call(rows, *self._given)
+        return {name: value[:rows].copy() for name, value in self.outputs.items()}
+
 
 class SingleState:
     """A compiled function of one state on plain arrays, for a control loop.
@@ -124,20 +163,20 @@ class SingleState:
         self.outputs = {name: np.empty(shape) for name, shape, _ in bound.widths}
         inputs = [value.ctypes.data for value in self.inputs.values()]
         outputs = [value.ctypes.data for value in self.outputs.values()]
-        self._keep = (
-            bound,
+        parts = (
             (ctypes.c_void_p * len(inputs))(*inputs),
             (ctypes.c_int64 * len(inputs))(),
             (ctypes.c_void_p * len(outputs))(*outputs),
         )
-        addresses = [ctypes.addressof(one) for one in self._keep[1:]]
-        self._call, self._engine = disk.closed_call(
-            kernel.address, addresses[0], addresses[1], bound.hoisted.ctypes.data, addresses[2]
-        )
+        places = [ctypes.addressof(part) for part in parts]
+        call = (ctypes.c_void_p * 4)(*places[:2], bound.hoisted.ctypes.data, places[2])
+        self._keep = (bound, parts, call)
+        self._place = ctypes.c_void_p(ctypes.addressof(call))
+        self._call = ONCE(kernel.once)
 
     def __call__(self) -> None:
         """Compute the outputs."""
-        self._call()
+        self._call(self._place)
 
 
 def _contiguous(value: Array) -> Array:
