@@ -20,7 +20,7 @@ from scipy.spatial.transform import Rotation
 import gough
 from gough import Motion, Robot, doctor, programs, vectors
 from gough.engine import cache as disk
-from gough.engine import compiled
+from gough.engine import execute
 from gough.engine.compiled import BLOCK, KERNEL, CompiledExecutor
 from gough.engine.execute import NumPyExecutor
 from gough.engine.graph import CONSTANT, INPUT, Graph
@@ -825,9 +825,9 @@ def test_threads_of_a_call_go_before_the_environment(many, monkeypatch):
             pools.append(count)
             super().__init__(count, **options)
 
-    monkeypatch.setattr(compiled, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(execute, "ThreadPoolExecutor", Pool)
     monkeypatch.setenv("GOUGH_THREADS", "1")
-    compiled._pool.cache_clear()
+    execute._pool.cache_clear()
     forces = robot.inverse_dynamics(motion, wrench).forces
     models = {
         "inverse_dynamics": lambda n: robot.inverse_dynamics(motion, wrench, threads=n),
@@ -844,7 +844,7 @@ def test_threads_of_a_call_go_before_the_environment(many, monkeypatch):
     assert pools == [*range(2, 2 + len(models))]
     robot.jacobian(motion)
     assert len(pools) == len(models)
-    compiled._pool.cache_clear()
+    execute._pool.cache_clear()
 
 
 def test_an_unknown_engine_is_a_clear_error(monkeypatch):

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import math
-import os
 import threading
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from gough.dynamics import Machine
 from gough.engine import cache as disk
-from gough.engine.execute import Array, Function, threads
+from gough.engine.execute import Array, Function, spread
 from gough.engine.prologue import evaluate
 from gough.engine.trace import STATE_SHAPES, parameters, structure_of, trace
 
@@ -97,12 +94,7 @@ class BoundKernel:
             )
             self.function(min(BLOCK, rows - start), inputs, c_strides, parameters, outputs)
 
-        starts = range(0, rows, BLOCK)
-        if len(starts) > 1 and (count := threads()) > 1:
-            list(_pool(count).map(block, starts))
-        else:
-            for start in starts:
-                block(start)
+        spread(block, range(0, rows, BLOCK))
         return out
 
     def one(self, fields: Mapping[str, Array]) -> dict[str, Array]:
@@ -189,15 +181,6 @@ def _contiguous(value: Array) -> Array:
             return np.ascontiguousarray(value)
         expected *= length
     return value
-
-
-@cache
-def _pool(count: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(count, thread_name_prefix="gough")
-
-
-if hasattr(os, "register_at_fork"):  # a forked child has the pool but not its threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 _kernels: dict[Any, disk.Kernel] = {}
