@@ -44,7 +44,7 @@ class CompiledExecutor:
             bound = self._ready[key] = self.bind(function, inputs)
         if rows == 1:
             return bound.one(fields)
-        return bound.few(rows, fields) if rows <= FEW else bound.run(rows, fields)
+        return bound.few(rows, fields) if 1 < rows <= FEW else bound.run(rows, fields)
 
     def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
         """The kernel of a function for this robot, which takes further inputs of given shapes."""
@@ -109,7 +109,7 @@ class BoundKernel:
             return {name: value[np.newaxis].copy() for name, value in single.outputs.items()}
 
     def few(self, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
-        """Outputs (rows, ...) by name of up to FEW states."""
+        """Outputs (rows, ...) by name of 1 to FEW states; a kernel always takes one at least."""
         with self._lock:
             states = self._few
             if states is None:
