@@ -808,6 +808,17 @@ def test_a_bad_number_of_threads_is_a_clear_error(many, monkeypatch, threads):
         robot.inverse_kinematics(motion)
 
 
+@pytest.mark.parametrize("name", ["inverse_dynamics", "jacobian"])
+def test_no_kernel_runs_for_an_empty_batch(name):
+    """A kernel takes one state at least: for none it would write past its arrays."""
+    _, robot, motion, _, _ = sample("UPS", (3,))
+    ask(robot, name, motion, np.zeros(6))
+    for bound in robot.executor._ready.values():
+        bound.function = bound._few = bound._single = None  # not callable
+    found = ask(robot, name, motion[:0], np.zeros(6))
+    assert all(len(value) == 0 for value in found.values())
+
+
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True, float("nan")])
 def test_a_bad_threads_argument_is_a_clear_error(many, threads):
     robot, motion, _ = many
