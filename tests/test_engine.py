@@ -20,7 +20,7 @@ from scipy.spatial.transform import Rotation
 import gough
 from gough import Motion, Robot, doctor, programs, vectors
 from gough.engine import cache as disk
-from gough.engine import compiled
+from gough.engine import execute
 from gough.engine.compiled import BLOCK, KERNEL, CompiledExecutor
 from gough.engine.execute import NumPyExecutor
 from gough.engine.graph import CONSTANT, INPUT, Graph
@@ -808,6 +808,17 @@ def test_a_bad_number_of_threads_is_a_clear_error(many, monkeypatch, threads):
         robot.inverse_kinematics(motion)
 
 
+@pytest.mark.parametrize("name", ["inverse_dynamics", "jacobian"])
+def test_no_kernel_runs_for_an_empty_batch(name):
+    """A kernel takes one state at least: for none it would write past its arrays."""
+    _, robot, motion, _, _ = sample("UPS", (3,))
+    ask(robot, name, motion, np.zeros(6))
+    for bound in robot.executor._ready.values():
+        bound.function = bound._few = bound._single = None  # not callable
+    found = ask(robot, name, motion[:0], np.zeros(6))
+    assert all(len(value) == 0 for value in found.values())
+
+
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True, float("nan")])
 def test_a_bad_threads_argument_is_a_clear_error(many, threads):
     robot, motion, _ = many
@@ -825,9 +836,9 @@ def test_threads_of_a_call_go_before_the_environment(many, monkeypatch):
             pools.append(count)
             super().__init__(count, **options)
 
-    monkeypatch.setattr(compiled, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(execute, "ThreadPoolExecutor", Pool)
     monkeypatch.setenv("GOUGH_THREADS", "1")
-    compiled._pool.cache_clear()
+    execute._pool.cache_clear()
     forces = robot.inverse_dynamics(motion, wrench).forces
     models = {
         "inverse_dynamics": lambda n: robot.inverse_dynamics(motion, wrench, threads=n),
@@ -844,7 +855,7 @@ def test_threads_of_a_call_go_before_the_environment(many, monkeypatch):
     assert pools == [*range(2, 2 + len(models))]
     robot.jacobian(motion)
     assert len(pools) == len(models)
-    compiled._pool.cache_clear()
+    execute._pool.cache_clear()
 
 
 def test_an_unknown_engine_is_a_clear_error(monkeypatch):

@@ -83,12 +83,14 @@ def test_numpy_agrees_with_compiled(kind, monkeypatch):
 
 @each_kind
 def test_more_robots_than_are_held_at_a_time(kind, monkeypatch):
-    some, motion_of = robots(kind, 7)
+    some, motion_of = robots(kind, 7, friction=True)
     motion = motion_of((3, 1))
     expected = Variants(some).inverse_dynamics(motion).forces
     monkeypatch.setattr(engine, "TOGETHER", 4)
     assert_array_equal(Variants(some).inverse_dynamics(motion).forces, expected)
-    assert_array_equal(Variants(some)[2].inverse_dynamics(motion).forces[:, 0], expected[:, 2])
+    many = Variants(some)
+    for i in (2, 6, 2):
+        assert_array_equal(many[i].inverse_dynamics(motion).forces[:, 0], expected[:, i])
 
 
 @each_engine

@@ -140,7 +140,7 @@ class Robot:
 
     @cached_property
     def rigid(self) -> Self:
-        """The same robot with a platform that does not bend; its file has the undeformed one's inertia."""
+        """The same robot with a platform that does not bend: its file has the undeformed inertia."""
         if self.description.modal is None:
             return self
         body = self.platform

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import math
-import os
 import threading
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from gough.dynamics import Machine, State
 from gough.engine import cache as disk
-from gough.engine.execute import Array, Function, NumPyExecutor, threads
+from gough.engine.execute import Array, Function, NumPyExecutor, spread
 from gough.engine.prologue import evaluate
 from gough.engine.trace import (
     mode_count,
@@ -28,7 +25,10 @@ from gough.engine.trace import (
 
 BLOCK = 8192
 """Rows a thread takes at a time."""
+FEW = 64
+"""Rows that are cheaper to copy to where the kernel finds them than to tell it where they are."""
 KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * 4)
+ONCE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class CompiledExecutor:
@@ -51,7 +51,9 @@ class CompiledExecutor:
                 return NumPyExecutor(self.machine)(function, rows, fields)
             inputs = {n: v.shape[1:] for n, v in fields.items() if n not in State._fields}
             bound = self._ready[key] = self.bind(function, inputs)
-        return bound.one(fields) if rows == 1 else bound.run(rows, fields)
+        if rows == 1:
+            return bound.one(fields)
+        return bound.few(rows, fields) if 1 < rows <= FEW else bound.run(rows, fields)
 
     def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
         """The kernel of a function for this robot, which takes further inputs of given shapes."""
@@ -73,6 +75,7 @@ class BoundKernel:
         self.function = KERNEL(kernel.address)
         self.widths = [(name, shape, math.prod(shape)) for name, shape in kernel.outputs.items()]
         self._single: SingleState | None = None
+        self._few: FewStates | None = None
         self._lock = threading.Lock()
 
     def run(
@@ -105,12 +108,7 @@ class BoundKernel:
             )
             self.function(min(BLOCK, rows - start), inputs, c_strides, parameters, outputs)
 
-        starts = range(0, rows, BLOCK)
-        if len(starts) > 1 and (count := threads()) > 1:
-            list(_pool(count).map(block, starts))
-        else:
-            for start in starts:
-                block(start)
+        spread(block, range(0, rows, BLOCK))
         return out
 
     def one(self, fields: Mapping[str, Array]) -> dict[str, Array]:
@@ -123,6 +121,39 @@ class BoundKernel:
                 place[...] = fields[name][0]
             single()
             return {name: value[np.newaxis].copy() for name, value in single.outputs.items()}
+
+    def few(self, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
+        """Outputs (rows, ...) by name of 1 to FEW states; a kernel always takes one at least."""
+        with self._lock:
+            states = self._few
+            if states is None:
+                states = self._few = FewStates(self)
+            return states(rows, fields)
+
+
+class FewStates:
+    """Arrays in fixed places for up to FEW states. Not for two threads at once."""
+
+    def __init__(self, bound: BoundKernel) -> None:
+        shapes = bound.kernel.field_shapes
+        self.inputs = {name: np.zeros((FEW, *shape)) for name, shape in shapes.items()}
+        self.outputs = {name: np.empty((FEW, *shape)) for name, shape, _ in bound.widths}
+        inputs, outputs = [*self.inputs.values()], [*self.outputs.values()]
+        self._call = bound.function
+        self._given = (
+            (ctypes.c_void_p * len(inputs))(*(one.ctypes.data for one in inputs)),
+            (ctypes.c_int64 * len(inputs))(*(math.prod(shape) for shape in shapes.values())),
+            ctypes.c_void_p(bound.hoisted.ctypes.data),
+            (ctypes.c_void_p * len(outputs))(*(one.ctypes.data for one in outputs)),
+        )
+        self._keep = bound
+
+    def __call__(self, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
+        """Outputs (rows, ...) by name."""
+        for name, place in self.inputs.items():
+            place[:rows] = fields[name]
+        self._call(rows, *self._given)
+        return {name: value[:rows].copy() for name, value in self.outputs.items()}
 
 
 class SingleState:
@@ -138,20 +169,20 @@ class SingleState:
         self.outputs = {name: np.empty(shape) for name, shape, _ in bound.widths}
         inputs = [value.ctypes.data for value in self.inputs.values()]
         outputs = [value.ctypes.data for value in self.outputs.values()]
-        self._keep = (
-            bound,
+        parts = (
             (ctypes.c_void_p * len(inputs))(*inputs),
             (ctypes.c_int64 * len(inputs))(),
             (ctypes.c_void_p * len(outputs))(*outputs),
         )
-        addresses = [ctypes.addressof(one) for one in self._keep[1:]]
-        self._call, self._engine = disk.closed_call(
-            kernel.address, addresses[0], addresses[1], bound.hoisted.ctypes.data, addresses[2]
-        )
+        places = [ctypes.addressof(part) for part in parts]
+        call = (ctypes.c_void_p * 4)(*places[:2], bound.hoisted.ctypes.data, places[2])
+        self._keep = (bound, parts, call)
+        self._place = ctypes.c_void_p(ctypes.addressof(call))
+        self._call = ONCE(kernel.once)
 
     def __call__(self) -> None:
         """Compute the outputs."""
-        self._call()
+        self._call(self._place)
 
 
 def _contiguous(value: Array) -> Array:
@@ -164,15 +195,6 @@ def _contiguous(value: Array) -> Array:
             return np.ascontiguousarray(value)
         expected *= length
     return value
-
-
-@cache
-def _pool(count: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(count, thread_name_prefix="gough")
-
-
-if hasattr(os, "register_at_fork"):  # a forked child has the pool but not its threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 _kernels: dict[Any, disk.Kernel] = {}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from functools import cache
 from typing import Any, Protocol
@@ -24,8 +25,8 @@ CHUNK = 2048
 """Rows of a NumPy chunk: its work arrays stay in the processor's cache."""
 
 
-FRICTION_CHUNK = 16_384
-"""Rows that go through the friction loop together."""
+FRICTION_CHUNK = 2048
+"""Rows that go through the friction loop together; their loads stay in the processor's cache."""
 
 VARIANT = "variant"
 """The field that says which of several robots a row belongs to."""
@@ -91,6 +92,22 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def spread(work: Callable[[int], Any], starts: Sequence[int]) -> list[Any]:
+    """Do the parts of a batch that start at the given rows, on as many threads as there may be."""
+    if len(starts) > 1 and (count := threads()) > 1:
+        return list(_pool(count).map(work, starts))
+    return [work(start) for start in starts]
+
+
+@cache
+def _pool(count: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(count, thread_name_prefix="gough")
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has the pool but not its threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 class NumPyExecutor:
     """The equations themselves on component-first arrays, chunk by chunk."""
 
@@ -148,27 +165,25 @@ def with_friction(
     """A function's outputs under loads that agree with the friction they cause, and the residual."""
     out: dict[str, Array] = {}
     residual = np.empty(rows)
-    for start in range(0, max(rows, 1), FRICTION_CHUNK):
+
+    def work(start: int) -> dict[str, Array]:
         count = min(FRICTION_CHUNK, rows - start)
         chunk = {n: v if len(v) == 1 else v[start : start + count] for n, v in fields.items()}
 
-        def respond(
-            loads: Array, which: Array, chunk: dict[str, Array] = chunk
-        ) -> tuple[Array, Array]:
-            part = {
-                name: value if len(value) == 1 else value[which] for name, value in chunk.items()
-            }
+        def respond(loads: Array, which: Array) -> tuple[Array, Array]:
+            part = chunk
+            if len(which) < count:
+                part = {n: v if len(v) == 1 else v[which] for n, v in chunk.items()}
             found = run(function, len(which), part | {"loads": loads})
             return found["caused"], found["vectors"]
 
         with np.errstate(all="ignore"):
             found = consistent(respond, count, friction)
-        results = run(function, count, chunk | {"loads": found.loads})
-        for name, value in results.items():
-            if name in ("caused", "vectors"):
-                continue
-            if name not in out:
-                out[name] = np.empty((rows, *value.shape[1:]))
-            out[name][start : start + count] = value
         residual[start : start + count] = found.residual
+        return run(function, count, chunk | {"loads": found.loads})
+
+    parts = spread(work, range(0, max(rows, 1), FRICTION_CHUNK))
+    for name in parts[0]:
+        if name not in ("caused", "vectors"):
+            out[name] = np.concatenate([part[name] for part in parts])
     return out, residual

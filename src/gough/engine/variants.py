@@ -7,8 +7,9 @@ robots; or 1 where all robots have the same. A row of states says by its VARIANT
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from gough.engine.trace import (
     _numeric,
     structure_of,
 )
+
+if TYPE_CHECKING:
+    from gough.engine.compiled import BoundKernel
 
 TOGETHER = 8192
 """Robots whose hoisted parameters are held at a time, and rows of more of them taken at a time."""
@@ -81,41 +85,54 @@ class CompiledVariants:
         self.count = min(lengths - {1}, default=1)
         self.common = common(machine)
         self.structure = structure_of(self.common)
-        self._ready: dict[tuple[str, ...], Any] = {}
+        self._kept = threading.local()
 
     def __call__(
         self, function: Function, rows: int, fields: Mapping[str, Array]
     ) -> dict[str, Array]:
         """Outputs (rows, ...) by name."""
-        from gough.engine.compiled import BoundKernel, kernel_for
-
         states = dict(fields)
         which = states.pop(VARIANT).astype(np.int64)
         key = (function.__name__, *states)
-        kernel, bound = self._ready.get(key, (None, None))
-        if kernel is None:
-            inputs = {n: v.shape[1:] for n, v in states.items() if n not in STATE_SHAPES}
-            kernel = kernel_for(function, self.common, self.structure, inputs, variants=True)
-
-        def hoisted(robots: Array) -> Array:
-            return evaluate(kernel.prologue, kernel.hoisted, parameters_of(self.machine, robots))
-
-        if bound is None and self.count <= TOGETHER:
-            bound = BoundKernel(kernel, hoisted(np.arange(self.count)))
-        self._ready[key] = kernel, bound
-        if bound is not None:
-            found: dict[str, Array] = bound.run(rows, states, which)
-            return found
         out: dict[str, Array] = {}
-        for start in range(0, max(rows, 1), TOGETHER):
-            rest = slice(start, min(start + TOGETHER, rows))
+        step = max(rows, 1) if self.count <= TOGETHER else TOGETHER
+        for start in range(0, max(rows, 1), step):
+            rest = slice(start, min(start + step, rows))
             part = {name: v if len(v) == 1 else v[rest] for name, v in states.items()}
-            robots, places = np.unique(
-                which if len(which) == 1 else which[rest], return_inverse=True
+            bound, places = self._bound(
+                function, key, part, which if len(which) == 1 else which[rest]
             )
-            found = BoundKernel(kernel, hoisted(robots)).run(rest.stop - start, part, places)
+            found = bound.run(rest.stop - start, part, places)
+            if step >= rows:
+                return found
             for name, value in found.items():
                 if name not in out:
                     out[name] = np.empty((rows, *value.shape[1:]))
                 out[name][rest] = value
         return out
+
+    def _bound(
+        self, function: Function, key: tuple[str, ...], states: Mapping[str, Array], which: Array
+    ) -> tuple[BoundKernel, Array]:
+        """A kernel with the hoisted parameters of some robots, and the places of the ones wanted.
+
+        Those of the last call are kept: the passes of a friction loop ask for the same robots.
+        """
+        from gough.engine.compiled import BoundKernel, kernel_for
+
+        kept = self._kept.__dict__.setdefault("bound", {})
+        robots, bound = kept.get(key, (None, None))
+        if bound is not None:
+            places = np.searchsorted(robots, which)
+            known = robots[np.minimum(places, len(robots) - 1)] if len(robots) else robots[:0]
+            if np.array_equal(known, which):
+                return bound, places
+        inputs = {n: v.shape[1:] for n, v in states.items() if n not in STATE_SHAPES}
+        kernel = kernel_for(function, self.common, self.structure, inputs, variants=True)
+        robots, places = np.unique(which, return_inverse=True)
+        if self.count <= TOGETHER:
+            robots, places = np.arange(self.count), which
+        hoisted = evaluate(kernel.prologue, kernel.hoisted, parameters_of(self.machine, robots))
+        bound = BoundKernel(kernel, hoisted)
+        kept[key] = robots, bound
+        return bound, places
