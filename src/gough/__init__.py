@@ -17,15 +17,17 @@ if TYPE_CHECKING:
     from gough.files import catalogue
     from gough.motion import Motion
     from gough.robot import Robot, load
+    from gough.simulation import simulate
 
 __version__ = "0.1.0"
-__all__ = ["Motion", "Robot", "catalogue", "errors", "load", "trajectories"]
+__all__ = ["Motion", "Robot", "catalogue", "errors", "load", "simulate", "trajectories"]
 
 _HOMES = {
     "catalogue": "gough.files",
     "Motion": "gough.motion",
     "Robot": "gough.robot",
     "load": "gough.robot",
+    "simulate": "gough.simulation",
 }
 
 

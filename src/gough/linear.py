@@ -80,6 +80,22 @@ def least_norm(factors: Factors, right: Components) -> Components:
     return np.stack(x)
 
 
+def least_squares(factors: Factors, right: Components) -> Components:
+    """The x of least ‖J x − right‖: x = R⁻¹ Qᵀ right."""
+    width = len(factors.per_diagonal)
+    y = list(right)
+    for k in range(width):
+        v, weight = factors.reflectors[k]
+        projection = weight * sum(a * b for a, b in zip(v, y[k:], strict=True))
+        for i in range(len(v)):
+            y[k + i] = y[k + i] - v[i] * projection
+    for k in reversed(range(width)):
+        for j in range(k + 1, width):
+            y[k] = y[k] - factors.triangle[k][j - k - 1] * y[j]
+        y[k] = y[k] * factors.per_diagonal[k]
+    return np.stack(y[:width])
+
+
 class Triangles(NamedTuple):
     """Jᵀ = L U of a square J."""
 

@@ -1,0 +1,112 @@
+"""Events along a simulation: a stroke limit hit, a singularity near, a slider that turns back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from gough.motion import Array
+
+NEAR_SINGULAR = 1e-3
+"""Conditioning of the Jacobian (min over max |R_kk|) below which the robot counts as near singular."""
+KINDS = ("stroke", "singularity", "reversal")
+MOST_EVENTS = 10_000
+STICKING = 1e-5
+"""A slider that turns back twice within so many seconds sticks."""
+
+
+class Event(NamedTuple):
+    """Something that happened."""
+
+    kind: str
+    """One of KINDS."""
+    time: float
+    row: int
+    """Number of the simulation, flat."""
+    leg: int | None
+    """Counted from 1."""
+    text: str
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Why a simulation ended early."""
+
+    time: float
+    """The last instant whose state is known, s."""
+    leg: int | None
+    """Counted from 1; None where no single leg is to blame."""
+    reason: str
+
+    def __str__(self) -> str:
+        leg = "" if self.leg is None else f", leg {self.leg}"
+        return f"t = {self.time:.6g} s{leg}: {self.reason}"
+
+
+@dataclass
+class Monitor:
+    """Compares every step with the one before."""
+
+    shortest: Array
+    """(legs,), m."""
+    longest: Array
+    sharp: bool
+    """Coulomb friction without width: reversals are events."""
+    stop_on: frozenset[str]
+    events: list[Event] = field(default_factory=list)
+    stops: dict[int, Stop] = field(default_factory=dict)
+    _before: tuple[Array, Array] | None = None
+    _sign: Array | None = None
+
+    def measures(self, q: Array, qd: Array, conditioning: Array) -> Array:
+        """(n, rows, 2 legs + 1): what is positive beyond a limit: strokes, nearness to singularity."""
+        if self._sign is None:
+            self._sign = np.where(conditioning[0] < 0, -1.0, 1.0)
+        near = NEAR_SINGULAR - conditioning * self._sign
+        over = np.concatenate([q - self.longest, self.shortest - q], axis=-1)
+        return np.concatenate([over, near[..., np.newaxis]], axis=-1)
+
+    def look(self, times: Array, q: Array, qd: Array, conditioning: Array) -> None:
+        """Steps at times (n,), in order: events, and stops at the last step before one of `stop_on`.
+
+        q, q̇ (n, rows, legs), conditioning (n, rows).
+        """
+        found = self.measures(q, qd, conditioning)
+        before, slow = (found[:1] - np.inf, 0 * qd[:1]) if self._before is None else self._before
+        chain = np.concatenate([before, found])
+        crossed = (chain[1:] > 0) & ~(chain[:-1] > 0)
+        for i, row, place in np.argwhere(crossed):
+            self._cross(times, int(i), int(row), int(place), found[i, row, place])
+        if self.sharp:
+            rates = np.concatenate([slow, qd])
+            for i, row, leg in np.argwhere(rates[1:] * rates[:-1] < 0):
+                self.add(Event("reversal", float(times[i]), int(row), int(leg) + 1, "turns back"))
+        self._before = (found[-1:], qd[-1:])
+
+    def _cross(self, times: Array, i: int, row: int, place: int, value: float) -> None:
+        if row in self.stops:
+            return
+        event = self.describe(place, float(times[i]), row)
+        self.add(event)
+        if event.kind in self.stop_on:
+            last = float(times[max(i - 1, 0)])
+            self.stops[row] = Stop(last, event.leg, event.text)
+
+    def describe(self, place: int, time: float, row: int) -> Event:
+        """The event of a measure that has become positive."""
+        legs = len(self.longest)
+        if place == 2 * legs:
+            text = f"the robot is near a singularity: conditioning below {NEAR_SINGULAR:g}"
+            return Event("singularity", time, row, None, text)
+        leg = place % legs
+        limit = (self.longest if place < legs else self.shortest)[leg]
+        side = "longest" if place < legs else "shortest"
+        text = f"its stroke is at its end: q = {limit:.6g} m, the {side}"
+        return Event("stroke", time, row, leg + 1, text)
+
+    def add(self, event: Event) -> None:
+        """Keep an event, up to a number."""
+        if len(self.events) < MOST_EVENTS:
+            self.events.append(event)
