@@ -152,21 +152,21 @@ def run(steps: int, rows: int, calls: Sequence[Call], tolerance: float = 0.0) ->
     ]
     _check(steps, rows, calls)
     function, keep = _loop()
+    plan = _plan(calls, scratch)
 
     def block(start: int, alive: object = (calls, scratch, keep)) -> None:
-        count = min(BLOCK, rows - start)
-        tables, pointers, kept = _tables(calls, scratch, start)
+        table, pointers, slots = plan.at(start)
         function(
             steps,
-            count,
-            tables.ctypes.data,
+            min(BLOCK, rows - start),
+            table.ctypes.data,
             len(calls),
             pointers.ctypes.data,
             len(pointers) // 3,
             tolerance,
             MOST_REPEATS,
         )
-        del kept
+        del slots
 
     starts = range(0, rows, BLOCK)
     if len(starts) > 1 and threads() > 1:
@@ -176,45 +176,69 @@ def run(steps: int, rows: int, calls: Sequence[Call], tolerance: float = 0.0) ->
             block(start)
 
 
-def _tables(
-    calls: Sequence[Call], scratch: Sequence[Mapping[str, Array]], start: int
-) -> tuple[Array, Array, list[Any]]:
-    """The loop's tables for the rows from `start` on, and what they point to."""
-    table: list[int] = []
-    pointers: list[int] = []
-    kept: list[Any] = []
+class _Plan(NamedTuple):
+    """The loop's tables, but for where a block's rows begin and where its pointers are kept."""
+
+    slots: Array
+    """What every pointer of every call points to, for the first row."""
+    row: Array
+    """Bytes from one row to the next, of each."""
+    strides: Array
+    """Doubles from one row to the next, of each; for inputs."""
+    table: Array
+    """(calls, 7), with places of slots in place of their addresses."""
+    moving: Array
+    """(pointers, 3), likewise."""
+
+    def at(self, start: int) -> tuple[Array, Array, Array]:
+        """Table, pointers and slots for the rows from `start` on."""
+        slots = self.slots + self.row * start
+        table, moving = self.table.copy(), self.moving.copy()
+        table[:, [1, 4]] = slots.ctypes.data + 8 * table[:, [1, 4]]
+        table[:, 2] = self.strides.ctypes.data + 8 * table[:, 2]
+        table[:, 6] += 8 * start * (table[:, 6] != 0)
+        moving[:, 0] = slots.ctypes.data + 8 * moving[:, 0]
+        return table, moving.reshape(-1), slots
+
+
+def _plan(calls: Sequence[Call], scratch: Sequence[Mapping[str, Array]]) -> _Plan:
+    slots: list[int] = []
+    row: list[int] = []
+    table: list[list[int]] = []
+    moving: list[list[int]] = []
     for call, spare in zip(calls, scratch, strict=True):
         kernel = call.kernel.kernel
-        strides = np.zeros(len(kernel.field_shapes), dtype=np.int64)
-        places: list[Array] = []
+        begins = []
         for names, given in (
             (kernel.field_shapes, call.inputs),
             (kernel.outputs, {**spare, **call.outputs}),
         ):
-            slots = np.zeros(len(names), dtype=np.int64)
-            for k, name in enumerate(names):
-                value = given.get(name)
-                if value is None:
-                    continue
+            begins.append(len(slots))
+            for name in names:
+                value = given[name]
                 array = value.array[value.first] if isinstance(value, Stream) else value
-                step = 0 if len(array) == 1 and given is call.inputs else array.strides[0]
-                slots[k] = array.ctypes.data + step * start
-                if given is call.inputs:
-                    strides[k] = step // 8
                 if isinstance(value, Stream):
                     advance = value.array.strides[0] * value.stride
-                    pointers += [slots.ctypes.data + 8 * k, advance, value.every]
-            places.append(slots)
+                    moving.append([len(slots), advance, value.every])
+                slots.append(array.ctypes.data)
+                row.append(0 if len(array) == 1 and given is call.inputs else array.strides[0])
         residual = 0
         if call.until is not None:
             value = call.outputs[call.until]
             assert not isinstance(value, Stream)
-            residual = value.ctypes.data + 8 * start
+            residual = value.ctypes.data
         hoisted = call.kernel.hoisted.ctypes.data
-        kept += [places, strides]
-        table += [kernel.address, places[0].ctypes.data, strides.ctypes.data, hoisted]
-        table += [places[1].ctypes.data, call.every, residual]
-    return np.array(table, dtype=np.int64), np.array(pointers, dtype=np.int64), kept
+        table.append(
+            [kernel.address, begins[0], begins[0], hoisted, begins[1], call.every, residual]
+        )
+    rows = np.array(row, dtype=np.int64)
+    return _Plan(
+        np.array(slots, dtype=np.int64),
+        rows,
+        rows // 8,
+        np.array(table, dtype=np.int64),
+        np.array(moving, dtype=np.int64).reshape(-1, 3),
+    )
 
 
 def _check(steps: int, rows: int, calls: Sequence[Call]) -> None:

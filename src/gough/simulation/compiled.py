@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gough.engine.compiled import CompiledExecutor
     from gough.engine.stepping import Call, Stream
 
-CHUNK = 400_000
+CHUNK = 4_000_000
 """Numbers that a chunk's state may hold."""
 LONGEST = 2000
 """Steps of a chunk."""
@@ -34,7 +34,6 @@ MOVING = ("position", "rotation", "velocity", "angular_velocity")
 LOADS_TOLERANCE = 1e-11
 """Disagreement of friction loads, relative to the largest, at which a stage goes on."""
 WORST_LOADS = 1e-9
-FINE = np.full(1, 1e30)
 
 
 def possible(scenario: Scenario) -> bool:
@@ -124,14 +123,15 @@ class _Machine:
 
         scenario = self.scenario
         halves = scenario.time(done + np.arange(2 * count + 1) / 2)
-        wrench = _solid(scenario.plant.wrench(halves))
+        given = scenario.plant.wrench
+        wrench = None if given is None else _solid(given(halves))
         if scenario.every is None:
             calls = self._continuous(halves, wrench)
         else:
             calls = self._sampled(done, count, wrench)
         stepping.run(count, scenario.rows, calls, LOADS_TOLERANCE)
 
-    def _sampled(self, done: int, count: int, wrench: Array) -> list[Call]:
+    def _sampled(self, done: int, count: int, wrench: Array | None) -> list[Call]:
         from gough.engine.stepping import Call, Stream
 
         scenario, every = self.scenario, self.every
@@ -166,9 +166,9 @@ class _Machine:
         calls.append(self._law({**told, **known}, command, every))
         return calls + self._stages(wrench, [command] * 4, [None] * 4)
 
-    def _continuous(self, halves: Array, wrench: Array) -> list[Call]:
+    def _continuous(self, halves: Array, wrench: Array | None) -> list[Call]:
         """The controller acts in every stage."""
-        from gough.engine.stepping import Stream
+        from gough.engine.stepping import Call, Stream
 
         goals, _ = self.scenario.goals(halves)
         solid = {name: _solid(value) for name, value in goals.items()}
@@ -180,19 +180,27 @@ class _Machine:
             known = {name: Stream(value, half, 1, 2) for name, value in solid.items()}
             q, qd = np.empty((2, rows, legs))
 
+            seen = {name: np.empty(self.states[name].shape[1:]) for name in MOVING}
+
             def law(
-                state: Mapping[str, Any],
+                now: Mapping[str, Any],
+                reach: Mapping[str, Array],
                 stage: int = stage,
                 known: Any = known,
                 q: Array = q,
                 qd: Array = qd,
+                seen: Mapping[str, Array] = seen,
             ) -> list[Call]:
                 if stage == 0:
-                    told = {**state, "q": Stream(self.q), "qd": Stream(self.qd)}
-                    return [self._watch(state), self._law({**told, **known}, commands[0], 1)]
-                told = {**state, "q": q, "qd": qd}
-                watching = self._watch(state)._replace(outputs={"q": q, "qd": qd})
-                return [watching, self._law({**told, **known}, commands[stage], 1)]
+                    told = {**now, "q": Stream(self.q), "qd": Stream(self.qd)}
+                    return [self._watch(now), self._law({**told, **known}, commands[0], 1)]
+                kernel = _bind(self.robot, programs.stage_state, reach)
+                told = {**seen, "q": q, "qd": qd}
+                return [
+                    Call(kernel, _state(now) | dict(reach), seen),
+                    self._watch(seen)._replace(outputs={"q": q, "qd": qd}),
+                    self._law({**told, **known}, commands[stage], 1),
+                ]
 
             before.append(law)
         return self._stages(wrench, commands, before)
@@ -219,61 +227,58 @@ class _Machine:
         kernel = _bind(self.model, controller.program, inputs)
         return Call(kernel, _state(known) | inputs, {"command": command}, every=every)
 
-    def _stages(self, wrench: Array, commands: list[Any], before: list[Any]) -> list[Call]:
-        """Four stages, with what goes before each."""
+    def _stages(self, wrench: Array | None, commands: list[Any], before: list[Any]) -> list[Call]:
+        """Four stages, with what goes before each, and the end of the step."""
         from gough.engine.stepping import Call, Stream
 
         scenario, h = self.scenario, self.scenario.step
         plant, rows = scenario.plant, scenario.rows
-        force, speed = plant.limits
-        numbers = 15 + (plant.robot.leg_count if plant.actuators.lag else 0)
-        shapes = {name: self.states[name].shape[1:] for name in self.states}
-        between = [
-            {name: np.empty(shape) for name, shape in shapes.items()}
-            | {"gibbs": np.empty((rows, 3)), "sum": np.empty((rows, numbers))}
-            | {"margin": np.empty(rows), "unsettled": np.empty(rows)}
-            for _ in range(2)
-        ]
-        begin: dict[str, Any] = {name: Stream(value) for name, value in self.states.items()}
-        begin |= {"gibbs": np.zeros((1, 3)), "sum": np.zeros((1, numbers))}
-        begin |= {"margin": FINE, "unsettled": np.zeros(1)}
-        end: dict[str, Any] = {name: Stream(value, first=1) for name, value in self.states.items()}
-        end |= {"margin": Stream(self.margin), "unsettled": Stream(self.unsettled)}
-        weights = ((h / 2, h / 6, 0.0), (h / 2, h / 3, 0.0), (h, h / 3, 0.0), (0.0, h / 6, 1.0))
+        lags = bool(plant.actuators.lag)
+        numbers = 15 + (plant.robot.leg_count if lags else 0)
+        rates = np.zeros((4, rows, numbers))
+        margins, residuals = np.zeros((2, 4, rows))
+        now: dict[str, Any] = self._now()
+        if lags:
+            now["drive"] = Stream(self.states["drive"])
         calls: list[Call] = []
-        chain = (begin, between[0], between[1], between[0], end)
-        residual = np.empty(rows)
-        for stage, half in enumerate((0, 1, 1, 2)):
-            now, then = chain[stage], chain[stage + 1]
+        for stage, (half, ahead) in enumerate(((0, 0.0), (1, h / 2), (1, h / 2), (2, h))):
+            reach = {"before": rates[max(stage - 1, 0)], "ahead": np.full(1, ahead)}
             if before[stage] is not None:
-                calls += before[stage]({name: now[name] for name in MOVING})
+                calls += before[stage](now, reach)
             inputs: dict[str, Any] = {
-                "gibbs": now["gibbs"],
+                **reach,
                 "command": commands[stage],
-                "wrench": Stream(wrench, half, 1, 2),
-                "force_limit": force[np.newaxis],
-                "speed_limit": speed[np.newaxis],
-                **{f"start_{name}": Stream(self.states[name]) for name in (*MOVING, "works")},
-                "summed": now["sum"],
-                "weights": np.array([weights[stage]]),
-                "worst": now["margin"],
+                **plant.constants,
             }
-            outputs = {name: then[name] for name in (*MOVING, "works", "margin")}
-            outputs |= {name: then[name] for name in ("gibbs", "sum") if name in then}
+            outputs = {"rate": rates[stage], "margin": margins[stage]}
+            if wrench is not None:
+                inputs["wrench"] = Stream(wrench, half, 1, 2)
             if stage == 0:
                 outputs["applied"] = Stream(self.applied)
-            if plant.actuators.lag:
-                lag = np.full((1, 1), plant.actuators.lag)
-                inputs |= {"drive": now["drive"], "lag": lag}
-                inputs["start_drive"] = Stream(self.states["drive"])
-                outputs["drive"] = then["drive"]
+            if lags:
+                inputs["drive"] = now["drive"]
             if plant.rubs:
-                inputs |= {"loads": self.loads, "unsettled": now["unsettled"]}
-                outputs |= {"caused": self.loads, "residual": residual}
-                outputs["unsettled"] = then["unsettled"]
+                inputs["loads"] = self.loads
+                outputs |= {"caused": self.loads, "residual": residuals[stage]}
             kernel = _bind(self.robot, programs.stage, inputs)
             until = "residual" if plant.rubs else None
             calls.append(Call(kernel, _state(now) | inputs, outputs, until=until))
+        inputs = {"works": Stream(self.states["works"]), "step": np.full(1, h)}
+        inputs |= {f"rate_{i + 1}": rates[i] for i in range(4)}
+        inputs |= {f"margin_{i + 1}": margins[i] for i in range(4)}
+        names = [*MOVING, "works"]
+        if lags:
+            inputs["drive"] = now["drive"]
+            names.append("drive")
+        outputs = {name: Stream(self.states[name], first=1) for name in names}
+        outputs["worst_margin"] = Stream(self.margin)
+        kernel = _bind(self.robot, programs.finish, inputs)
+        calls.append(Call(kernel, _state(now) | inputs, outputs))
+        if plant.rubs:
+            inputs = {f"residual_{i + 1}": residuals[i] for i in range(4)}
+            kernel = _bind(self.robot, programs.worst_residual, inputs)
+            outputs = {"unsettled": Stream(self.unsettled)}
+            calls.append(Call(kernel, _state(now) | inputs, outputs))
         return calls
 
     def look(self, done: int, count: int) -> None:

@@ -48,15 +48,14 @@ class Shake:
         return np.where(acts, np.sin(phase), 0.0)[:, np.newaxis] * _six(self.wrench)
 
 
-def wrench_of(given: Any, shape: tuple[int, ...]) -> Wrench:
+def wrench_of(given: Any, shape: tuple[int, ...]) -> Wrench | None:
     """The wrench over time from None, numbers (..., 6), a function of times, or a list of functions."""
     if given is None:
-        return lambda t: np.broadcast_to(0.0, (len(t), 1, 6))
+        return None
     if callable(given):
         return lambda t: _rows(given(t), t, shape)
     if isinstance(given, Sequence) and given and all(callable(one) for one in given):
-        parts = [wrench_of(one, shape) for one in given]
-        return lambda t: np.asarray(sum(part(t) for part in parts))
+        return lambda t: np.asarray(sum(_rows(one(t), t, shape) for one in given))
     value = last_axis("wrench", given, 6)
     if not np.all(np.isfinite(value)):
         raise InputError("wrench is not finite")

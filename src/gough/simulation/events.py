@@ -73,6 +73,8 @@ class Monitor:
 
         q, q̇ (n, rows, legs), conditioning (n, rows).
         """
+        if self._quiet(q, qd, conditioning):
+            return
         found = self.measures(q, qd, conditioning)
         before, slow = (found[:1] - np.inf, 0 * qd[:1]) if self._before is None else self._before
         chain = np.concatenate([before, found])
@@ -84,6 +86,23 @@ class Monitor:
             for i, row, leg in np.argwhere(rates[1:] * rates[:-1] < 0):
                 self.add(Event("reversal", float(times[i]), int(row), int(leg) + 1, "turns back"))
         self._before = (found[-1:], qd[-1:])
+
+    def _quiet(self, q: Array, qd: Array, conditioning: Array) -> bool:
+        """Nothing is near a limit in all these steps: a quick look that most chunks pass."""
+        if self.sharp:
+            return False
+        if self._sign is None:
+            self._sign = np.where(conditioning[0] < 0, -1.0, 1.0)
+        within = bool((conditioning * self._sign).min() > NEAR_SINGULAR)
+        if within and np.any(np.isfinite(self.longest) | np.isfinite(self.shortest)):
+            low, high = q.min(axis=(0, 1)), q.max(axis=(0, 1))
+            within = bool(np.all(high <= self.longest) and np.all(low >= self.shortest))
+        if within:
+            self._before = (
+                self.measures(q[-1:], qd[-1:], conditioning[-1:]),
+                qd[-1:],
+            )
+        return within
 
     def _cross(self, times: Array, i: int, row: int, place: int, value: float) -> None:
         if row in self.stops:

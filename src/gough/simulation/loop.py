@@ -185,9 +185,10 @@ class _Whole:
             )
         actuators.limits(robot.leg_count)
         self.controller.gains(robot)
+        given = self.wrench
 
         def wrench(times: Array) -> Array:
-            value = self.wrench(times)
+            value = given(times)
             return np.asarray(value if value.shape[1] == 1 else value[:, chosen])
 
         own_path = _index(self.reference.shape, self.shape)[chosen]
@@ -196,7 +197,7 @@ class _Whole:
             motion = self.reference.at(times)
             return motion if motion.shape[1] == 1 else motion[:, own_path]
 
-        plant = Plant(robot, actuators, friction, wrench)
+        plant = Plant(robot, actuators, friction, None if given is None else wrench)
         rows = len(chosen)
         start = at(np.array([timing.begin]))[0] if self.start is None else self.start
         if self.start is not None and len(start) > 1:

@@ -24,7 +24,7 @@ from gough.errors import ConvergenceError, Failure, SampleError
 from gough.friction import WORST_RESIDUAL
 from gough.motion import Array, Motion
 from gough.simulation import programs
-from gough.simulation.actuators import Actuators, at_speed, within
+from gough.simulation.actuators import UNLIMITED, Actuators, at_speed, within
 from gough.simulation.attitude import gibbs_rate, orthonormal, turned
 from gough.simulation.sensors import Reading, Sensors, reading, rounded
 
@@ -118,8 +118,8 @@ class Plant:
     robot: Robot
     actuators: Actuators
     friction: bool
-    wrench: Callable[[Array], Array]
-    """At times (n,): (n, rows or 1, 6)."""
+    wrench: Callable[[Array], Array] | None
+    """At times (n,): (n, rows or 1, 6); None: there is none."""
 
     @cached_property
     def limits(self) -> tuple[Array, Array]:
@@ -139,21 +139,29 @@ class Plant:
     def rates(self, time: float, state: State, gibbs: Array, command: Array) -> Rates:
         """dy/dt and the applied forces under a command (rows, legs)."""
         compute = self._flexible if self.modes else self._rigid
-        return compute(state, gibbs, command, self.wrench(np.array([time]))[0])
+        wrench = None if self.wrench is None else self.wrench(np.array([time]))[0]
+        return compute(state, gibbs, command, wrench)
 
-    def _rigid(self, state: State, gibbs: Array, command: Array, wrench: Array) -> Rates:
-        rows = len(state.position)
+    @cached_property
+    def constants(self) -> dict[str, Array]:
+        """Inputs of `programs.rates` that never change, (1, ...): limits where there are any, lag."""
         force, speed = self.limits
-        fields = _fields(state) | {
-            "gibbs": gibbs,
-            "command": command,
-            "wrench": wrench,
-            "force_limit": force[np.newaxis],
-            "speed_limit": speed[np.newaxis],
-        }
+        constants = {}
+        if np.any(force < UNLIMITED):
+            constants["force_limit"] = force[np.newaxis]
+        if np.any(speed < UNLIMITED):
+            constants["speed_limit"] = speed[np.newaxis]
         if self.actuators.lag:
-            lag = np.full((1, 1), self.actuators.lag)
-            fields |= {"drive": state.drive, "lag": lag}
+            constants["lag"] = np.full((1, 1), self.actuators.lag)
+        return constants
+
+    def _rigid(self, state: State, gibbs: Array, command: Array, wrench: Array | None) -> Rates:
+        rows = len(state.position)
+        fields = _fields(state) | {"gibbs": gibbs, "command": command} | self.constants
+        if wrench is not None:
+            fields["wrench"] = wrench
+        if self.actuators.lag:
+            fields["drive"] = state.drive
         residual = None
         if self.rubs:
             friction = self.robot.machine.friction
@@ -174,12 +182,13 @@ class Plant:
                 troubles.setdefault(int(row), ConvergenceError([failure]))
         return _rates(found["rate"], found["applied"], troubles)
 
-    def _flexible(self, state: State, gibbs: Array, command: Array, wrench: Array) -> Rates:
+    def _flexible(self, state: State, gibbs: Array, command: Array, wrench: Array | None) -> Rates:
         """The same through the robot's own methods, for platforms with any number of modes.
 
         Friction power: what goes in less ξᵀ (M ξ̇ + b), which holds no friction.
         """
         robot, motion = self.robot, state.motion
+        wrench = np.zeros((1, 6)) if wrench is None else wrench
         legs = robot.inverse_kinematics(motion, on_error="nan")
         force, speed = self.limits
         wanted = within(command, force)

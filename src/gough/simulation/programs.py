@@ -64,9 +64,9 @@ def rates(
     state: State,
     gibbs: Components,
     command: Components,
-    wrench: Components,
-    force_limit: Components,
-    speed_limit: Components,
+    wrench: Components | None = None,
+    force_limit: Components | None = None,
+    speed_limit: Components | None = None,
     loads: Components | None = None,
     drive: Components | None = None,
     lag: Components | None = None,
@@ -77,14 +77,17 @@ def rates(
     The works' are Σ Γ q̇, wrench·ξ and the friction power −(f_s q̇ + m_u·ω_l + m_p·(ω_l − ω)).
     """
     _, legs = dynamics.coasting(machine, state)
-    wanted = within(command, force_limit)
-    applied = at_speed(wanted if drive is None else drive, legs.qd, speed_limit)
-    found = programs.direct_dynamics(machine, state, applied, wrench, loads)
+    wanted = command if force_limit is None else within(command, force_limit)
+    applied = wanted if drive is None else drive
+    if speed_limit is not None:
+        applied = at_speed(applied, legs.qd, speed_limit)
+    push = 0 * _six(state) if wrench is None else wrench
+    found = programs.direct_dynamics(machine, state, applied, push, loads)
     velocity, omega = state.velocity[:, 0], state.angular_velocity[:, 0]
     works = [
         (applied * legs.qd).sum(axis=0),
-        dot(wrench[:3], velocity) + dot(wrench[3:], omega),
-        0 * wrench[0],
+        dot(push[:3], velocity) + dot(push[3:], omega),
+        0 * velocity[0],
     ]
     if loads is not None:
         feel = Loads(loads[0], loads[1], loads[2])
@@ -102,58 +105,105 @@ def rates(
 def stage(
     machine: Machine,
     state: State,
-    gibbs: Components,
+    before: Components,
+    ahead: Components,
     command: Components,
-    wrench: Components,
-    force_limit: Components,
-    speed_limit: Components,
-    start_position: Components,
-    start_rotation: Components,
-    start_velocity: Components,
-    start_angular_velocity: Components,
-    start_works: Components,
-    summed: Components,
-    weights: Components,
-    worst: Components,
+    wrench: Components | None = None,
+    force_limit: Components | None = None,
+    speed_limit: Components | None = None,
     loads: Components | None = None,
     drive: Components | None = None,
     lag: Components | None = None,
-    start_drive: Components | None = None,
-    unsettled: Components | None = None,
 ) -> Outputs:
-    """A stage of Runge and Kutta's method on SE(3): with rates k of the stage's state
+    """Rates of a stage of Runge and Kutta's method: at y = start + a h k, k those of the one before.
 
-        sum ← sum + b h k,    next = start + a h k + c sum,    weights (a h, b h, c)
-
-    which is the next stage's state, and after the last stage (a = 0, c = 1) the next step's. The
-    rotation goes by Rodrigues' vector from the step's start (Munthe-Kaas).
+    The state, and `drive`, are the step's start; `ahead` () is a h. The rotation goes by Rodrigues'
+    vector from the start (Munthe-Kaas). `residual`: disagreement of the friction loads.
     """
+    change = ahead * before
+    moved = _moved(state, change)
+    pulled = None if drive is None else drive + change[15:]
     found = rates(
-        machine, state, gibbs, command, wrench, force_limit, speed_limit, loads, drive, lag
+        machine,
+        moved,
+        change[3:6],
+        command,
+        wrench,
+        force_limit,
+        speed_limit,
+        loads,
+        pulled,
+        lag,
     )
-    rate = found["rate"]
-    total = summed + weights[1] * rate
-    change = weights[0] * rate + weights[2] * total
-    outputs = {
-        "position": start_position + change[:3],
-        "gibbs": change[3:6],
-        "rotation": orthonormal(turned(change[3:6], start_rotation)),
-        "velocity": start_velocity + change[6:9],
-        "angular_velocity": start_angular_velocity + change[9:12],
-        "works": start_works + change[12:15],
-        "sum": total,
-        "applied": found["applied"],
-        "margin": minimum(found["margin"], worst),
-    }
-    if start_drive is not None:
-        outputs["drive"] = start_drive + change[15:]
+    outputs = {name: found[name] for name in ("rate", "applied", "margin")}
     if loads is not None:
         largest = reduce(maximum, [one for kind in found["caused"] for one in kind])
         apart = [one for kind in abs(found["caused"] - loads) for one in kind]
         outputs["caused"] = found["caused"]
         outputs["residual"] = reduce(maximum, apart) / or_one(largest)
-        outputs["unsettled"] = maximum(outputs["residual"], unsettled)
     return outputs
+
+
+def stage_state(
+    machine: Machine, state: State, before: Components, ahead: Components
+) -> Outputs:
+    """Pose and twist of a stage, for a controller that acts without pause."""
+    moved = _moved(state, ahead * before)
+    names = ("position", "rotation", "velocity", "angular_velocity")
+    return {name: getattr(moved, name)[..., 0, :] for name in names}
+
+
+def finish(
+    machine: Machine,
+    state: State,
+    works: Components,
+    step: Components,
+    rate_1: Components,
+    rate_2: Components,
+    rate_3: Components,
+    rate_4: Components,
+    margin_1: Components,
+    margin_2: Components,
+    margin_3: Components,
+    margin_4: Components,
+    drive: Components | None = None,
+) -> Outputs:
+    """The end of a step, y + h (k1 + 2 k2 + 2 k3 + k4)/6, and the worst of the stages' margins."""
+    change = step / 6 * (rate_1 + 2 * (rate_2 + rate_3) + rate_4)
+    moved = _moved(state, change)
+    outputs = {
+        "position": moved.position[:, 0],
+        "rotation": orthonormal(moved.rotation[:, :, 0]),
+        "velocity": moved.velocity[:, 0],
+        "angular_velocity": moved.angular_velocity[:, 0],
+        "works": works + change[12:15],
+        "worst_margin": reduce(minimum, (margin_1, margin_2, margin_3, margin_4)),
+    }
+    if drive is not None:
+        outputs["drive"] = drive + change[15:]
+    return outputs
+
+
+def worst_residual(
+    machine: Machine,
+    state: State,
+    residual_1: Components,
+    residual_2: Components,
+    residual_3: Components,
+    residual_4: Components,
+) -> Outputs:
+    """The largest disagreement of friction loads in a step's stages."""
+    return {"unsettled": reduce(maximum, (residual_1, residual_2, residual_3, residual_4))}
+
+
+def _moved(state: State, change: Components) -> State:
+    """The state at y + change."""
+    return state._replace(
+        position=state.position + change[:3, np.newaxis],
+        rotation=turned(change[3:6], state.rotation[:, :, 0])[:, :, np.newaxis],
+        velocity=state.velocity + change[6:9, np.newaxis],
+        angular_velocity=state.angular_velocity + change[9:12, np.newaxis],
+    )
 
 
 def given_forces(machine: Machine, state: State, feedforward: Components) -> Outputs:

@@ -82,11 +82,14 @@ class RowRates:
         whole = loop.plant
         rows = loop.rows
 
+        given = whole.wrench
+
         def wrench(times: Array) -> Array:
-            value = whole.wrench(times)
+            assert given is not None
+            value = given(times)
             return value if value.shape[1] == 1 else value[:, rows]
 
-        self.plant = replace(whole, wrench=wrench)
+        self.plant = whole if given is None else replace(whole, wrench=wrench)
 
     def __call__(self, time: float, state: State, gibbs: Array) -> Rates:
         command = self.loop.at_once(time, state) if self.command is None else self.command
