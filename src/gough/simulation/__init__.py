@@ -1,7 +1,7 @@
 """Simulation and control: a robot, a controller and a reference over time.
 
-    from gough.simulation import ComputedTorque
-    result = gough.simulate(robot, ComputedTorque(frequency=20), trajectory)
+from gough.simulation import ComputedTorque
+result = gough.simulate(robot, ComputedTorque(frequency=20), trajectory)
 """
 
 from gough.simulation.actuators import Actuators

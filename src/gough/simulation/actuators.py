@@ -1,6 +1,6 @@
 """Drives: what becomes of a commanded force before it pushes a leg.
 
-    commanded → within ± force → first-order lag → less where the leg is fast → Γ
+commanded → within ± force → first-order lag → less where the leg is fast → Γ
 """
 
 from __future__ import annotations

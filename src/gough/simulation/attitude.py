@@ -27,6 +27,17 @@ def turned(gibbs: Components, rotation: Components) -> Components:
     return np.stack(columns, axis=1)
 
 
+def turned_rows(gibbs: Components, rotation: Components) -> Components:
+    """`orthonormal(turned(g, R))` of rows (n, 3) and (n, 3, 3): few calls of NumPy for few rows."""
+    hat = np.zeros((len(gibbs), 3, 3))
+    hat[:, 2, 1], hat[:, 0, 2], hat[:, 1, 0] = gibbs.T
+    hat -= np.swapaxes(hat, 1, 2)
+    factor = 2 / (1 + np.sum(gibbs * gibbs, axis=1))
+    found = rotation + factor[:, np.newaxis, np.newaxis] * ((hat + hat @ hat) @ rotation)
+    result: Components = 1.5 * found - 0.5 * (found @ (np.swapaxes(found, 1, 2) @ found))
+    return result
+
+
 def gibbs_rate(gibbs: Components, angular_velocity: Components) -> Components:
     """ġ = ½ (ω + ω×g + (ω·g) g) for Ṙ = ω × R, R = C(g) R_start."""
     turning = angular_velocity + cross(angular_velocity, gibbs)
@@ -37,10 +48,7 @@ def gibbs_rate(gibbs: Components, angular_velocity: Components) -> Components:
 def orthonormal(rotation: Components) -> Components:
     """R − ½ R (RᵀR − 1): the nearest rotation up to the square of the error in R."""
     rows = [
-        [
-            0.5 * ((3.0 if i == j else 0.0) - dot(rotation[:, i], rotation[:, j]))
-            for j in range(3)
-        ]
+        [0.5 * ((3.0 if i == j else 0.0) - dot(rotation[:, i], rotation[:, j])) for j in range(3)]
         for i in range(3)
     ]
     entries = [

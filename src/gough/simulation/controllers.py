@@ -10,7 +10,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,19 +26,37 @@ from gough.simulation.sensors import Reading
 if TYPE_CHECKING:
     from gough.robot import Robot
 
-LEG_READINGS = ("q", "qd")
+NOTHING = np.zeros((1, 3))
 GAINS = {"stiffness": "1/s²", "damping": "1/s"}
 
 
-class Measured(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Measured:
     """What a controller knows at a sample; rows are simulations."""
 
     time: float
-    q: Array
-    """(rows, legs), m."""
-    qd: Array
-    motion: Motion
-    """Batch (rows,): pose and twist of the measured legs; elastic coordinates are the plant's own."""
+    reading: Reading
+    """Rows first."""
+    elastic: Array
+    """(rows, N): the plant's own, for laws with a flexible model."""
+    elastic_velocity: Array
+
+    @property
+    def q(self) -> Array:
+        """(rows, legs), m."""
+        return self.reading.q
+
+    @property
+    def qd(self) -> Array:
+        """(rows, legs), m/s."""
+        return self.reading.qd
+
+    @cached_property
+    def motion(self) -> Motion:
+        """Batch (rows,): pose and twist of the measured legs, and the elastic coordinates."""
+        return Motion(
+            *self.reading[2:], elastic=self.elastic, elastic_velocity=self.elastic_velocity
+        )
 
 
 class Controller(ABC):
@@ -46,6 +65,11 @@ class Controller(ABC):
     program: ClassVar[Function | None] = None
     """Its law, run with the model's numbers; None for a plain function."""
     model: Robot | None = None
+
+    @property
+    def timeless(self) -> bool:
+        """What the law takes from the reference depends on its motion, not on the time."""
+        return True
 
     def robot(self, plant: Robot) -> Robot:
         """The robot that the law computes with."""
@@ -60,15 +84,14 @@ class Controller(ABC):
         """Constant inputs of the law, (1, ...)."""
 
     def command(self, plant: Robot, measured: Measured, goals: dict[str, Array]) -> Array:
-        """Commanded forces (rows, legs) at one sample, N; goals (rows or 1, ...)."""
+        """Commanded forces (rows, legs) at one sample, N; goals and gains (rows or 1, ...)."""
         assert self.program is not None
         rows = len(measured.q)
         known = {
-            "q": measured.q,
-            "qd": measured.qd,
-            **{name: getattr(measured.motion, name) for name in State._fields},
+            **measured.reading._asdict(),
+            "acceleration": NOTHING,
+            "angular_acceleration": NOTHING,
             **goals,
-            **self.gains(plant),
         }
         model = self.robot(plant)
         wanted = (*State._fields, *law_inputs(self.program))
@@ -91,6 +114,11 @@ class GivenForces(Controller):
 
     program: ClassVar[Function | None] = staticmethod(programs.given_forces)
     forces: ArrayLike | Callable[[Array], ArrayLike]
+
+    @property
+    def timeless(self) -> bool:
+        """Constant forces are."""
+        return not callable(self.forces)
 
     def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
         """The forces at the reference's times."""
@@ -213,7 +241,6 @@ class ComputedTorque(Controller):
             return super().command(plant, measured, goals)
         if self.space == "legs":
             raise InputError("computed torque on the legs needs a rigid model")
-        gains = self.gains(plant)
         given = {name: goals[name] for name in goals if name.startswith("goal_")}
         motion = measured.motion
         values = [getattr(motion, name) for name in State._fields[:4]]
@@ -222,8 +249,8 @@ class ComputedTorque(Controller):
         wanted = programs.wanted_acceleration(
             state,
             **{name: _last(value, len(measured.q)) for name, value in given.items()},
-            stiffness=gains["stiffness"].T,
-            damping=gains["damping"].T,
+            stiffness=goals["stiffness"].T,
+            damping=goals["damping"].T,
         ).T
         moved = motion.replace(acceleration=wanted[:, :3], angular_acceleration=wanted[:, 3:])
         forces = model.inverse_dynamics(moved, friction=False, on_error="nan").forces
@@ -275,18 +302,6 @@ def controller_of(given: Any) -> Controller:
     if callable(given):
         return FunctionController(given)
     raise InputError(f"controller is a {type(given).__name__}, must be a controller or a function")
-
-
-def measured_motion(reading: Reading, elastic: Array, elastic_velocity: Array) -> Motion:
-    """Pose and twist as they are measured."""
-    return Motion(
-        reading.position,
-        reading.rotation,
-        reading.velocity,
-        reading.angular_velocity,
-        elastic=elastic,
-        elastic_velocity=elastic_velocity,
-    )
 
 
 def _last(value: Array, rows: int) -> Array:

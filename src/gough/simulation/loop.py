@@ -260,7 +260,12 @@ def _timing(
         duration = path.duration
     if duration is None:
         raise InputError("a pose to hold has no duration: give duration, in s")
-    for name, value in {"duration": duration, "period": period, "step": step, "record": record}.items():
+    for name, value in {
+        "duration": duration,
+        "period": period,
+        "step": step,
+        "record": record,
+    }.items():
         if value is not None and not (_is_number(value) and 0 < value < math.inf):
             raise InputError(f"{name} is {value!r}, must be a positive time in s")
     fine = step or period or 1e-3

@@ -25,7 +25,7 @@ from gough.friction import WORST_RESIDUAL
 from gough.motion import Array, Motion
 from gough.simulation import programs
 from gough.simulation.actuators import UNLIMITED, Actuators, at_speed, within
-from gough.simulation.attitude import gibbs_rate, orthonormal, turned
+from gough.simulation.attitude import gibbs_rate, turned_rows
 from gough.simulation.sensors import Reading, Sensors, reading, rounded
 
 if TYPE_CHECKING:
@@ -72,20 +72,17 @@ class State:
     def at(self, y: Array) -> State:
         """The state of numbers (rows, n) whose anchor is this state's rotation."""
         legs, modes = self.drive.shape[1], self.elastic.shape[1]
-        places = np.cumsum([3, 3, 3, 3, 3, legs, modes])
-        position, gibbs, velocity, omega, works, drive, elastic, elastic_velocity = np.split(
-            y, places, axis=1
-        )
-        rotation = turned(gibbs.T, np.moveaxis(self.rotation, 0, -1))
+        drives, elastics = RIGID + legs, RIGID + legs + modes
+        gibbs, velocity, omega, works = y[:, 3:6], y[:, 6:9], y[:, 9:12], y[:, 12:RIGID]
         return State(
-            position,
-            np.moveaxis(orthonormal(rotation), -1, 0),
+            y[:, :3],
+            turned_rows(gibbs, self.rotation),
             velocity,
             omega,
             works,
-            drive,
-            elastic,
-            elastic_velocity,
+            y[:, RIGID:drives],
+            y[:, drives:elastics],
+            y[:, elastics:],
         )
 
     def __getitem__(self, rows: slice | Array) -> State:
@@ -208,7 +205,9 @@ class Plant:
         pushed = np.sum(wrench * twist[:, :6], axis=1) + self._modal_power(state, wrench)
         lost = np.zeros(len(twist))
         if self.rubs or self.modes:
-            mass, bias = (model(motion, on_error="nan") for model in (robot.mass_matrix, robot.bias))
+            mass, bias = (
+                model(motion, on_error="nan") for model in (robot.mass_matrix, robot.bias)
+            )
             stored = np.einsum("ni,nij,nj->n", twist, mass, change) + np.sum(twist * bias, axis=1)
             lost = pushing + pushed - stored + self._damped(state)
         parts = [
@@ -259,9 +258,7 @@ class Plant:
             return Watched(found["q"], found["qd"], found["conditioning"])
         legs = self.robot.inverse_kinematics(state.motion, on_error="nan")
         jacobian = self._jacobian(state)
-        return Watched(
-            legs.q, legs.qd, programs.conditioning(jacobian, scale(self.robot.machine))
-        )
+        return Watched(legs.q, legs.qd, programs.conditioning(jacobian, scale(self.robot.machine)))
 
     def _jacobian(self, state: State) -> Array:
         """J of the rigid motion, component axes first: (legs, 6, rows)."""

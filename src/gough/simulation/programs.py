@@ -47,9 +47,7 @@ def conditioning(jacobian: Components, scale: Components) -> Components:
     return signed
 
 
-def sense(
-    machine: Machine, state: State, noise: Components, steps: Components
-) -> Outputs:
+def sense(machine: Machine, state: State, noise: Components, steps: Components) -> Outputs:
     """Readings of sensors; noise (2, legs) in m and m/s, `Sensors.steps` (4,)."""
     tips, legs = dynamics.coasting(machine, state)
     q = rounded(legs.q + noise[0], steps[0], steps[1])
@@ -144,9 +142,7 @@ def stage(
     return outputs
 
 
-def stage_state(
-    machine: Machine, state: State, before: Components, ahead: Components
-) -> Outputs:
+def stage_state(machine: Machine, state: State, before: Components, ahead: Components) -> Outputs:
     """Pose and twist of a stage, for a controller that acts without pause."""
     moved = _moved(state, ahead * before)
     names = ("position", "rotation", "velocity", "angular_velocity")
@@ -293,9 +289,7 @@ def wanted_acceleration(
     position, rotation, velocity, omega, linear, angular = (one[..., 0, :] for one in state)
     apart = np.concatenate([goal_position - position, rotation_error(goal_rotation, rotation)])
     slower = np.concatenate([goal_velocity - velocity, goal_angular_velocity - omega])
-    wanted: Components = (
-        np.concatenate([linear, angular]) + damping * slower + stiffness * apart
-    )
+    wanted: Components = np.concatenate([linear, angular]) + damping * slower + stiffness * apart
     return wanted
 
 

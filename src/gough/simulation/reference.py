@@ -37,7 +37,7 @@ def reference_of(given: Any) -> Reference:
                 raise InputError(f"reference: timed samples of shape {given.shape}, need (n,)")
             return reference_of(Spline(given.time, given))
         return Reference(lambda t: _held(given, t), given.shape, 0.0, None)
-    if isinstance(given, Sequence) and given:
+    if isinstance(given, Sequence) and given and not isinstance(given, str):
         parts = [reference_of(one) for one in given]
         if any(one.shape for one in parts):
             raise InputError("reference: a list holds one trajectory or pose a simulation")

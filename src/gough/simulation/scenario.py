@@ -82,7 +82,9 @@ class Record:
         state = scenario.start
         shapes = {name: getattr(state, name).shape[1:] for name in FIELDS}
         shapes |= {"command": (legs,), "applied": (legs,)}
-        values = {name: np.full((len(times), rows, *shape), np.nan) for name, shape in shapes.items()}
+        values = {
+            name: np.full((len(times), rows, *shape), np.nan) for name, shape in shapes.items()
+        }
         return cls(times, values)
 
     def keep(self, place: int, state: State, command: Array, applied: Array) -> None:

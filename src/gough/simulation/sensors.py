@@ -49,8 +49,7 @@ def reading(
     """All that follows from measured q and q̇; jacobian (legs, 6, samples) with its column scale."""
     factors = factor(jacobian, scale)
     shift, change = (
-        least_squares(factors, measured - exact)
-        for measured, exact in ((q, true.q), (qd, true.qd))
+        least_squares(factors, measured - exact) for measured, exact in ((q, true.q), (qd, true.qd))
     )
     return Reading(
         q,

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from gough.errors import SampleError
 from gough.motion import Array
-from gough.simulation.controllers import Measured, measured_motion
+from gough.simulation.controllers import Measured
 from gough.simulation.events import STICKING, Event, Stop
 from gough.simulation.integrators import Failed, Piece, adaptive, runge_kutta
 from gough.simulation.plant import Rates, State, at_rest_drives
@@ -31,8 +31,10 @@ class Loop:
         legs = self.plant.robot.leg_count
         self.noise = Noise(scenario.sensors, scenario.seeds[rows], legs)
         self.readings: deque[tuple[Reading, State]] = deque(maxlen=scenario.delay + 1)
+        self.gains = scenario.controller.gains(self.plant.robot)
         self._goals: dict[str, Array] = {}
         self._first = self._last = 0
+        self._steady = scenario.reference.duration is None and scenario.controller.timeless
 
     def command(self, sample: int, state: State) -> Array:
         """What the controller commands at one of its samples."""
@@ -56,18 +58,17 @@ class Loop:
     def at_once(self, time: float, state: State) -> Array:
         """What a controller that acts without pause commands."""
         reading = self.plant.sense(state, self.scenario.sensors, np.zeros(0))
-        goals = self.scenario.goals(np.array([time]))[0]
-        return self._ask(time, reading, state, {name: value[0] for name, value in goals.items()})
+        if not (self._steady and self._goals):
+            self._goals = self.scenario.goals(np.array([time]))[0]
+        goals = {name: value[0] for name, value in self._goals.items()}
+        return self._ask(time, reading, state, goals)
 
-    def _ask(
-        self, time: float, reading: Reading, state: State, goals: dict[str, Array]
-    ) -> Array:
-        motion = measured_motion(reading, state.elastic, state.elastic_velocity)
+    def _ask(self, time: float, reading: Reading, state: State, goals: dict[str, Array]) -> Array:
         mine = {
             name: value if len(value) == 1 else value[self.rows] for name, value in goals.items()
         }
-        measured = Measured(time, reading.q, reading.qd, motion)
-        return self.scenario.controller.command(self.plant.robot, measured, mine)
+        measured = Measured(time, reading, state.elastic, state.elastic_velocity)
+        return self.scenario.controller.command(self.plant.robot, measured, mine | self.gains)
 
     def rate_of(self, command: Array | None) -> RowRates:
         """The plant under a held command, or under a controller that acts without pause."""
@@ -103,9 +104,7 @@ def run_fixed(scenario: Scenario, record: Record) -> None:
     every = scenario.every
     held: Array | None = None
     if every is None:
-        state = at_rest_drives(
-            state, loop.at_once(scenario.begin, state), scenario.plant.actuators
-        )
+        state = at_rest_drives(state, loop.at_once(scenario.begin, state), scenario.plant.actuators)
     for step in range(scenario.steps + 1):
         time = float(scenario.time(step))
         seen = scenario.plant.watch(state)
@@ -166,7 +165,12 @@ def _run_row(scenario: Scenario, record: Record, row: int) -> None:
         scenario.progress((row + (place + 1) / len(record.times)) / scenario.rows)
 
     time = scenario.begin
-    seen.start(state)
+    wrong = seen.start(state)
+    if wrong is not None:
+        held = None if every is None else loop.command(0, state)
+        keep(0, time, state)
+        scenario.monitor.stops[row] = wrong
+        return
     for sample in range(samples):
         begin = float(scenario.time(sample * (every or 0)))
         until = end if every is None else float(scenario.time((sample + 1) * every))
@@ -215,11 +219,16 @@ class _Seen:
         self.monitor = replace(scenario.monitor, _before=None, _sign=None)
         self.turned: dict[int, float] = {}
 
-    def start(self, state: State) -> None:
+    def start(self, state: State) -> Stop | None:
+        """Limits that are exceeded from the start; a reason not to begin."""
         self.measures, self.rates = self._at(state)
-        if np.any(self.measures > 0):
-            place = int(np.argmax(self.measures > 0))
-            self.monitor.add(self.monitor.describe(place, self.loop.scenario.begin, self.row))
+        begin = self.loop.scenario.begin
+        for place in np.flatnonzero(self.measures > 0):
+            event = self.monitor.describe(int(place), begin, self.row)
+            self.monitor.add(event)
+            if event.kind in self.monitor.stop_on:
+                return Stop(begin, event.leg, event.text)
+        return None
 
     def _at(self, state: State) -> tuple[Array, Array]:
         seen = self.loop.plant.watch(state)
