@@ -158,7 +158,7 @@ def test_wrong_mass_leaves_the_error_that_theory_says(kind):
     )
     apart, turn = found.tracking_errors()
     size = np.abs(expected[:3]).max()
-    assert size > 1e-3
+    assert size > 1e-4
     np.testing.assert_allclose(apart[-1], expected[:3], rtol=0, atol=1e-6 * size)
     chord = 2 * np.sin(np.linalg.norm(turn[-1]) / 2) * turn[-1] / np.linalg.norm(turn[-1])
     np.testing.assert_allclose(chord, expected[3:], rtol=0, atol=1e-5 * np.abs(expected[3:]).max())
@@ -167,7 +167,7 @@ def test_wrong_mass_leaves_the_error_that_theory_says(kind):
 def test_gravity_compensation_holds_without_error_and_plain_pd_sags():
     robot = robot_of("UPS")
     runs = [
-        gough.simulate(robot, law, robot.home, 0.8, start=offset(robot), friction=False)
+        gough.simulate(robot, law, robot.home, 2.0, start=offset(robot), friction=False)
         for law in (GravityPD(2e4, 2e3), LegPD(2e4, 2e3))
     ]
     held, sagging = (np.abs(run.tracking_errors()[0][-1]).max() for run in runs)
@@ -176,7 +176,7 @@ def test_gravity_compensation_holds_without_error_and_plain_pd_sags():
     q = robot.inverse_kinematics(gough.Motion(robot.home.position, robot.home.rotation)).q
     balance = 2e4 * (q - robot.inverse_kinematics(still).q)
     np.testing.assert_allclose(
-        balance, robot.inverse_dynamics(still, friction=False).forces, rtol=1e-3
+        balance, robot.inverse_dynamics(still, friction=False).forces, rtol=1e-4
     )
     assert sagging > 1e-3
 
@@ -460,14 +460,12 @@ def test_references_one_a_simulation():
 # --- ends ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "DOP853", "Radau"])
+@pytest.mark.parametrize("integrator", ["rk4", "DOP853"])
 def test_out_of_reach_stops_with_time_leg_and_reason(integrator):
     robot = robot_of("PUS")
     pull = GivenForces(np.zeros(6))
     given = {"wrench": [0, 0, 9000, 0, 0, 0], "friction": False, "integrator": integrator}
     given |= {"stop_on": (), "period": None, "record": 1e-3}
-    if integrator == "Radau":
-        given |= {"rtol": 1e-6, "atol": 1e-8}
     found = gough.simulate(robot, pull, robot.home, 2.0, **given)
     assert found.partial
     stop = found.stops[0]

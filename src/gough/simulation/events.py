@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gough.motion import Array
+from gough import batch, programs
+from gough.engine.execute import NumPyExecutor
+from gough.motion import Array, Motion
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
 
 NEAR_SINGULAR = 1e-3
 """Conditioning of the Jacobian (min over max |R_kk|) below which the robot counts as near singular."""
+USED_UP = 0.3
+"""Part of a leg's measure of health at the start below which it is to blame for a singularity."""
 KINDS = ("stroke", "singularity", "reversal")
 MOST_EVENTS = 10_000
 STICKING = 1e-5
@@ -43,6 +50,23 @@ class Stop:
     def __str__(self) -> str:
         leg = "" if self.leg is None else f", leg {self.leg}"
         return f"t = {self.time:.6g} s{leg}: {self.reason}"
+
+
+def with_culprit(stop: Stop, robot: Robot, start: Motion, last: Motion) -> Stop:
+    """The stop with the leg that is to blame, if one has used up its reach since the start.
+
+    A leg at the end of its reach makes the robot's matrices singular before it is out of reach.
+    """
+    rows = [batch.lay_out(motion.reshape(1), {}).fields for motion in (start, last)]
+    runner = NumPyExecutor(robot.machine)
+    begin, end = (runner(programs.diagnosis, 1, fields)["legs"][0] for fields in rows)
+    left = end / np.where(begin == 0, np.inf, begin)
+    kind, leg = np.unravel_index(np.argmin(left), left.shape)
+    if stop.leg is not None or not left[kind, leg] < USED_UP:
+        return stop
+    health = robot.machine.equations.HEALTH[int(kind)]
+    near = health.reason.format(value=end[kind, leg], limit=health.limit)
+    return Stop(stop.time, int(leg) + 1, f"{stop.reason}; just before, {near}")
 
 
 @dataclass

@@ -29,7 +29,7 @@ FAR = 0.25
 SHRINK = 8.0
 PATIENCE = 20
 """Steps without trouble after which steps may grow again."""
-FINEST = 1e-12
+FINEST = 1e-9
 """Step, relative to the time to go, below which trouble is the end."""
 
 RateOf = Callable[[float, State, Array], Rates]

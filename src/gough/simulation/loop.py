@@ -18,7 +18,7 @@ from gough.simulation import compiled, stepwise
 from gough.simulation.actuators import Actuators
 from gough.simulation.controllers import Controller, controller_of
 from gough.simulation.disturbances import wrench_of
-from gough.simulation.events import KINDS, Monitor
+from gough.simulation.events import KINDS, Monitor, with_culprit
 from gough.simulation.integrators import SOLVERS
 from gough.simulation.linear import static_deflection
 from gough.simulation.plant import Plant, State
@@ -130,6 +130,8 @@ def simulate(
             _run(scenario, kept)
         except KeyboardInterrupt:
             interrupted = True
+        _blame(scenario, kept)
+        if interrupted:
             break
     return Simulation.of(shape, rows, parts, interrupted)
 
@@ -143,6 +145,18 @@ def _run(scenario: Scenario, record: Record) -> None:
         compiled.run(scenario, record)
     else:
         stepwise.run_fixed(scenario, record)
+
+
+def _blame(scenario: Scenario, record: Record) -> None:
+    """Name the legs for which simulations stopped."""
+    for row, stop in scenario.monitor.stops.items():
+        if stop.leg is not None or scenario.plant.modes:
+            continue
+        place = int(np.searchsorted(record.times, stop.time + 1e-9 * scenario.step, "right")) - 1
+        last = Motion(*(record.values[name][place, row] for name in ("position", "rotation")))
+        start = scenario.start.motion[row]
+        found = with_culprit(stop, scenario.plant.robot, start, last)
+        scenario.monitor.stops[row] = found
 
 
 @dataclass(frozen=True)
