@@ -196,7 +196,9 @@ def read_config(path: str | os.PathLike[str]) -> Setup:
         raise FileError(f"{path}: not TOML: {error}") from None
     except ValidationError as error:
         raise FileError(f"{path}: {_explain(error)}") from None
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise FileError(f"{path}: not a simulation file: brackets nested too deep") from None
+    except ValueError as error:  # a whole number of thousands of digits
         raise FileError(f"{path}: {str(error)[:100]}") from None
     try:
         return _setup(config, place.parent)

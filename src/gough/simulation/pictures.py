@@ -42,8 +42,8 @@ def overview(simulation: Simulation, row: int = 0) -> Figure:
                 color = PALETTE[k % len(PALETTE)]
                 axes.plot(time, value[:, k], color=color, linestyle=style, label=f"leg {k + 1}")
             axes.set_ylabel(label)
-        if np.any(one.force_limit < 1e29):
-            limit = float(one.force_limit.max())
+        limit = float(one.force_limit.min())
+        if np.nanmax(np.abs(one.forces), initial=0.0) > 0.5 * limit:
             for side in (-limit, limit):
                 panels[2].axhline(side, color=GREY, linestyle=":", linewidth=1)
         energy = panels[4]
