@@ -8,7 +8,6 @@ import warnings
 import numpy as np
 import pytest
 import xarray
-from oracles.random_robot import random_robot
 from scipy.spatial.transform import Rotation
 
 import gough
@@ -29,6 +28,7 @@ from gough.simulation import (
 from gough.simulation.events import NEAR_SINGULAR
 from gough.simulation.plant import Plant
 from gough.trajectories import RestToRest
+from oracles.random_robot import random_robot
 
 KINDS = ("UPS", "PUS")
 
@@ -46,7 +46,7 @@ def robot_of(kind, friction=False, width=None):
 def path(robot, duration=0.5):
     home = robot.home
     turned = Rotation.from_rotvec([0.03, -0.02, 0.05]).as_matrix() @ home.rotation
-    end = gough.Motion(home.position + [0.03, -0.02, 0.02], turned)
+    end = gough.Motion(home.position + np.array([0.03, -0.02, 0.02]), turned)
     return RestToRest(
         gough.Motion.stack([gough.Motion(home.position, home.rotation), end]), duration
     )
@@ -598,8 +598,8 @@ def test_nonsense_is_refused():
     for options, culprit in wrong:
         with pytest.raises(InputError, match=culprit):
             gough.simulate(robot, law, robot.home, **options)
+    far = gough.Motion(robot_of("PUS").home.position + np.array([0, 0, 5]))
     with pytest.raises(gough.errors.ReachError):
-        far = gough.Motion(robot_of("PUS").home.position + [0, 0, 5])
         gough.simulate(robot_of("PUS"), law, far, 0.1)
     for make in (
         lambda: Actuators(force=-1),

@@ -12,7 +12,6 @@ import time
 import numpy as np
 import pytest
 import xarray
-from oracles.random_robot import random_robot
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
@@ -20,6 +19,7 @@ import gough
 from gough.errors import FileError, InputError
 from gough.simulation import FeedForward, equilibrium_forces, linear_model
 from gough.simulation.config import read_config
+from oracles.random_robot import random_robot
 
 GOOD = """
 robot = "kim-ryu-2002"
@@ -110,9 +110,13 @@ WRONG = {
 def test_a_bad_file_is_one_line(name, tmp_path):
     text, culprit = WRONG[name]
     (tmp_path / "run.toml").write_text(text)
-    with pytest.raises(gough.errors.GoughError) as caught:
+
+    def read_and_run():
         setup = read_config(tmp_path / "run.toml")
         gough.simulate(*setup[:3], **setup.options)
+
+    with pytest.raises(gough.errors.GoughError) as caught:
+        read_and_run()
     assert culprit in str(caught.value)
     assert len(str(caught.value)) < 400
 
@@ -186,9 +190,7 @@ def test_modes_responses_and_transmissibility(kind):
     assert np.all(modes.damping > 0)
     # stiff springs rule: M⁻¹ Jᵀ K J, gravity's own stiffness being small
     rough = np.sqrt(np.linalg.eigvals(np.linalg.solve(mass, stiffness * jacobian.T @ jacobian)))
-    np.testing.assert_allclose(
-        np.sort(modes.frequency), np.sort(rough.real) / 2 / np.pi, rtol=0.05
-    )
+    np.testing.assert_allclose(np.sort(modes.frequency), np.sort(rough.real) / 2 / np.pi, rtol=0.05)
     # standing still: the compliance
     response = model.frequency_response([0.0])[0]
     stiff = -np.linalg.solve(np.linalg.inv(mass), model.A[6:, :6])

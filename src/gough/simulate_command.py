@@ -73,9 +73,7 @@ def _summary(result: object) -> str:
     from gough.simulation.result import Simulation
 
     assert isinstance(result, Simulation)
-    apart, turn = (
-        np.nanmax(np.linalg.norm(one, axis=-1)) for one in result.tracking_errors()
-    )
+    apart, turn = (np.nanmax(np.linalg.norm(one, axis=-1)) for one in result.tracking_errors())
     largest = np.nanmax(np.abs(result.forces))
     audit = result.energy_audit()
     return (

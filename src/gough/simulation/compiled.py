@@ -1,4 +1,4 @@
-"""The whole closed loop inside the engine: sensors, controller and Runge and Kutta's stages, step by step.
+"""The whole closed loop inside the engine: sensors, controller, Runge and Kutta's stages.
 
 A chunk of steps runs without returning to Python; then it is looked at for events, kept, and the next
 one begins. Results are those of `gough.simulation.stepwise` to rounding. For rigid robots, all

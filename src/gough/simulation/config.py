@@ -150,7 +150,7 @@ class RunTable(Table):
     rtol: float = 1e-9
     atol: float = 1e-12
     friction: bool = True
-    stop_on: list[str] = ["singularity"]
+    stop_on: tuple[str, ...] = ("singularity",)
     simulations: int = Field(1, description="with different noise", ge=1, le=MOST_SEEDS)
 
 
@@ -163,7 +163,7 @@ class SimulationFile(Table):
     motion: MotionTable
     start: StartTable = StartTable()
     controller: ControllerTable
-    disturbance: list[DisturbanceTable] = []
+    disturbance: tuple[DisturbanceTable, ...] = ()
     actuators: ActuatorTable = ActuatorTable()
     sensors: SensorTable = SensorTable()
     simulation: RunTable = RunTable()
@@ -250,9 +250,7 @@ def _robot(name: str, changes: dict[str, Any], folder: Path) -> Robot:
 
 def _controller(table: ControllerTable, robot: Robot, folder: Path) -> controllers.Controller:
     given: dict[str, Any] = {
-        name: getattr(table, name)
-        for name in KINDS[table.kind]
-        if getattr(table, name) is not None
+        name: getattr(table, name) for name in KINDS[table.kind] if getattr(table, name) is not None
     }
     if table.kind == "given forces":
         forces = np.broadcast_to(given["forces"], robot.leg_count)

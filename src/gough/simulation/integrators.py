@@ -45,7 +45,7 @@ class Piece(NamedTuple):
     """The state at a time within it."""
 
 
-class Failed(Exception):
+class FailedError(Exception):
     """There is no way on from a time."""
 
     def __init__(self, time: float, error: SampleError) -> None:
@@ -62,7 +62,7 @@ def adaptive(
     tolerances: tuple[float, float],
     first_step: float | None = None,
 ) -> Iterator[Piece]:
-    """Pieces of the solution from one time to another; `Failed` where it cannot go on.
+    """Pieces of the solution from one time to another; `FailedError` where it cannot go on.
 
     A trial step out of reach is taken again with smaller ones, down to where the trouble begins.
     """
@@ -76,7 +76,7 @@ def adaptive(
             found = rate_of(t, now, y[np.newaxis, 3:6])
             for error in found.troubles.values():
                 raise error
-            return found.rate[0]
+            return np.asarray(found.rate[0])
 
         options = {} if suggested is None else {"first_step": min(suggested, end - time, widest)}
         attempted = end - time
@@ -96,7 +96,7 @@ def adaptive(
                 message = solver.step()
                 if solver.status == "failed":
                     failure = Failure((), None, f"{method} finds no step: {message}")
-                    raise Failed(time, ConvergenceError([failure]))
+                    raise FailedError(time, ConvergenceError([failure]))
                 dense = solver.dense_output()
 
                 def at(t: float, dense: Any = dense, anchor: State = anchor) -> State:
@@ -116,7 +116,7 @@ def adaptive(
             widest, calm = max(attempted, 1e-300) / SHRINK, 0
             suggested = widest
             if widest < FINEST * (end - begin):
-                raise Failed(time, error) from None
+                raise FailedError(time, error) from None
 
 
 def runge_kutta(rate_of: RateOf, state: State, time: float, step: float) -> tuple[State, Rates]:

@@ -72,7 +72,7 @@ class LinearModel:
     def to_control(self, input: Input = "wrench", output: str = "displacement") -> Any:
         """The same as a `control.StateSpace` of python-control, which must be installed."""
         try:
-            import control
+            import control  # type: ignore[import-not-found, unused-ignore]
         except ImportError:
             raise MissingDataError("to_control needs python-control: pip install control") from None
         return control.ss(*self._matrices(input, output))

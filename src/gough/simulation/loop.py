@@ -24,7 +24,7 @@ from gough.simulation.linear import static_deflection
 from gough.simulation.plant import Plant, State
 from gough.simulation.reference import Reference, reference_of
 from gough.simulation.result import Simulation
-from gough.simulation.scenario import Progress, Record, Scenario
+from gough.simulation.scenario import FIELDS, Progress, Record, Scenario
 from gough.simulation.sensors import Sensors
 
 LARGEST = 4e9
@@ -224,13 +224,14 @@ class _Whole:
         if start.modes != modes:
             elastic = static_deflection(robot, start)
             elastic_velocity = np.zeros_like(elastic)
-        fields = (start.position, start.rotation, start.velocity, start.angular_velocity)
-        moving = [np.array(np.broadcast_to(one, (rows, *one.shape[1:]))) for one in fields]
+        fields = {name: getattr(start, name) for name in FIELDS[:4]}
+        fields |= {"elastic": elastic, "elastic_velocity": elastic_velocity}
+        fields |= {"works": np.zeros((1, 3)), "drive": drive}
         state = State(
-            *moving,
-            np.zeros((rows, 3)),
-            drive,
-            *(np.array(np.broadcast_to(one, (rows, modes))) for one in (elastic, elastic_velocity)),
+            **{
+                name: np.array(np.broadcast_to(one, (rows, *one.shape[1:])))
+                for name, one in fields.items()
+            }
         )
         robot.direct_dynamics(state.motion, np.zeros(robot.leg_count), friction=False)
         limits = robot.description.limits
@@ -338,7 +339,7 @@ def _is_number(value: Any) -> bool:
 def _wrench_shape(wrench: Any) -> tuple[int, ...]:
     if isinstance(wrench, Sequence) and wrench and all(callable(one) for one in wrench):
         return ()
-    return np.shape(wrench)[:-1]
+    return tuple(np.shape(wrench)[:-1])
 
 
 def _rows_of(start: Motion | None, shape: tuple[int, ...]) -> Motion | None:

@@ -119,4 +119,4 @@ class Noise:
         out = np.empty((samples, len(self.generators), 2, self.legs))
         for row, generator in enumerate(self.generators):
             out[:, row] = generator.standard_normal((samples, 2, self.legs))
-        return out * self.scale
+        return np.asarray(out * self.scale)

@@ -12,7 +12,7 @@ from gough.errors import SampleError
 from gough.motion import Array
 from gough.simulation.controllers import Measured
 from gough.simulation.events import STICKING, Event, Stop
-from gough.simulation.integrators import Failed, Piece, adaptive, runge_kutta
+from gough.simulation.integrators import FailedError, Piece, adaptive, runge_kutta
 from gough.simulation.plant import Rates, State, at_rest_drives
 from gough.simulation.scenario import Record, Scenario
 from gough.simulation.sensors import Noise, Reading
@@ -93,6 +93,7 @@ class RowRates:
         self.plant = whole if given is None else replace(whole, wrench=wrench)
 
     def __call__(self, time: float, state: State, gibbs: Array) -> Rates:
+        """As an integrator asks for them."""
         command = self.loop.at_once(time, state) if self.command is None else self.command
         return self.plant.rates(time, state, gibbs, command)
 
@@ -203,7 +204,7 @@ def _run_row(scenario: Scenario, record: Record, row: int) -> None:
                     if cut is not None:
                         restart = True
                         break
-            except Failed as failed:
+            except FailedError as failed:
                 scenario.monitor.stops[row] = stop_of(failed.time, failed.error)
                 return
             if not restart:
@@ -245,19 +246,19 @@ class _Seen:
         if self.monitor.sharp:
             for leg in np.flatnonzero(rates * self.rates < 0):
                 found.append((self._locate(piece, int(leg), 1), count + int(leg)))
-        for time, place in sorted(found):
-            if place < count:
-                event = self.monitor.describe(place, time, self.row)
+        for time, which in sorted(found):
+            if which < count:
+                event = self.monitor.describe(which, time, self.row)
                 self.monitor.add(event)
                 if event.kind in self.monitor.stop_on:
                     return Stop(time, event.leg, event.text), time
                 continue
-            leg = place - count
-            self.monitor.add(Event("reversal", time, self.row, leg + 1, "turns back"))
-            before = self.turned.get(leg, -np.inf)
-            self.turned[leg] = time
+            number = which - count
+            self.monitor.add(Event("reversal", time, self.row, number + 1, "turns back"))
+            before = self.turned.get(number, -np.inf)
+            self.turned[number] = time
             if time - before < STICKING:
-                return Stop(time, leg + 1, STICKS), time
+                return Stop(time, number + 1, STICKS), time
             if time > piece.begin:  # the friction jumps here: go on from behind it
                 past = min(piece.end, time + 1e-9 * (piece.end - piece.begin))
                 self.measures, self.rates = self._at(piece.at(past))
