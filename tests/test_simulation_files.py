@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -230,3 +232,21 @@ def test_transmissibility_is_what_a_moving_base_does():
     sine, cosine = np.linalg.lstsq(basis, moved, rcond=None)[0]
     amplitude = (sine + 1j * cosine) / size
     assert abs(amplitude - expected[0]) < 1e-3 * abs(expected[0])
+
+
+# --- documentation ------------------------------------------------------------------------------
+
+
+def test_examples_of_the_documentation_run(tmp_path, monkeypatch):
+    page = Path(__file__).parent.parent / "docs" / "simulation.md"
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```(\w+)\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    names: dict[str, object] = {}
+    for kind, text in blocks:
+        if kind == "python":
+            exec(compile(text, str(page), "exec"), names)
+    (configuration,) = (text for kind, text in blocks if kind == "toml")
+    (tmp_path / "run.toml").write_text(configuration)
+    setup = read_config(tmp_path / "run.toml")
+    assert setup.options["duration"] == 1.0
+    assert (tmp_path / "circle.nc").exists()
