@@ -95,6 +95,6 @@ def computed_torque_run(
         ]
     )
     span = (times[0], times[-1])
-    found = solve_ivp(rate, span, begin, "DOP853", times, rtol=1e-9, atol=1e-11)
+    found = solve_ivp(rate, span, begin, "DOP853", times, rtol=1e-7, atol=1e-9)
     quaternions = found.y[3:7].T
     return found.y[:3].T, Rotation.from_quat(quaternions).as_matrix()

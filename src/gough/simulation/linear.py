@@ -72,9 +72,11 @@ class LinearModel:
     def to_control(self, input: Input = "wrench", output: str = "displacement") -> Any:
         """The same as a `control.StateSpace` of python-control, which must be installed."""
         try:
-            import control  # type: ignore[import-not-found, unused-ignore]
+            import control
         except ImportError:
-            raise MissingDataError("to_control needs python-control: pip install control") from None
+            raise MissingDataError(
+                "to_control needs python-control: pip install 'gough[control]'"
+            ) from None
         return control.ss(*self._matrices(input, output))
 
     def frequency_response(
