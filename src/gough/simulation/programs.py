@@ -286,7 +286,7 @@ def wanted_acceleration(
 
     of the turn φ about n that is left to go; K in 1/s², D in 1/s.
     """
-    position, rotation, velocity, omega, linear, angular = (one[..., 0, :] for one in state)
+    position, rotation, velocity, omega, linear, angular = (one[..., 0, :] for one in state[:6])
     apart = np.concatenate([goal_position - position, rotation_error(goal_rotation, rotation)])
     slower = np.concatenate([goal_velocity - velocity, goal_angular_velocity - omega])
     wanted: Components = np.concatenate([linear, angular]) + damping * slower + stiffness * apart
