@@ -168,11 +168,11 @@ class Plate(Table):
 
     @model_validator(mode="after")
     def _one_shape(self) -> Self:
-        regular = self.radius is not None and self.sides is not None
-        if regular == (self.outline is not None):
+        given = [key for key in ("radius", "sides") if getattr(self, key) is not None]
+        if self.outline is not None and given:
+            raise ValueError(f"has {given[0]} as well as an outline")
+        if self.outline is None and len(given) < 2:
             raise ValueError("needs either radius and sides, or outline")
-        if self.outline is not None and (self.radius is not None or self.sides is not None):
-            raise ValueError("has an outline as well as radius or sides")
         for key in ("radius", "thickness", "density", "young"):
             value = getattr(self, key)
             if value is not None and value <= 0:

@@ -145,7 +145,7 @@ class ModalBody:
     def _weighted(self) -> Array:
         """√m φ as columns (3n, N): their products are m_ee."""
         weighted = np.sqrt(self.masses)[:, np.newaxis, np.newaxis] * self.shapes
-        return np.asarray(weighted.reshape(-1, self.modes))
+        return np.asarray(weighted.reshape(3 * len(self.masses), self.modes))
 
     @cached_property
     def _rigid_basis(self) -> Array:

@@ -29,11 +29,11 @@ def check_outline(outline: Array) -> None:
     length = np.linalg.norm(after - outline, axis=1)
     if np.any(length <= FLAT * size):
         raise InputError(f"outline has point {int(np.argmin(length)) + 1} twice in a row")
-    if abs(signed_area(outline)) <= FLAT * size**2:
-        raise InputError("outline encloses no area")
     crossing = _crossing_edges(outline)
     if crossing is not None:
         raise InputError(f"outline crosses itself: edges {crossing[0] + 1} and {crossing[1] + 1}")
+    if abs(signed_area(outline)) <= FLAT * size**2:
+        raise InputError("outline encloses no area")
 
 
 def inside(outline: Array, points: Array) -> Array:
