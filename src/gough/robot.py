@@ -89,24 +89,9 @@ class Robot:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the robot file, its comments included; paths in it are made to fit the new place."""
+        text = files.moved(self.text, self.file, self.folder, Path(path).parent)
         with files.replacing(path) as temporary:
-            Path(temporary).write_text(self._moved(Path(path).parent), "utf-8")
-
-    def _moved(self, folder: Path) -> str:
-        """The robot file's text for another folder."""
-        table = None if self.file.platform is None else self.file.platform.modes
-        if table is None or folder.resolve() == self.folder.resolve():
-            return self.text
-        named = {"file": table.file, "geometry": table.geometry}
-        start = folder.resolve()
-        return files.edit(
-            self.text,
-            {
-                f"platform.modes.{key}": os.path.relpath((self.folder / name).resolve(), start)
-                for key, name in named.items()
-                if name is not None and not Path(name).is_absolute()
-            },
-        )
+            Path(temporary).write_text(text, "utf-8")
 
     @property
     def name(self) -> str:

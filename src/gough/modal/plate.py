@@ -17,9 +17,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
-from scipy.sparse.linalg import eigsh
 
 from gough.errors import InputError, MissingDataError, ModalBodyWarning
+from gough.modal.argyris import clamped_edges, locate, lowest, null_space, probes
 from gough.modal.body import ModalBody
 from gough.modal.triangulation import triangulate
 from gough.motion import Array
@@ -31,8 +31,6 @@ CONVERGED = 1e-3
 FEWEST_UNKNOWNS = 100
 MOST_UNKNOWNS = 10_000
 MOST_MODES = 300
-DENSE = 200
-"""Unknowns up to which the eigenproblem is solved as a dense one."""
 SPARE = 6
 """Modes computed beyond those asked for: a pair must not be cut before it is aligned."""
 EQUAL = 1e-5
@@ -179,7 +177,7 @@ class _Plate:
                     f"{self.name}: the tip of leg {leg} is {abs(tip[2]):.4g} m off the plate's "
                     f"mid-surface z = 0; within the thickness are {half:.4g} m"
                 )
-            gap = _locate(self.coarse, self._scaled(tip[np.newaxis]))[1][0] * self.size
+            gap = locate(self.coarse, self._scaled(tip[np.newaxis]))[1][0] * self.size
             if gap > ON_PLATE * self.size:
                 raise InputError(
                     f"{self.name}: the tip of leg {leg} at ({tip[0]:.6g}, {tip[1]:.6g}) is {gap:.3g} m "
@@ -234,11 +232,11 @@ class _Plate:
         stiffness = self.skfem.BilinearForm(bending).assemble(basis).tocsc()
         mass = self.skfem.BilinearForm(inertia).assemble(basis).tocsc()
         held, rigid = self._constraints(basis)
-        free = _null_space(held)
+        free = null_space(held)
         count = min(modes + SPARE, free.shape[1] - rigid)
         if count < modes:
             raise InputError(f"{self.name}: {modes} modes of {basis.N} unknowns; refine more")
-        values, vectors = _lowest(
+        values, vectors = lowest(
             (free.T @ stiffness @ free).tocsc(), (free.T @ mass @ free).tocsc(), rigid + count
         )
         values, vectors = values[rigid:], free @ vectors[:, rigid:]
@@ -248,12 +246,12 @@ class _Plate:
     def _constraints(self, basis: Any) -> tuple[Any, int]:
         """Rows that must vanish, and how many rigid-body motions they leave."""
         if self.boundary == "clamped":
-            return _clamped_edges(basis), 0
+            return clamped_edges(basis), 0
         if self.boundary == "free" or not len(self.tips):
             return sparse.csr_matrix((0, basis.N)), 3
         points = self._scaled(self.tips)
         rigid = np.column_stack([np.ones(len(points)), points])
-        return _probes(basis, points)[0], 3 - int(np.linalg.matrix_rank(rigid, tol=1e-9))
+        return probes(basis, points)[0], 3 - int(np.linalg.matrix_rank(rigid, tol=1e-9))
 
     def aligned(self, found: _Solution) -> _Solution:
         """The same modes on any machine: pairs turned to the x axis, signs fixed."""
@@ -275,7 +273,7 @@ class _Plate:
         """+1 or −1: up at the first tip that moves by a hundredth of the mode's mean size."""
         signs = np.ones(vectors.shape[1])
         if len(self.tips):
-            moves = _probes(basis, self._scaled(self.tips))[0] @ vectors  # ∫ w² dA = 1, A ≈ 1
+            moves = probes(basis, self._scaled(self.tips))[0] @ vectors  # ∫ w² dA = 1, A ≈ 1
         else:
             moves = np.zeros((1, vectors.shape[1]))
         tilted = self.skfem.LinearForm(lambda v, w: np.exp(w.x[0] + 0.4 * w.x[1]) * v)
@@ -315,7 +313,7 @@ class _Plate:
         )
         origin: dict[str, Array] = {}
         middle = self._scaled(np.zeros((1, 3)))
-        if _locate(mesh, middle)[1][0] < ON_PLATE:
+        if locate(mesh, middle)[1][0] < ON_PLATE:
             shape, turn = self._at(basis, middle, np.zeros(1), coefficients)
             origin = {"origin_shapes": shape[0], "origin_rotations": turn[0]}
         return ModalBody(
@@ -337,7 +335,7 @@ class _Plate:
         self, basis: Any, points: Array, heights: Array, coefficients: Array
     ) -> tuple[Array, Array]:
         """Shapes and rotations (points, 3, modes) at scaled points of given height, m."""
-        value, slope_x, slope_y = (probe @ coefficients for probe in _probes(basis, points))
+        value, slope_x, slope_y = (probe @ coefficients for probe in probes(basis, points))
         return self._displacement(value, np.stack([slope_x, slope_y]), heights)
 
     def _displacement(self, bend: Array, slope: Array, z: Array) -> tuple[Array, Array]:
@@ -351,96 +349,3 @@ class _Plate:
 def _stacked(columns: Sequence[Array], shape: tuple[int, ...]) -> Array:
     """Modes along the last axis, also where there are none."""
     return np.stack(columns, axis=-1) if columns else np.zeros((*shape, 0))
-
-
-def _locate(mesh: Any, points: Array) -> tuple[Array, Array]:
-    """The triangle (n,) that holds or is nearest to each point, and how far outside it is (n,)."""
-    a, b, c = np.moveaxis(mesh.p[:, mesh.t], 1, 0)  # (2, triangles)
-    to_local = np.linalg.inv(np.stack([b - a, c - a], axis=-1).transpose(1, 0, 2))
-    best = np.empty(len(points), dtype=np.int64)
-    gap = np.empty(len(points))
-    for i, point in enumerate(points):
-        local = np.einsum("tij,tj->ti", to_local, point - a.T)
-        nearest = np.clip(local, 0.0, 1.0)
-        nearest /= np.maximum(nearest.sum(axis=1, keepdims=True), 1.0)
-        missed = np.einsum("tij,tj->ti", np.linalg.inv(to_local), local - nearest)
-        distance = np.linalg.norm(missed, axis=1)
-        best[i] = int(np.argmin(distance))
-        gap[i] = distance[best[i]]
-    return best, gap
-
-
-def _probes(basis: Any, points: Array) -> tuple[Any, Any, Any]:
-    """Sparse matrices (points, unknowns) that give value and slopes at points (n, 2)."""
-    cells = _locate(basis.mesh, points)[0]
-    local = basis.mapping.invF(points.T[:, :, np.newaxis], tind=cells)
-    fields = [basis.elem.gbasis(basis.mapping, local, k, tind=cells)[0] for k in range(basis.Nbfun)]
-    rows = np.tile(np.arange(len(points)), basis.Nbfun)
-    columns = basis.element_dofs[:, cells].ravel()
-
-    def matrix(values: Array) -> Any:
-        return sparse.csr_matrix((values.ravel(), (rows, columns)), (len(points), basis.N))
-
-    return (
-        matrix(np.stack([np.asarray(field)[:, 0] for field in fields])),
-        matrix(np.stack([field.grad[0, :, 0] for field in fields])),
-        matrix(np.stack([field.grad[1, :, 0] for field in fields])),
-    )
-
-
-def _clamped_edges(basis: Any) -> Any:
-    """Rows (constraints, unknowns): w and its slope vanish along the edges of the plate.
-
-    Along a straight edge with tangent t and normal n that is w, ∇w, t·w″t and t·w″n at its ends and
-    the normal slope at its middle; n·w″n stays free.
-    """
-    mesh = basis.mesh
-    rows: list[tuple[Array, list[float]]] = []
-    for facet in mesh.boundary_facets():
-        ends = mesh.facets[:, facet]
-        tx, ty = np.diff(mesh.p[:, ends], axis=1)[:, 0]
-        length = np.hypot(tx, ty)
-        tx, ty = tx / length, ty / length
-        for unknowns in basis.nodal_dofs[:, ends].T:
-            rows += [(unknowns[i : i + 1], [1.0]) for i in range(3)]
-            rows.append((unknowns[3:], [tx * tx, 2 * tx * ty, ty * ty]))
-            rows.append((unknowns[3:], [-tx * ty, tx * tx - ty * ty, tx * ty]))
-        rows.append((basis.facet_dofs[:, facet], [1.0]))
-    number = np.repeat(np.arange(len(rows)), [len(values) for _, values in rows])
-    columns = np.concatenate([unknowns for unknowns, _ in rows])
-    values = np.concatenate([values for _, values in rows])
-    return sparse.csr_matrix((values, (number, columns)), (len(rows), basis.N))
-
-
-def _null_space(rows: Any) -> Any:
-    """Sparse columns that span what satisfies rows · x = 0; a few unknowns follow from the rest."""
-    size = rows.shape[1]
-    if not rows.shape[0]:
-        return sparse.identity(size, format="csc")
-    used = np.unique(rows.indices)
-    _, upper, order = linalg.qr(rows[:, used].toarray(), mode="economic", pivoting=True)
-    rank = int(np.sum(np.abs(np.diagonal(upper)) > 1e-9 * abs(upper[0, 0])))
-    follow = linalg.solve_triangular(upper[:rank, :rank], -upper[:rank, rank:])
-    slaves, masters = used[order[:rank]], used[order[rank:]]
-    kept = np.setdiff1d(np.arange(size), slaves)
-    place = np.full(size, -1)
-    place[kept] = np.arange(len(kept))
-    left = sparse.csc_matrix((np.ones(len(kept)), (kept, place[kept])), (size, len(kept)))
-    right = sparse.coo_matrix(follow)
-    return left + sparse.csc_matrix(
-        (right.data, (slaves[right.row], place[masters[right.col]])), (size, len(kept))
-    )
-
-
-def _lowest(stiffness: Any, mass: Any, count: int) -> tuple[Array, Array]:
-    """Lowest eigenvalues and vectors of K x = λ M x."""
-    size = stiffness.shape[0]
-    if size <= DENSE or count > size // 3:
-        values, vectors = linalg.eigh(
-            stiffness.toarray(), mass.toarray(), subset_by_index=[0, count - 1]
-        )
-    else:
-        values, vectors = eigsh(stiffness, count, mass, sigma=-1.0, v0=np.ones(size))
-        order = np.argsort(values)
-        values, vectors = values[order], vectors[:, order]
-    return np.asarray(values), np.asarray(vectors)
