@@ -250,6 +250,13 @@ def error(found: Array, right: Array) -> float:
     return float(np.max(np.abs(found - right)) / np.max(np.abs(right)))
 
 
+def rigid_robot() -> gough.Robot:
+    """The robot of Long, Khalil & Martinet 2014 with a rigid platform that weighs what its plate does."""
+    robot = gough.load(ROBOT)
+    mass, inertia = robot.platform.mass, np.round(robot.platform.inertia, 12)
+    return robot.edited({"platform": {"mass": mass, "inertia": inertia.tolist()}})
+
+
 def without_legs(robot: gough.Robot) -> gough.Robot:
     """The same robot with legs and rotors of no mass."""
     empty: dict[str, Any] = {f"legs.{name}": {} for name in ("cross", "cylinder", "rod")}
@@ -485,7 +492,7 @@ def reproduce(progress: Progress) -> Reproduction:
     """Everything: claims, figures, notes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImpossibleBodyWarning)
-        robot = gough.load(ROBOT)
+        robot = rigid_robot()
         data = general_robot()
         general = gough.Robot.from_dict(data)
         progress("closed forms")
@@ -638,8 +645,8 @@ def _number_claims(
 
 
 NOTES = (
-    "The paper has no numerical example. Robots here: that of Long, Khalil & Martinet 2014 and a random "
-    "general one, whose platform frame is placed as in the paper's Fig. 2.",
+    "The paper has no numerical example. Robots here: that of Long, Khalil & Martinet 2014 with a rigid "
+    "platform and a random general one, whose platform frame is placed as in the paper's Fig. 2.",
     "Arms L_i run from the platform frame's origin, which need not be P₁; the equations are the same.",
     "The rotor's mass along q₃ is added to the third joint's inertia.",
     "J̇ lost its dot in Eqs. 34 and 37 and in the notes below Eq. 37; ω×(ω×MS) takes the vector MS; "

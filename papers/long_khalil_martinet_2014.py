@@ -730,9 +730,9 @@ def _model_claims(found: Results) -> list[Claim]:
             "A and J_sys are invertible outside special configurations.",
             "closed form of both models",
             f"the plate's zero dynamics are stable at home (slowest pole {number(poles.home, '.1f')} "
-            f"1/s) and along the path ({number(poles.along, '.1f')} 1/s), but unstable when turned at home "
-            f"by {number(unstable.max(), '.1f')}° about x, and in {poles.unstable:.0%} of random poses "
-            "within 0.3 m and 0.5 rad of home on each axis",
+            f"1/s) and along the path ({number(poles.along, '.1f')} 1/s), but unstable when turned at "
+            f"home by {number(unstable.max(), '.1f')}° about x, and in {poles.unstable:.0%} of random "
+            "poses within 0.3 m and 0.5 rad of home on each axis",
             "disagrees",
             "where M_z is not positive definite Γ exists but cannot be followed: it grows without bound",
         ),

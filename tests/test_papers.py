@@ -78,7 +78,9 @@ def test_page_is_self_contained(everything: Everything) -> None:
     assert all(link.startswith("#") for link in re.findall(r'href="([^"]*)"', page))
     assert "http" not in re.sub(r'src="[^"]*"', "", page)
     assert not re.search(r"<(link|script|iframe)|@import|url\(", page)
-    assert page.count("<tr>") == sum(len(one.claims) + 1 for one in everything.found)
+    rows = [len(one.claims) + 1 for one in everything.found]
+    rows += [len(table.rows) + 1 for one in everything.found for table in one.tables]
+    assert page.count("<tr>") == sum(rows)
 
 
 def test_figures_beside_the_page(everything: Everything) -> None:
@@ -225,7 +227,7 @@ def test_sinatra_motions(sinatra: Any) -> None:
 @pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
 @pytest.mark.parametrize("which", ["Long's", "general"])
 def test_khalil_closed_forms(khalil: Any, which: str) -> None:
-    robot = gough.load(khalil.ROBOT)
+    robot = khalil.rigid_robot()
     if which == "general":
         robot = gough.Robot.from_dict(khalil.general_robot())
     found = khalil.compare(robot, khalil.random_states(robot, 4))
@@ -242,7 +244,7 @@ def test_khalil_closed_forms(khalil: Any, which: str) -> None:
 
 @pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
 def test_khalil_signs_and_masses(khalil: Any) -> None:
-    corrected, printed = khalil.release(gough.load(khalil.ROBOT))
+    corrected, printed = khalil.release(khalil.rigid_robot())
     assert corrected == pytest.approx(-3.419, abs=1e-3)
     assert printed == -corrected
     data = khalil.general_robot()
@@ -256,7 +258,7 @@ def test_khalil_signs_and_masses(khalil: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
 def test_khalil_solves(khalil: Any) -> None:
-    robot = gough.load(khalil.ROBOT)
+    robot = khalil.rigid_robot()
     for angle, lowest, highest in ((0.0, 1e-2, np.inf), (0.1, 0.0, 1e-12)):
         poses = khalil.turned_poses(robot, np.full(500, angle))
         lost, kept = khalil.solve_losses(robot, poses)
