@@ -251,7 +251,7 @@ def error(found: Array, right: Array) -> float:
 
 
 def rigid_robot() -> gough.Robot:
-    """The robot of Long, Khalil & Martinet 2014 with a rigid platform that weighs what its plate does."""
+    """The robot of Long, Khalil & Martinet 2014 with a rigid platform of its plate's mass."""
     robot = gough.load(ROBOT)
     mass, inertia = robot.platform.mass, np.round(robot.platform.inertia, 12)
     return robot.edited({"platform": {"mass": mass, "inertia": inertia.tolist()}})

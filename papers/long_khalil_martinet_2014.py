@@ -164,10 +164,11 @@ def convergence(robot: gough.Robot, progress: Progress) -> Convergence:
     """Deflection and forces against the number of modes; `robot` has the most of them."""
     runs = []
     for count in COUNTS:
-        one = simulation.truncated(robot, count) if count < robot.modes else robot
+        progress(f"convergence: {count} modes")
+        one = simulation.muted(robot, count)
         rest = one.static_deflection(one.home)
         sag = np.abs(one.deformation(rest, "tips").displacement).max()
-        run = simulation.simulate(one, rest, 1e-5, samples=226, progress=progress)
+        run = simulation.simulate(one, rest, 1e-5, samples=226)
         runs.append((sag, run.forces))
     best = runs[-1][1]
     off = [np.abs(forces - best).max() for _, forces in runs[:-1]]
@@ -311,29 +312,18 @@ def axis_panels(time: Array, panels: list[tuple[str, Array, str]]) -> Picture:
     return picture
 
 
-def force_figures(run: Run, rigid: Array) -> list[Figure]:
+def force_figure(run: Run, rigid: Array) -> Figure:
     """Fig. 4, and the rigid robot's forces beside it."""
-    title = "flexible platform, ten modes"
     panels = [
         ("(a) flexible platform, ten modes", run.forces, "force [N]"),
         ("(b) rigid platform", rigid, "force [N]"),
         ("(c) flexible less rigid", run.forces - rigid, "force [N]"),
     ]
-    return [
-        Figure(
-            "fig-4",
-            "Fig. 4. Forces of the actuated prismatic joints by the inverse model. The path's poses "
-            "are ours: the paper does not print its own.",
-            leg_panels(run.time, [(title, run.forces, "actuator force [N]")], LEGS),
-        ),
-        Figure(
-            "rigid",
-            "The same forces with a rigid platform of the same mass along the same path, and the "
-            "difference. At rest the bent plate shares its weight differently; in motion the masses "
-            "of legs and rotors no longer move with the platform frame.",
-            leg_panels(run.time, panels, LEGS),
-        ),
-    ]
+    caption = (
+        "Fig. 4. Forces of the actuated prismatic joints by the inverse model (the path's poses are "
+        "ours), those of a rigid platform of the same mass along the same path, and the difference."
+    )
+    return Figure("fig-4", caption, leg_panels(run.time, panels, LEGS))
 
 
 def acceleration_figure(run: Run) -> Figure:
@@ -615,14 +605,13 @@ def reproduce(progress: Progress) -> Reproduction:
         robot, run = found.robot, found.runs[-1]
         body: Any = robot.description.modal
         figures = [
-            Figure("robot", "The robot at home.", plots.draw(robot)),
             Figure(
                 "modes",
                 "The ten elastic modes of the plate; the paper counts them from 7.",
                 mode_sheet(body, "hexagonal plate"),
             ),
             table_2_figure(frequencies(robot), found.calculix),
-            *force_figures(run, found.rigid),
+            force_figure(run, found.rigid),
             acceleration_figure(run),
             *deformation_figures(robot, run),
             start_figure(found.held, found.zero),

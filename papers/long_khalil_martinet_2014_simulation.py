@@ -75,11 +75,16 @@ def path() -> list[Part]:
 
 
 class Loop:
-    """Fig. 3: the state y = (p, R row by row, v, ω, qe, q̇e, work) and its rates, batch first."""
+    """Fig. 3: states y = (p, R row by row, v, ω, qe, q̇e, work) and their rates, batch first.
 
-    def __init__(self, robot: gough.Robot) -> None:
+    A row of y, (n, copies · size), holds the robot of the loop and further copies of it, which get
+    the forces that the first one asks for: they are driven open loop.
+    """
+
+    def __init__(self, robot: gough.Robot, copies: int = 1) -> None:
         assert robot.description.modal is not None
-        self.robot, self.modes = robot, robot.modes
+        self.robot, self.modes, self.copies = robot, robot.modes, copies
+        self.size = 19 + 2 * robot.modes
         self.damping = robot.description.modal.damping
         self.nothing = {
             "elastic_acceleration": np.zeros((1, robot.modes)),
@@ -126,31 +131,31 @@ class Loop:
             raise ConvergenceError([Failure((), None, "the simulation left the robot's workspace")])
         return found
 
-    def rates(self, y: Array, asked: Array, follow: bool = False) -> Array:
-        """ẏ (n, size). With `follow` all states get the forces that the first one asks for."""
-        fields = self.fields(y)
-        one = {name: value[:1] for name, value in fields.items()} if follow else fields
-        found = self.inverse(one, asked)
-        forces = found["forces"]
-        reached = self.direct(fields, forces)
+    def rates(self, y: Array, asked: Array) -> Array:
+        """ẏ, of the shape of y."""
+        every = y.reshape(-1, self.size)
+        fields = self.fields(every)
+        found = self.inverse(
+            fields if self.copies == 1 else self.fields(every[:: self.copies]), asked
+        )
+        reached = self.direct(fields, np.repeat(found["forces"], self.copies, axis=0))
         rate = fields["elastic_velocity"]
+        gained = np.repeat(found["power"].sum(axis=1), self.copies)
         lost = ((rate @ self.damping) * rate).sum(axis=1)
         turning = (CROSS @ fields["angular_velocity"][:, np.newaxis, :, np.newaxis])[..., 0]
-        return np.concatenate(
-            [
-                fields["velocity"],
-                (turning @ fields["rotation"]).reshape(-1, 9),
-                reached["linear"],
-                reached["angular"],
-                rate,
-                reached["elastic"],
-                (found["power"].sum(axis=1) - lost)[:, np.newaxis],
-            ],
-            axis=1,
-        )
+        rates = [
+            fields["velocity"],
+            (turning @ fields["rotation"]).reshape(-1, 9),
+            reached["linear"],
+            reached["angular"],
+            rate,
+            reached["elastic"],
+            (gained - lost)[:, np.newaxis],
+        ]
+        return np.concatenate(rates, axis=1).reshape(y.shape)
 
     def slopes(self, y: Array, asked: Array) -> Array:
-        """∂ẏ/∂y (size, size) by central differences, all of them in one batch."""
+        """∂ẏ/∂y of one row by central differences, all of them in one batch."""
         steps = 1e-7 * np.maximum(np.abs(y), 1e-2)
         near = self.rates(np.concatenate([y + np.diag(steps), y - np.diag(steps)]), asked)
         return np.asarray(((near[: len(y)] - near[len(y) :]) / (2 * steps)[:, np.newaxis]).T)
@@ -188,16 +193,13 @@ class Run(NamedTuple):
 
 
 def march(
-    y: Array,
-    times: Array,
-    rates: Callable[[Array, Array], Array],
-    slopes: Callable[[Array, Array], Array] | None = None,
-    notice: Callable[[float], None] = lambda t: None,
-    **options: Any,
+    loop: Loop, y: Array, times: Array, tolerance: float, notice: Callable[[float], None]
 ) -> Array:
-    """States (n, size) at times from 0 on: ẏ = rates(y, V̇ᵈ), slopes = ∂ẏ/∂y.
+    """Rows y at times, the first of which is 0; `notice` is told the time at each evaluation.
 
-    Integrated part by part, since V̇ᵈ has kinks where parts meet. `notice` is told the time.
+    Part by part, since V̇ᵈ has kinks where parts meet, by LSODA, which changes to backward
+    differences, with the Jacobian of one batch, where the plate makes the loop stiff. `tolerance` is
+    relative; the absolute one is a hundredth of it.
     """
     states = []
     for part in path():
@@ -207,12 +209,18 @@ def march(
 
         def rate(t: float, y: Array, part: Part = part) -> Array:
             notice(t)
-            return rates(y, part.asked(t))
+            return loop.rates(y, part.asked(t))
 
-        if slopes is not None:
-            options["jac"] = lambda t, y, part=part: slopes(y, part.asked(t))
-        here = np.append(times[(times >= part.start) & (times < stop)], stop)
-        found = solve_ivp(rate, (part.start, stop), y, t_eval=here, **options)
+        found = solve_ivp(
+            rate,
+            (part.start, stop),
+            y,
+            method="LSODA",
+            t_eval=np.append(times[(times >= part.start) & (times < stop)], stop),
+            jac=lambda t, y, part=part: loop.slopes(y, part.asked(t)),
+            rtol=tolerance,
+            atol=1e-2 * tolerance,
+        )
         if not found.success:
             raise ConvergenceError([Failure((), None, f"simulation: {found.message}")])
         y = found.y[:, -1]
@@ -228,11 +236,7 @@ def simulate(
     samples: int = 901,
     progress: Progress = quiet,
 ) -> Run:
-    """The closed loop of Fig. 3 from a pose at rest until `stop`, s.
-
-    `tolerance` is relative; the absolute one is a hundredth of it. By LSODA, which changes to
-    backward differences, with the Jacobian of one batch, where the plate makes the loop stiff.
-    """
+    """The closed loop of Fig. 3 from a pose at rest until `stop`, s."""
     loop, times, count = Loop(robot), np.linspace(0.0, stop, samples), 0
 
     def notice(t: float) -> None:
@@ -242,16 +246,7 @@ def simulate(
             progress(f"{robot.modes} modes, tolerance {tolerance:g}: {t:.2f} of {stop:.2f} s")
 
     begun = time.perf_counter()
-    states = march(
-        loop.start(start),
-        times,
-        lambda y, asked: loop.rates(y[np.newaxis], asked)[0],
-        loop.slopes,
-        notice,
-        method="LSODA",
-        rtol=tolerance,
-        atol=1e-2 * tolerance,
-    )
+    states = march(loop, loop.start(start), times, tolerance, notice)
     seconds = time.perf_counter() - begun
     desired = paper_motion(MOTION)(times)
     motion = loop.motion(times, states).replace(
@@ -282,15 +277,11 @@ class Growth(NamedTuple):
 
 def open_loop(robot: gough.Robot, stop: float = 2.0, samples: int = 201) -> Growth:
     """Γ(t) of the closed loop applied to a second robot that starts OFFSET away along x."""
-    loop, times = Loop(robot), np.linspace(0.0, stop, samples)
-    both = np.stack([loop.start(robot.static_deflection(robot.home))] * 2)
-    both[1, 0] += OFFSET
-
-    def rates(y: Array, asked: Array) -> Array:
-        return loop.rates(y.reshape(both.shape), asked, follow=True).ravel()
-
-    states = march(both.ravel(), times, rates, method="DOP853", rtol=1e-7, atol=1e-11)
-    places = states.reshape(samples, *both.shape)[..., :3]
+    loop, times = Loop(robot, copies=2), np.linspace(0.0, stop, samples)
+    start = np.tile(loop.start(robot.static_deflection(robot.home)), 2)
+    start[loop.size] += OFFSET
+    states = march(loop, start, times, 1e-9, lambda t: None)
+    places = states.reshape(samples, 2, loop.size)[..., :3]
     free = robot.natural_frequencies(robot.home, "free").frequencies
     return Growth(
         times,
@@ -306,10 +297,14 @@ def with_body(robot: gough.Robot, **changes: Any) -> gough.Robot:
     return dataclasses.replace(robot, description=robot.description._replace(modal=body))
 
 
-def truncated(robot: gough.Robot, count: int) -> gough.Robot:
-    """The robot with the first modes only."""
+def muted(robot: gough.Robot, count: int) -> gough.Robot:
+    """The robot with its first modes only.
+
+    The others stay, but move no tip: of a free plate (s = β = 0) nothing then excites them. One
+    compiled program so serves many numbers of modes.
+    """
     body: Any = robot.description.modal
-    names = ("shapes", "tip_shapes", "tip_rotations", "origin_shapes", "origin_rotations")
-    changes = {name: getattr(body, name)[..., :count] for name in (*names, "rotations")}
-    matrices = {name: getattr(body, name)[:count, :count] for name in ("stiffness", "damping")}
-    return with_body(robot, **changes, **matrices)
+    felt = np.arange(body.modes) < count
+    return with_body(
+        robot, tip_shapes=body.tip_shapes * felt, tip_rotations=body.tip_rotations * felt
+    )
