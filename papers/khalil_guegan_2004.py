@@ -250,13 +250,6 @@ def error(found: Array, right: Array) -> float:
     return float(np.max(np.abs(found - right)) / np.max(np.abs(right)))
 
 
-def rigid_robot() -> gough.Robot:
-    """The robot of Long, Khalil & Martinet 2014 with a rigid platform of its plate's mass."""
-    robot = gough.load(ROBOT)
-    mass, inertia = robot.platform.mass, np.round(robot.platform.inertia, 12)
-    return robot.edited({"platform": {"mass": mass, "inertia": inertia.tolist()}})
-
-
 def without_legs(robot: gough.Robot) -> gough.Robot:
     """The same robot with legs and rotors of no mass."""
     empty: dict[str, Any] = {f"legs.{name}": {} for name in ("cross", "cylinder", "rod")}
@@ -492,7 +485,7 @@ def reproduce(progress: Progress) -> Reproduction:
     """Everything: claims, figures, notes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImpossibleBodyWarning)
-        robot = rigid_robot()
+        robot = gough.load(ROBOT).rigid
         data = general_robot()
         general = gough.Robot.from_dict(data)
         progress("closed forms")

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from gough.files import catalogue
     from gough.motion import Motion
     from gough.robot import Robot, load
+    from gough.variants import Variants
 
 __version__ = "0.1.0"
-__all__ = ["Motion", "Robot", "catalogue", "errors", "load", "trajectories"]
+__all__ = ["Motion", "Robot", "Variants", "catalogue", "errors", "load", "trajectories"]
 
 _HOMES = {
     "catalogue": "gough.files",
     "Motion": "gough.motion",
     "Robot": "gough.robot",
+    "Variants": "gough.variants",
     "load": "gough.robot",
 }
 

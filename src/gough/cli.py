@@ -280,7 +280,7 @@ def ops(robot: RobotArgument) -> None:
             ("inverse", "lu", "inverse, LU"),
             ("direct", "ldl", "direct, LDLᵀ"),
         ):
-            if one.leg_count != 6 and solver == "lu":
+            if solver == "lu" and (one.leg_count != 6 or one.modes):
                 continue
             found = count(one, model, solver)
             sums = found.kinds["add"] + found.kinds["sub"]
@@ -294,6 +294,34 @@ def ops(robot: RobotArgument) -> None:
         "solves by QR.",
         highlight=False,
     )
+
+
+@app.command()
+def parameters(
+    robot: RobotArgument,
+    friction: Annotated[
+        bool, typer.Option("--friction", help="also viscous and constant Coulomb friction")
+    ] = False,
+    assume: Annotated[
+        str | None,
+        typer.Option(help="essential parameters if bodies are off-centre, symmetric or revolution"),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="every parameter and term as JSON")] = False,
+) -> None:
+    """Base inertial parameters: what of the bodies the forces depend on, grouping relations, values.
+
+    Example: gough parameters kim-ryu-2002 --assume symmetric
+    """
+    from json import dumps
+
+    from gough.parameters.tables import find, print_parameters, to_json
+
+    machine = _load(robot)
+    found = find(machine, friction, assume)
+    if json:
+        print(dumps(to_json(machine, found), indent=2, ensure_ascii=False))
+    else:
+        print_parameters(machine, found, out)
 
 
 @app.command()

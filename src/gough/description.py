@@ -68,6 +68,14 @@ def describe(file: schema.RobotFile, name: str, folder: Path | None = None) -> D
     return _Describing(file, name, folder or Path()).describe()
 
 
+def bare_platform(file: schema.RobotFile, name: str) -> Body:
+    """The platform without its payload, (3, 1, 1)."""
+    bare = schema.Platform() if file.platform is None else file.platform
+    alone = file.model_copy(update={"platform": bare.model_copy(update={"payload": []})})
+    with warnings.catch_warnings(action="ignore", category=ImpossibleBodyWarning):
+        return _Describing(alone, name, Path())._platform()
+
+
 class _Describing:
     def __init__(self, file: schema.RobotFile, name: str, folder: Path) -> None:
         self.file = file
@@ -173,9 +181,6 @@ class _Describing:
         sign = np.array([[-1.0 if one == "minus" else 1.0] for one in branches])
         axis = self._axis(platform_points, origin, (direction, length, sign), home)
         reference = self._reference(axis)
-        across = axis - np.sum(axis * direction, axis=0) * direction
-        parallel = np.linalg.norm(across, axis=0) < PARALLEL
-        normal = np.where(parallel, reference, across)
         return PUS(
             rail_origin=origin,
             rail_direction=direction,
@@ -183,7 +188,7 @@ class _Describing:
             sign=sign,
             axis=axis,
             reference=reference,
-            guide_normal=normal / np.linalg.norm(normal, axis=0),
+            guide_normal=guide_normal(axis, direction, reference),
             rotor_mass=self._rotor_mass(),
             slider=self._body("slider"),
             cross=self._body("cross"),
@@ -233,12 +238,11 @@ class _Describing:
             # rounded, so that of two axes that are equally good the first is taken on any machine
             along = np.round(np.abs(axis[..., 0]), 9)
             reference = np.eye(3)[np.argmin(along, axis=0)].T[..., np.newaxis]
-        reference = reference - np.sum(reference * axis, axis=0) * axis
-        sine = np.linalg.norm(reference, axis=0)
+        reference, sine = perpendicular(reference, axis)
         if np.any(sine < PARALLEL):
             leg = int(np.argmin(sine)) + 1
             raise self.fail(f"legs.reference of leg {leg} is parallel to its axis")
-        return np.asarray(reference / sine)
+        return reference
 
     def _body(self, key: str) -> Body:
         """The body of each leg about its frame's origin."""
@@ -265,12 +269,14 @@ class _Describing:
         """(legs,), (legs, 3), (legs, 3, 3): mass, first moment, inertia about the frame's origin."""
         standard = [key for key in schema.STANDARD_PARAMETERS if key in table.model_fields_set]
         if standard:
-            return _standard(*(self.per_leg(table, where, k) for k in schema.STANDARD_PARAMETERS))
+            return from_standard(
+                *(self.per_leg(table, where, k) for k in schema.STANDARD_PARAMETERS)
+            )
         inertia = self.per_leg(table, where, "inertia", 2)
         skew = np.abs(inertia - np.swapaxes(inertia, -1, -2)).max()
         if skew > 1e-9 * np.abs(inertia).max():
             raise self.fail(f"{where}.inertia is not symmetric")
-        return _about_origin(
+        return about_origin(
             self.per_leg(table, where, "mass"),
             self.per_leg(table, where, "center_of_mass", 1),
             inertia,
@@ -367,7 +373,29 @@ class _Describing:
         return Limits(shortest=shortest, longest=longest, **values)
 
 
-def _standard(*parameters: Array) -> tuple[Array, Array, Array]:
+def perpendicular(vectors: Array, axis: Array) -> tuple[Array, Array]:
+    """Unit vectors (3, ...) made perpendicular to unit axes, and the sines of the angles between."""
+    across = vectors - np.sum(vectors * axis, axis=0) * axis
+    sine = np.linalg.norm(across, axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(across / sine), sine
+
+
+def guide_normal(axis: Array, direction: Array, reference: Array) -> Array:
+    """u of a PUS guide: axis made perpendicular to the rail, reference where they are parallel."""
+    normal, sine = perpendicular(axis, direction)
+    return np.asarray(np.where(sine < PARALLEL, reference, normal))
+
+
+def length_scale(points: Array) -> Array:
+    """Rms distance of the P_i (3, legs, ...) from their mean, m; 1 where it is 0."""
+    spread = points - points.mean(axis=1, keepdims=True)
+    size = np.sqrt(np.mean(np.sum(spread**2, axis=0), axis=0))
+    return np.asarray(np.where(size == 0, 1.0, size))
+
+
+def from_standard(*parameters: Array) -> tuple[Array, Array, Array]:
+    """Mass (...), first moment (..., 3) and inertia (..., 3, 3) from XX XY XZ YY YZ ZZ MX MY MZ M."""
     xx, xy, xz, yy, yz, zz, mx, my, mz, mass = parameters
     inertia = np.stack(
         [
@@ -380,9 +408,13 @@ def _standard(*parameters: Array) -> tuple[Array, Array, Array]:
     return mass, np.stack([mx, my, mz], axis=-1), inertia
 
 
-def _about_origin(mass: Array, center: Array, inertia: Array) -> tuple[Array, Array, Array]:
+def about_origin(mass: Array, center: Array, inertia: Array) -> tuple[Array, Array, Array]:
     """Steiner: I_O = I_G + M (c·c 1 − c cᵀ)."""
-    square = np.sum(center * center, axis=-1)[:, np.newaxis, np.newaxis]
-    spread = square * np.eye(3) - center[:, :, np.newaxis] * center[:, np.newaxis, :]
-    moved = inertia + mass[:, np.newaxis, np.newaxis] * spread
-    return mass, mass[:, np.newaxis] * center, moved
+    moved = inertia + mass[..., np.newaxis, np.newaxis] * steiner(center)
+    return mass, mass[..., np.newaxis] * center, moved
+
+
+def steiner(center: Array) -> Array:
+    """c·c 1 − c cᵀ, (..., 3, 3)."""
+    square = np.sum(center * center, axis=-1)[..., np.newaxis, np.newaxis]
+    return np.asarray(square * np.eye(3) - center[..., :, np.newaxis] * center[..., np.newaxis, :])

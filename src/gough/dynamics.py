@@ -51,8 +51,8 @@ class Machine(NamedTuple):
     gravity: Components
     """(3, 1, 1)."""
     friction: Friction
-    length_scale: float
-    """Makes moments comparable with forces in the solves."""
+    length_scale: Any
+    """Makes moments comparable with forces in the solves, m: a number, or (samples,)."""
     flexible: Flexible | None = None
     """What its modes add to a platform that bends."""
 
@@ -294,8 +294,9 @@ def energy(machine: Machine, state: State) -> tuple[Components, Components]:
 
 
 def scale(machine: Machine) -> Components:
-    """Makes angular columns and rows of J and M comparable with linear ones, (6, 1)."""
-    return np.array([1.0] * 3 + [1 / machine.length_scale] * 3)[:, np.newaxis]
+    """Makes angular columns and rows of J and M comparable with linear ones, (6, 1 or samples)."""
+    per_length = 1 / np.atleast_1d(machine.length_scale)
+    return np.stack([np.ones(len(per_length))] * 3 + [per_length] * 3)
 
 
 def _through(jacobian: Components, forces: Components) -> Components:

@@ -51,6 +51,15 @@ def place(machine: Machine, state: State) -> tuple[Tips, Tips]:
     )
 
 
+def deflected(machine: Machine, state: State) -> Components:
+    """The platform points, (3, legs, samples), platform axes; where they are if it bends."""
+    if machine.flexible is None:
+        return machine.points
+    return np.asarray(
+        machine.points + over_modes(machine.flexible.tables.tip_shapes, state.elastic)
+    )
+
+
 def legs_at(machine: Machine, tips: Tips, acceleration: Components) -> LegKinematics:
     """What the legs do where their tips accelerate so."""
     legs: LegKinematics = machine.equations.kinematics(
@@ -91,7 +100,7 @@ def inverse(
         machine.legs, legs, rubbing.universal + rubbing.spherical
     )
     felt = feel(machine, state, local, legs)
-    deformed, modal_load, terms = _platform(machine, state, wrench, rubbing.spherical)
+    deformed, modal_load, terms = platform(machine, state, wrench, rubbing.spherical)
     x = to_platform(
         rotation, np.concatenate([state.acceleration, state.angular_acceleration])[:, 0]
     )
@@ -149,7 +158,7 @@ def direct(
         machine.legs, legs, rubbing.universal + rubbing.spherical
     )
     felt = feel(machine, state, local, legs)
-    deformed, modal_load, terms = _platform(machine, state, wrench, rubbing.spherical)
+    deformed, modal_load, terms = platform(machine, state, wrench, rubbing.spherical)
     driving = forces + rubbing.slider
     still = transposed_matvec(rotation, legs.w * (driving - load.along) + push - load.sideways)
     still = still - matvec(felt.inertia, transposed_matvec(rotation, tips.bias))
@@ -198,7 +207,7 @@ def condensed(machine: Machine, state: State) -> Condensed:
     legs = legs_at(machine, tips, tips.bias)
     load = at_tip(legs, machine.equations.load(machine.legs, legs, machine.gravity))
     felt = feel(machine, state, local, legs)
-    _, _, terms = _platform(machine, state, np.zeros((6, 1)), 0 * legs.direction)
+    _, _, terms = platform(machine, state, np.zeros((6, 1)), 0 * legs.direction)
     held = -transposed_matvec(rotation, load)
     shift = _at_visible(machine, held) - terms.visible_bias
     softness = factor_symmetric(felt.softness, np.ones((len(shift), 1)))
@@ -367,7 +376,7 @@ def _unforced(machine: Machine, state: State) -> tuple[Deformed, Components, Com
     return deformed, pushed, flexible.modal_bias(modes, deformed, omega, gravity, q, rate)
 
 
-def _platform(
+def platform(
     machine: Machine, state: State, wrench: Components, couples: Components
 ) -> tuple[Deformed, Components, Terms]:
     """The deformed platform, its modal load e = b_e − φ (friction couples included) and its terms."""

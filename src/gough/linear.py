@@ -80,6 +80,22 @@ def least_norm(factors: Factors, right: Components) -> Components:
     return np.stack(x)
 
 
+def least_squares(factors: Factors, right: Components) -> Components:
+    """The x of least ‖J x − right‖: R x = the first rows of Qᵀ right."""
+    rest = list(right)
+    width = len(factors.per_diagonal)
+    for k, (v, weight) in enumerate(factors.reflectors):
+        projection = weight * sum(a * b for a, b in zip(v, rest[k:], strict=True))
+        for i, entry in enumerate(v):
+            rest[k + i] = rest[k + i] - entry * projection
+    x = rest[:width]
+    for k in reversed(range(width)):
+        for j, entry in enumerate(factors.triangle[k], start=k + 1):
+            x[k] = x[k] - entry * x[j]
+        x[k] = x[k] * factors.per_diagonal[k]
+    return np.stack(x)
+
+
 class Triangles(NamedTuple):
     """Jᵀ = L U of a square J."""
 

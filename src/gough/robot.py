@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,21 +21,21 @@ from gough import (
     files,
     forward,
     programs,
-    regressor,
     vibration,
 )
 from gough.batch import OnError
 from gough.check import Report, check
 from gough.contributions import Contributions
-from gough.description import Description, describe
+from gough.description import Description, describe, length_scale
 from gough.diagnosis import diagnose
 from gough.dynamics import ELASTIC_FIELDS, Machine
-from gough.engine.execute import Executor, Function, executor, with_friction
-from gough.errors import ConvergenceError, InputError, MissingDataError
+from gough.engine.execute import Executor, Function, at_most, executor, with_friction
+from gough.errors import ConvergenceError, ImpossibleBodyWarning, InputError, MissingDataError
 from gough.friction import WORST_RESIDUAL
 from gough.legs import pus, ups
 from gough.modal.integrals import flexible_part
 from gough.motion import Array, Motion
+from gough.parameters import regressor
 from gough.results import (
     Acceleration,
     Actuation,
@@ -45,6 +46,9 @@ from gough.results import (
     Reactions,
 )
 from gough.schema import RobotFile
+
+if TYPE_CHECKING:
+    from gough.variants import Variants
 
 NO_WRENCH = np.zeros(6)
 NO_ACCELERATION = np.zeros((1, 3))
@@ -86,6 +90,12 @@ class Robot:
     def edited(self, changes: Mapping[str, Any]) -> Self:
         """A robot with values at dotted keys changed: `robot.edited({"platform.mass": 12.0})`."""
         return self.from_text(files.edit(self.text, changes), self.name, self.folder)
+
+    def variants(self, changes: Mapping[str, ArrayLike]) -> Variants:
+        """Many robots that differ from this one in the numbers given; see `gough.Variants.of`."""
+        from gough.variants import Variants
+
+        return Variants.of(self, changes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the robot file, its comments included; paths in it are made to fit the new place."""
@@ -130,8 +140,19 @@ class Robot:
 
     @cached_property
     def rigid(self) -> Self:
-        """The same robot with a platform that does not bend."""
-        return replace(self, description=self.description._replace(modal=None))
+        """The same robot with a platform that does not bend: its file has the undeformed inertia."""
+        if self.description.modal is None:
+            return self
+        body = self.platform
+        center = body.center_of_mass
+        steiner = body.mass * (center @ center * np.eye(3) - np.outer(center, center))
+        table = {
+            "mass": body.mass,
+            "center_of_mass": center.tolist(),
+            "inertia": (body.inertia - steiner).tolist(),
+        }
+        with warnings.catch_warnings(action="ignore", category=ImpossibleBodyWarning):
+            return self.edited({"platform": table})
 
     @property
     def home(self) -> Motion:
@@ -143,9 +164,7 @@ class Robot:
     @cached_property
     def length_scale(self) -> float:
         """Characteristic length for condition numbers: rms distance of the P_i from their mean, m."""
-        points = self.description.platform_points[..., 0]
-        spread = points - points.mean(axis=1, keepdims=True)
-        return float(np.sqrt(np.mean(np.sum(spread**2, axis=0)))) or 1.0
+        return float(length_scale(self.description.platform_points)[0])
 
     @cached_property
     def machine(self) -> Machine:
@@ -172,13 +191,19 @@ class Robot:
         """The robot file gives friction."""
         return not self.machine.friction.none
 
-    def inverse_kinematics(self, motion: Motion, on_error: OnError = "raise") -> LegMotion:
+    def inverse_kinematics(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> LegMotion:
         """What each leg does while the platform moves: coordinates, rates, accelerations."""
-        return LegMotion(**self._run(programs.inverse_kinematics, motion, on_error))
+        return LegMotion(
+            **self._run(programs.inverse_kinematics, motion, on_error, threads=threads)
+        )
 
-    def jacobian(self, motion: Motion, on_error: OnError = "raise") -> Array:
+    def jacobian(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> Array:
         """(..., legs, 6): q̇ = J (v, ω), world axes; flexible (..., legs, 6 + N): q̇ = J (v, ω, q̇e)."""
-        out = self._run(programs.jacobian, motion, on_error)
+        out = self._run(programs.jacobian, motion, on_error, threads=threads)
         return (
             np.concatenate([out["jacobian"], out["elastic"]], -1) if self.modes else out["jacobian"]
         )
@@ -198,6 +223,8 @@ class Robot:
     ) -> Motion:
         """The pose with actuated coordinates q (..., legs), found by Newton from a guess (or home).
 
+        A flexible platform is taken as deflected as the guess says.
+
         `along` names a batch axis of q that is time: each sample then starts from the one before.
         """
         start = self.home if guess is None else guess
@@ -215,6 +242,7 @@ class Robot:
         *,
         preload: ArrayLike | None = None,
         on_error: OnError = "raise",
+        threads: int | None = None,
     ) -> Actuation:
         """Actuator forces and powers that this motion takes.
 
@@ -223,7 +251,12 @@ class Robot:
         internal (balances itself).
         """
         out = self._run(
-            programs.inverse_dynamics, motion, on_error, self._inputs(wrench, preload), friction
+            programs.inverse_dynamics,
+            motion,
+            on_error,
+            self._inputs(wrench, preload),
+            friction,
+            threads=threads,
         )
         return Actuation(**_with_modes("elastic_acceleration", out))
 
@@ -235,10 +268,12 @@ class Robot:
         *,
         preload: ArrayLike | None = None,
         on_error: OnError = "raise",
+        threads: int | None = None,
     ) -> Reactions:
         """Forces and moments in the joints, (..., legs, 3), world axes."""
         inputs = self._inputs(wrench, preload)
-        return Reactions(**self._run(programs.reactions, motion, on_error, inputs, friction))
+        found = self._run(programs.reactions, motion, on_error, inputs, friction, threads=threads)
+        return Reactions(**found)
 
     def direct_dynamics(
         self,
@@ -248,28 +283,41 @@ class Robot:
         friction: bool = True,
         *,
         on_error: OnError = "raise",
+        threads: int | None = None,
     ) -> Acceleration:
         """Acceleration of the platform under actuator forces (..., legs).
 
         The motion's own accelerations are ignored.
         """
         inputs = self._inputs(wrench, None) | {"forces": (forces, (self.leg_count,))}
-        out = self._run(programs.direct_dynamics, motion, on_error, inputs, friction, coasting=True)
+        out = self._run(
+            programs.direct_dynamics,
+            motion,
+            on_error,
+            inputs,
+            friction,
+            coasting=True,
+            threads=threads,
+        )
         return Acceleration(**_with_modes("elastic", out))
 
-    def mass_matrix(self, motion: Motion, on_error: OnError = "raise") -> Array:
+    def mass_matrix(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> Array:
         """M (..., 6 + N, 6 + N) of the whole robot: M ξ̇ + b = Jᵀ Γ + wrench, without friction."""
         self._need_masses()
         program = programs.flexible_mass_matrix if self.modes else programs.mass_matrix
-        return self._run(program, motion, on_error)["mass_matrix"]
+        return self._run(program, motion, on_error, threads=threads)["mass_matrix"]
 
-    def bias(self, motion: Motion, on_error: OnError = "raise") -> Array:
+    def bias(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> Array:
         """b (..., 6 + N) of the whole robot: Coriolis, centrifugal and gravity terms.
 
         Of a flexible platform also K qe + D q̇e; the wrench is then (f, m, φ).
         """
         self._need_masses()
-        out = self._run(programs.bias, motion, on_error)
+        out = self._run(programs.bias, motion, on_error, threads=threads)
         return np.concatenate([out["bias"], out["elastic"]], -1) if self.modes else out["bias"]
 
     def condensed(self, motion: Motion, on_error: OnError = "raise") -> Condensed:
@@ -397,9 +445,14 @@ class Robot:
             self, motion, forces, wrench, friction, on_error=on_error
         )
 
-    def regressor(self, motion: Motion, on_error: OnError = "raise") -> Array:
-        """W (..., legs, parameters): Γ = W X, X = `gough.regressor.standard_parameters(robot)`."""
-        return regressor.regressor(self, motion, on_error=on_error)
+    def regressor(
+        self, motion: Motion, friction: bool = False, *, on_error: OnError = "raise"
+    ) -> Array:
+        """W (..., legs, parameters): Γ = W X, X = `standard_parameters(robot, friction)`.
+
+        See `gough.parameters.regressor`.
+        """
+        return regressor.regressor(self, motion, friction, on_error=on_error)
 
     def to_casadi(self, name: str, *, loads: bool = False) -> Any:
         """A program ("inverse_dynamics", …) as a `casadi.Function`; see `gough.export.to_casadi`."""
@@ -427,15 +480,19 @@ class Robot:
         inputs: Mapping[str, tuple[ArrayLike, tuple[int, ...]]] | None = None,
         friction: bool | None = None,
         coasting: bool = False,
+        threads: int | None = None,
     ) -> dict[str, Array]:
         """A program's outputs for a motion, in its batch shape.
 
         `friction` None: the program knows none. Else the outputs come with the `residual` of the
         friction loop, which runs if the robot has friction and it is asked for. `coasting`: the
-        motion's own accelerations do not count.
+        motion's own accelerations do not count. `threads` caps the threads of this call.
         """
+        if threads is not None:
+            with at_most(threads):
+                return self._run(function, motion, on_error, inputs, friction, coasting)
         if self.modes or getattr(motion, "modes", 0):
-            inputs = {**self._elastic_inputs(motion), **(inputs or NO_INPUTS)}
+            inputs = {**self.elastic_inputs(motion), **(inputs or NO_INPUTS)}
         rows = batch.lay_out(motion, inputs or NO_INPUTS)
         if coasting:
             rows.fields["acceleration"] = rows.fields["angular_acceleration"] = NO_ACCELERATION
@@ -482,7 +539,7 @@ class Robot:
             inputs["preload"] = (preload, (self.leg_count,))
         return inputs
 
-    def _elastic_inputs(self, motion: Motion) -> dict[str, tuple[ArrayLike, tuple[int, ...]]]:
+    def elastic_inputs(self, motion: Motion) -> dict[str, tuple[ArrayLike, tuple[int, ...]]]:
         """The motion's elastic coordinates, 0 where it has none."""
         if not isinstance(motion, Motion):
             raise InputError(f"needs a gough.Motion, has {type(motion).__name__}")

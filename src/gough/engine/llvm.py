@@ -43,18 +43,23 @@ def lanes() -> int:
     return 4 if features.get("avx2") or features.get("avx") else 2
 
 
-def kernel_text(program: Program, name: str, width: int) -> str:
+def kernel_text(program: Program, name: str, width: int, variants: bool = False) -> str:
     """LLVM IR of void name(i64 rows, ptr inputs, ptr strides, ptr hoisted, ptr outputs).
 
     `inputs` points to an array of field pointers, `strides` to the doubles from one state to the
-    next of each; `outputs` to pointers of row-major results.
+    next of each; `outputs` to pointers of row-major results. With `variants` one more input, after
+    the fields, holds for each state the number of its row in `hoisted`, an i64.
+
+    void name_once(ptr call) does so for one state, with `call` pointing to the four pointers: from
+    Python one argument costs a fraction of five.
     """
-    return _Kernel(program, name, width).text()
+    return _Kernel(program, name, width, variants).text()
 
 
 class _Kernel:
-    def __init__(self, program: Program, name: str, width: int) -> None:
+    def __init__(self, program: Program, name: str, width: int, variants: bool) -> None:
         self.program, self.name, self.width = program, name, width
+        self.variants = variants
         self.vector = f"<{width} x double>"
         self.lines: list[str] = []
         self.slots: list[str] = []
@@ -81,6 +86,8 @@ class _Kernel:
     def text(self) -> str:
         self._rows()
         self.fields = self._field_pointers()
+        if self.variants:
+            self.fields[HOISTED] = self._variant_pointers()
         if self.program.modes:
             self._transpose_modes()
         values = self._body()
@@ -101,6 +108,17 @@ loop:
   %more = icmp slt i64 %next, %rows
   br i1 %more, label %loop, label %done
 done:
+  ret void
+}}
+define void @{self.name}_once(ptr %call) {{
+  %second = getelementptr ptr, ptr %call, i64 1
+  %third = getelementptr ptr, ptr %call, i64 2
+  %fourth = getelementptr ptr, ptr %call, i64 3
+  %inputs = load ptr, ptr %call
+  %strides = load ptr, ptr %second
+  %hoisted = load ptr, ptr %third
+  %outputs = load ptr, ptr %fourth
+  call void @{self.name}(i64 1, ptr %inputs, ptr %strides, ptr %hoisted, ptr %outputs)
   ret void
 }}
 """
@@ -127,6 +145,22 @@ done:
             for row in self.rows:
                 offset = self.new(f"mul i64 {row}, {stride}")
                 pointers[field].append(self.new(f"getelementptr double, ptr {base}, i64 {offset}"))
+        return pointers
+
+    def _variant_pointers(self) -> list[str]:
+        """Where each lane's robot has its hoisted parameters."""
+        k = len(self.program.fields)
+        slot = self.new(f"getelementptr ptr, ptr %inputs, i64 {k}")
+        base = self.new(f"load ptr, ptr {slot}")
+        slot = self.new(f"getelementptr i64, ptr %strides, i64 {k}")
+        stride = self.new(f"load i64, ptr {slot}")
+        pointers = []
+        for row in self.rows:
+            place = self.new(f"mul i64 {row}, {stride}")
+            slot = self.new(f"getelementptr i64, ptr {base}, i64 {place}")
+            variant = self.new(f"load i64, ptr {slot}")
+            offset = self.new(f"mul i64 {variant}, {max(len(self.program.hoisted), 1)}")
+            pointers.append(self.new(f"getelementptr double, ptr %hoisted, i64 {offset}"))
         return pointers
 
     def _body(self) -> list[str]:
@@ -301,9 +335,9 @@ done:
             return self.load_vector(self.totals[step.arguments[0]], "0")
         if operation == INPUT:
             field, index = step.leaf
-            if field == HOISTED:
-                return self.broadcast(str(index))
-            return self._load(self.fields[field], index)
+            if field in self.fields:
+                return self._load(self.fields[field], index)
+            return self.broadcast(str(index))
         if operation in BINARY:
             a, b = arguments
             return self.new(f"{BINARY[operation]} {FLAGS} {vector} {a}, {b}")

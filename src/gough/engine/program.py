@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gough.engine.graph import CONSTANT, COUPLED, INPUT, MODE, SUM, TABLE, Graph
+from gough.engine.order import few_alive
 
 PARAMETERS = "parameters"
 """The input field that holds a robot's numbers; all others are the state's."""
@@ -86,7 +87,7 @@ def assemble(
     fields: Mapping[str, tuple[int, ...]],
     modes: int = 0,
 ) -> Program:
-    """Dead code out, parameter-only work into the prologue, the rest ordered output by output."""
+    """Dead code out, parameter-only work into the prologue, the rest ordered for few live values."""
     wanted = [symbol.number for array in outputs.values() for symbol in array.flat]
     fixed = _fixed(graph, graph.reachable(wanted))
     order = _depth_first(graph, wanted)
@@ -112,7 +113,8 @@ def assemble(
             body.append(step)
         return late[number]
 
-    moving = [number for number in order if not fixed[number]]
+    ordered = few_alive(graph, order, fixed.__getitem__)
+    moving = [number for number in ordered if not fixed[number]]
     section = _sections(graph, moving) if modes else dict.fromkeys(moving, 0)
     last = max(section.values(), default=0)
     starts: list[int] = []

@@ -153,7 +153,7 @@ class _Plate:
             import skfem
         except ImportError:
             raise MissingDataError(
-                f"{name}: a plate needs scikit-fem: pip install 'gough[fem]'"
+                f"{name}: a plate needs scikit-fem: pip install scikit-fem"
             ) from None
         self.skfem = skfem
         self.name = name

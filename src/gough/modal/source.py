@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,23 @@ from gough.modal.npz import read_npz
 from gough.motion import Array
 from gough.schema import Modes, Plate
 
+_plates: dict[tuple[str, bytes, str], ModalBody] = {}
+MOST_PLATES = 16
+"""Plates kept, the last ones: a robot that is edited or loaded again has most often the same."""
+
 
 def body_of_plate(table: Plate, tips: Array, name: str) -> ModalBody:
     """The plate of [platform.plate] with the legs' tips (legs, 3)."""
+    numbers = json.dumps(table.model_dump(), default=lambda array: np.asarray(array).tolist())
+    key = numbers, np.ascontiguousarray(tips).tobytes(), name
+    if key not in _plates:
+        if len(_plates) >= MOST_PLATES:
+            del _plates[next(iter(_plates))]
+        _plates[key] = _plate(table, tips, name)
+    return _plates[key]
+
+
+def _plate(table: Plate, tips: Array, name: str) -> ModalBody:
     from gough.modal.plate import Material, plate_body, regular_polygon
 
     if table.sides is not None:
