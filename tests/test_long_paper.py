@@ -14,7 +14,6 @@ from gough.errors import UnstableWarning
 from gough.paper_motions import paper_motion
 from gough.reproduction import load_script
 
-pytest.importorskip("skfem")
 pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
 
 
