@@ -103,7 +103,7 @@ def calculix_deck(path: Path, cuts: int, modes: int) -> None:
             ring = [(0, 0), (2, 0), (2, 2), (0, 2), (1, 0), (2, 1), (1, 2), (0, 1)]
             places = [complex(np.round((2 * i + a) * u + (2 * j + b) * v, 9)) for a, b in ring]
             elements.append([numbers.setdefault(one, len(numbers) + 1) for one in places])
-    lines = ["*NODE, NSET=NALL"]
+    lines = ["** the plate of Section 6.1", "*Node, NSET=NALL"]
     lines += [f"{i}, {place.real:.12g}, {place.imag:.12g}, 0" for place, i in numbers.items()]
     lines.append("*ELEMENT, TYPE=S8R, ELSET=PLATE")
     lines += [f"{i}, " + ", ".join(map(str, one)) for i, one in enumerate(elements, 1)]
@@ -723,7 +723,7 @@ def _model_claims(found: Results) -> list[Claim]:
             f"home by {number(unstable.max(), '.1f')}° about x, and in {poles.unstable:.0%} of random "
             "poses within 0.3 m and 0.5 rad of home on each axis",
             "disagrees",
-            "where M_z is not positive definite Γ exists but cannot be followed: it grows without bound",
+            "Γ exists there but cannot be followed: it grows without bound",
         ),
     ]
 
@@ -821,7 +821,7 @@ NOTES = (
     "Gravity 9.81 m/s² along −z. Damping D = 2 · 0.4 · √K. No friction.",
     "What Fig. 5 does not prove is tested elsewhere: both models agree within 10⁻⁹ with an energy model "
     "of nodal masses, differentiated automatically, on general bodies with s, β, λ.",
-    "λ_kj = ∫ Φ_k × Φ_j dm is a cross product, and as printed its order has the wrong sign; I_op "
+    "λ is a cross product, ∫ Φ_k × Φ_j dm; the printed order of its indices turns its sign. I_op "
     "depends on q_e; the columns of MS_re stand side by side. The vector of Eq. 34 is (v̇ − g, ω̇, q̈_e).",
     "Eq. 12 has q̇_e for q_e; after Eq. 4, a₃ᵀ is the third row of the inverse Jacobian; Eqs. 9 and 10 "
     "are the same, 9 should read f = J⁻ᵀ (Γ − A q̈ − c); Eq. 43 has A_reᵀ in its second row.",
