@@ -20,7 +20,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 import gough
-from benchmarks import REPOSITORY, cpp, ours, peak, peers, processes
+from benchmarks import REPOSITORY, cpp, ours, peak, peers, processes, simulations
 from benchmarks.timing import race
 from gough.engine.llvm import lanes
 
@@ -77,7 +77,7 @@ def main() -> None:
     columns = (TextColumn("{task.description:<46}"), BarColumn(), TimeElapsedColumn())
     notes: list[str] = []
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=len(robots) * 8 + 1)
+        task = progress.add_task("", total=len(robots) * 9 + 1)
 
         def step(text: str) -> None:
             progress.update(task, description=text, advance=1)
@@ -89,13 +89,18 @@ def main() -> None:
             os.environ.pop("GOUGH_THREADS", None)
         else:
             os.environ["GOUGH_THREADS"] = threads
+        speeds: list[simulations.Speed] = []
+        for robot in robots:
+            step(f"{robot.name}: simulations")
+            speeds += simulations.measure(robot)
         step("sizes 1 to 10⁷")
         sizes = Sizes(robots[0].name, processes.size_times(robots[0].name))
     for result in results:
         console.print(_shown(result))
     console.print(_shown_sizes(sizes))
+    console.print(_shown_speeds(speeds))
     minutes = (time.perf_counter() - begin) / 60
-    page = _page(results, sizes, list(dict.fromkeys(notes)), minutes)
+    page = _page(results, sizes, speeds, list(dict.fromkeys(notes)), minutes)
     options.output.write_text(page, "utf-8")
     for line in _headline(results):
         console.print(line, highlight=False)
@@ -197,6 +202,13 @@ def _shown_sizes(sizes: Sizes) -> Table:
     return table
 
 
+def _shown_speeds(speeds: list[simulations.Speed]) -> Table:
+    table = Table(*simulations.HEADERS, title="Simulations", box=None)
+    for row in simulations.rows(speeds):
+        table.add_row(*row)
+    return table
+
+
 def _headline(results: list[Result]) -> list[str]:
     """The ratios that count, a line each."""
     lines = []
@@ -270,7 +282,13 @@ def _markdown(headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str
     return lines + ["| " + " | ".join(row) + " |" for row in rows]
 
 
-def _page(results: list[Result], sizes: Sizes, notes: list[str], minutes: float) -> str:
+def _page(
+    results: list[Result],
+    sizes: Sizes,
+    speeds: list[simulations.Speed],
+    notes: list[str],
+    minutes: float,
+) -> str:
     lines = ["# Benchmarks", "", "Written by `make bench`; do not edit.", "", *_machine(), ""]
     lines += [
         "The machine is shared and noisy: contenders take turns throughout one run and the best time of "
@@ -295,6 +313,15 @@ def _page(results: list[Result], sizes: Sizes, notes: list[str], minutes: float)
         "parts of that many, made on the fly (which is not timed).",
         "",
         *_markdown(SIZE_HEADERS, _size_rows(sizes)),
+        "",
+        "## Simulations",
+        "",
+        "`gough.simulate` of a rigid robot without friction under a controller at 1 kHz, steps of 1 ms, "
+        f"from call to result; {simulations.SECONDS:g} s with every step kept, and a batch of "
+        f"{simulations.BATCH} for {simulations.BATCH_SECONDS:g} s each on all cores with every tenth. "
+        f"Goals: {simulations.GOALS['one']}× real time for one, {simulations.GOALS['batch']}× in total.",
+        "",
+        *_markdown(simulations.HEADERS, simulations.rows(speeds)),
         "",
         "## What is compared",
         "",

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from gough.files import catalogue
     from gough.motion import Motion
     from gough.robot import Robot, load
+    from gough.simulation import simulate
     from gough.variants import Variants
 
 __version__ = "0.1.0"
-__all__ = ["Motion", "Robot", "Variants", "catalogue", "errors", "load", "trajectories"]
+__all__ = ["Motion", "Robot", "Variants", "catalogue", "errors", "load", "simulate", "trajectories"]
 
 _HOMES = {
     "catalogue": "gough.files",
@@ -28,6 +29,7 @@ _HOMES = {
     "Robot": "gough.robot",
     "Variants": "gough.variants",
     "load": "gough.robot",
+    "simulate": "gough.simulation",
 }
 
 

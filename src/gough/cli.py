@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from gough.errors import GoughError
+from gough.simulate_command import simulate
 
 if TYPE_CHECKING:
     from gough.motion import Motion
@@ -347,6 +348,9 @@ def schema() -> None:
     from gough.schema import json_schema
 
     print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+
+
+app.command()(simulate)
 
 
 def _load(name: str, quiet: bool = False) -> Robot:

@@ -110,7 +110,7 @@ def _own_source() -> bytes:
     """Hash of the package's equations and engine: a changed equation is another kernel."""
     root = Path(gough.__file__).parent
     digest = hashlib.sha256()
-    for pattern in ("*.py", "legs/*.py", "platforms/*.py", "engine/*.py"):
+    for pattern in ("*.py", "legs/*.py", "platforms/*.py", "engine/*.py", "simulation/*.py"):
         for path in sorted(root.glob(pattern)):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.digest()

@@ -193,6 +193,10 @@ class Symbol:
             return self * values
         return self.graph._node(COUPLED, (values.number,), self.graph.leaves[self.number])
 
+    def rint(self) -> Symbol:
+        """The nearest whole number, halves to even; NumPy's rint finds it."""
+        return self._with("rint")
+
     def or_one(self) -> Symbol:
         """1 where x = 0, else x: a safe divisor of what is 0 there."""
         return self._with("or_one")
@@ -210,6 +214,7 @@ _EVALUATE: dict[str, Callable[..., float]] = {
     "copysign": math.copysign,
     "min": lambda a, b: math.nan if math.isnan(a) or math.isnan(b) else min(a, b),
     "max": lambda a, b: math.nan if math.isnan(a) or math.isnan(b) else max(a, b),
+    "rint": lambda a: float(round(a)) if math.isfinite(a) else a,
     "or_one": lambda a: a or 1.0,
 }
 

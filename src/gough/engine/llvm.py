@@ -26,6 +26,7 @@ BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 INTRINSICS = {
     "sqrt": "sqrt",
     "abs": "fabs",
+    "rint": "rint",
     "copysign": "copysign",
     "min": "minimum",
     "max": "maximum",

@@ -18,6 +18,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "neg": np.negative,
     "abs": np.abs,
     "sqrt": np.sqrt,
+    "rint": np.rint,
     "atan2": np.arctan2,
     "copysign": np.copysign,
     "min": np.minimum,

@@ -1,0 +1,77 @@
+"""Closed loops at 1 kHz beside real time: one simulation, and a batch on all cores."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+import gough
+from gough.simulation import ComputedTorque, Controller, GravityPD
+from gough.trajectories import Circle
+
+SECONDS = 20.0
+"""Of the single simulation."""
+BATCH, BATCH_SECONDS = 512, 4.0
+GOALS = {"one": 100, "batch": 2000}
+LAWS: dict[str, Controller] = {
+    "computed torque": ComputedTorque(30.0),
+    "PD with gravity": GravityPD(1e5, 1e3),
+}
+
+
+class Speed(NamedTuple):
+    """Simulated seconds a second."""
+
+    robot: str
+    law: str
+    one: float
+    batch: float
+
+
+def measure(robot: gough.Robot, rounds: int = 5) -> list[Speed]:
+    """The best of some rounds for each controller; rigid plant, no friction, 1 kHz, 1 ms steps.
+
+    Every step of the single simulation is kept, every tenth of the batch.
+    """
+    circle = Circle(robot.home.position - np.array([0.02, 0, 0]), 0.02, rpm=60, turns=SECONDS)
+    shifts = np.random.default_rng(0).uniform(-1e-3, 1e-3, (BATCH, 3))
+    starts = gough.Motion(circle(0.0).position + shifts, robot.home.rotation)
+    found = []
+    for name, law in LAWS.items():
+        best = {"one": 0.0, "batch": 0.0}
+        for _ in range(rounds):
+            begin = time.perf_counter()
+            one = gough.simulate(robot, law, circle, friction=False)
+            middle = time.perf_counter()
+            many = gough.simulate(
+                robot, law, circle, BATCH_SECONDS, start=starts, friction=False, record=0.01
+            )
+            end = time.perf_counter()
+            assert not one.partial
+            assert not many.partial
+            best["one"] = max(best["one"], SECONDS / (middle - begin))
+            best["batch"] = max(best["batch"], BATCH * BATCH_SECONDS / (end - middle))
+        found.append(Speed(robot.name, name, **best))
+    return found
+
+
+HEADERS = ("closed loop at 1 kHz", "one simulation", f"{BATCH} simulations, in total")
+
+
+def rows(speeds: list[Speed]) -> list[tuple[str, ...]]:
+    """Of the table."""
+    return [
+        (f"{one.robot}, {one.law}", f"{one.one:.0f}× real time", f"{one.batch:.0f}× real time")
+        for one in speeds
+    ]
+
+
+if __name__ == "__main__":
+    import warnings
+
+    warnings.simplefilter("ignore")
+    for name in ("long-khalil-martinet-2014", "kim-ryu-2002"):
+        for row in rows(measure(gough.load(name))):
+            print(*row, sep=": ")

@@ -1,0 +1,82 @@
+"""`gough simulate`: a simulation file in, results and a picture out."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+out = Console()
+err = Console(stderr=True)
+
+
+def simulate(
+    config: Annotated[
+        Path, typer.Argument(metavar="CONFIG.toml", help="robot, motion, controller in one file")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="result file, .nc or .csv; default: CONFIG.nc"),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="picture; default: beside the result, .png")
+    ] = None,
+) -> None:
+    """Simulate a robot under control, as a file describes it.
+
+    Ctrl-C ends it early: what was computed is written and marked as partial.
+
+    Example: gough simulate circle.toml -o circle.nc
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from gough.datasets import kind_of
+    from gough.plots import save
+    from gough.simulation.config import read_config
+    from gough.simulation.loop import simulate as run
+
+    target = config.with_suffix(".nc") if output is None else output
+    kind_of(target)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        setup = read_config(config)
+    for warning in caught:
+        err.print(f"warning: {warning.message}", style="yellow", highlight=False, soft_wrap=True)
+    columns = (TextColumn("simulate"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
+    with Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as progress:
+        task = progress.add_task("simulate", total=1.0)
+        result = run(
+            setup.robot,
+            setup.controller,
+            setup.reference,
+            **setup.options,
+            progress=lambda part: progress.update(task, completed=part),
+        )
+    result.save(target)
+    picture = plot or target.with_suffix(".png")
+    save(result.plot(), picture)
+    out.print(str(result), highlight=False, soft_wrap=True)
+    out.print(_summary(result), highlight=False, soft_wrap=True)
+    out.print(f"{target}\n{picture}", highlight=False, soft_wrap=True)
+    if any(stop.reason == "interrupted" for stop in result.stops.values()):
+        print("gough: interrupted; the results are partial", file=sys.stderr)
+        raise typer.Exit(130)
+
+
+def _summary(result: object) -> str:
+    import numpy as np
+
+    from gough.simulation.result import Simulation
+
+    assert isinstance(result, Simulation)
+    apart, turn = (np.nanmax(np.linalg.norm(one, axis=-1)) for one in result.tracking_errors())
+    largest = np.nanmax(np.abs(result.forces))
+    audit = result.energy_audit()
+    return (
+        f"largest error {apart:.4g} m, {turn:.4g} rad; largest force {largest:.6g} N; "
+        f"energy unexplained {np.nanmax(np.abs(audit['energy_residual'])):.2g} J"
+    )

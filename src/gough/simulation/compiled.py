@@ -1,0 +1,394 @@
+"""The whole closed loop inside the engine: sensors, controller, Runge and Kutta's stages.
+
+A chunk of steps runs without returning to Python; then it is looked at for events, kept, and the next
+one begins. Results are those of `gough.simulation.stepwise` to rounding. For rigid robots, all
+controllers but functions of the user's, and where LLVM is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gough.dynamics import RIGID_FIELDS
+from gough.motion import Array
+from gough.simulation import programs
+from gough.simulation.controllers import law_inputs
+from gough.simulation.events import Stop
+from gough.simulation.plant import NOTHING, State, at_rest_drives
+from gough.simulation.scenario import FIELDS, Record, Scenario
+from gough.simulation.sensors import Noise
+from gough.simulation.stepwise import Loop, stop_of
+
+if TYPE_CHECKING:
+    from gough.engine.compiled import CompiledExecutor
+    from gough.engine.stepping import Call, Stream
+
+CHUNK = 4_000_000
+"""Numbers that a chunk's state may hold."""
+LONGEST = 2000
+"""Steps of a chunk."""
+MOVING = ("position", "rotation", "velocity", "angular_velocity")
+LOADS_TOLERANCE = 1e-11
+"""Disagreement of friction loads, relative to the largest, at which a stage goes on."""
+WORST_LOADS = 1e-9
+
+
+def possible(scenario: Scenario) -> bool:
+    """The scenario can run inside the engine."""
+    from gough.engine.execute import NumPyExecutor
+
+    controller, robot = scenario.controller, scenario.plant.robot
+    model = controller.robot(robot)
+    return (
+        scenario.method == "rk4"
+        and controller.program is not None
+        and not scenario.plant.modes
+        and not getattr(model, "modes", 0)
+        and not isinstance(robot.executor, NumPyExecutor)
+        and not isinstance(model.executor, NumPyExecutor)
+    )
+
+
+def run(scenario: Scenario, record: Record) -> None:
+    """All steps of all rows."""
+    machine = _Machine(scenario)
+    done = 0
+    while done < scenario.steps:
+        count = min(machine.size, scenario.steps - done)
+        machine.advance(done, count)
+        machine.look(done, count)
+        machine.keep(done, count, record)
+        done += count
+        scenario.progress(done / scenario.steps)
+        if len(scenario.monitor.stops) == scenario.rows:
+            return
+        machine.carry(count)
+    machine.look(done, 0)
+    machine.keep_last(record)
+
+
+class _Machine:
+    """Arrays of a chunk, and the calls on them."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        plant, rows = scenario.plant, scenario.rows
+        robot, legs = plant.robot, plant.robot.leg_count
+        self.every = scenario.every or 1
+        start = scenario.start
+        width = 30 + 4 * legs
+        size = min(LONGEST, max(CHUNK // (rows * width), 1), scenario.steps)
+        self.size = size = -(-size // self.every) * self.every
+        self.states = {
+            name: np.empty((size + 1, *getattr(start, name).shape))
+            for name in (*MOVING, "works", "drive")
+        }
+        self.q, self.qd = np.empty((2, size, rows, legs))
+        self.conditioning, self.margin = np.empty((2, size, rows))
+        self.unsettled = np.zeros((size, rows))
+        self.applied, self.command = np.empty((2, size, rows, legs))
+        if scenario.every is not None:
+            self.command = np.empty((size // self.every, rows, legs))
+        self.noise = Noise(scenario.sensors, scenario.seeds, legs)
+        self.loads = np.zeros((rows, 3, legs))
+        self.senses = scenario.every is not None and not (
+            scenario.sensors.exact and not scenario.delay
+        )
+        self.readings: dict[str, Array] = {}
+        loop = Loop(scenario, np.arange(rows))
+        first = (
+            loop.at_once(scenario.begin, start)
+            if scenario.every is None
+            else loop.command(0, start)
+        )
+        start = at_rest_drives(start, first, plant.actuators)
+        for name, array in self.states.items():
+            array[0] = getattr(start, name)
+        if self.senses:
+            # the first sample was taken above; taken again, its noise must be the same
+            self.noise = Noise(scenario.sensors, scenario.seeds, legs)
+            entries = size // self.every + scenario.delay
+            for name, value in loop.readings[0][0]._asdict().items():
+                self.readings[name] = np.empty((entries, *value.shape))
+                self.readings[name][: scenario.delay] = value
+        self.robot: Any = robot.executor
+        self.model: Any = scenario.controller.robot(robot).executor
+
+    def advance(self, done: int, count: int) -> None:
+        """Run a chunk of steps from step `done` on."""
+        from gough.engine import stepping
+
+        scenario = self.scenario
+        halves = scenario.time(done + np.arange(2 * count + 1) / 2)
+        given = scenario.plant.wrench
+        wrench = None if given is None else _solid(given(halves))
+        if scenario.every is None:
+            calls = self._continuous(halves, wrench)
+        else:
+            calls = self._sampled(done, count, wrench)
+        stepping.run(count, scenario.rows, calls, LOADS_TOLERANCE)
+
+    def _sampled(self, done: int, count: int, wrench: Array | None) -> list[Call]:
+        from gough.engine.stepping import Call, Stream
+
+        scenario, every = self.scenario, self.every
+        samples = -(-count // every)
+        goals, _ = scenario.goals(scenario.time(done + every * np.arange(samples)))
+        known: dict[str, Array | Stream] = {
+            name: Stream(_solid(value), every=every) for name, value in goals.items()
+        }
+        state = {name: Stream(self.states[name], every=every, stride=every) for name in MOVING}
+        calls = [self._watch(self._now())]
+        if self.senses:
+            noise = Stream(self.noise(samples), every=every)
+            steps = scenario.sensors.steps[np.newaxis]
+            calls.append(
+                Call(
+                    _bind(self.robot, programs.sense, {"noise": noise, "steps": steps}),
+                    _state(state) | {"noise": noise, "steps": steps},
+                    {
+                        name: Stream(value, first=scenario.delay, every=every)
+                        for name, value in self.readings.items()
+                    },
+                    every=every,
+                )
+            )
+            told = {name: Stream(value, every=every) for name, value in self.readings.items()}
+        else:
+            told = state | {
+                name: Stream(value, every=every, stride=every)
+                for name, value in (("q", self.q), ("qd", self.qd))
+            }
+        command = Stream(self.command, every=every)
+        calls.append(self._law({**told, **known}, command, every))
+        return calls + self._stages(wrench, [command] * 4, [None] * 4)
+
+    def _continuous(self, halves: Array, wrench: Array | None) -> list[Call]:
+        """The controller acts in every stage."""
+        from gough.engine.stepping import Call, Stream
+
+        goals, _ = self.scenario.goals(halves)
+        solid = {name: _solid(value) for name, value in goals.items()}
+        rows, legs = self.applied.shape[1:]
+        commands: list[Array | Stream] = [Stream(self.command)]
+        commands += [np.empty((rows, legs)) for _ in range(3)]
+        before: list[Any] = []
+        for stage, half in enumerate((0, 1, 1, 2)):
+            known = {name: Stream(value, half, 1, 2) for name, value in solid.items()}
+            q, qd = np.empty((2, rows, legs))
+
+            seen = {name: np.empty(self.states[name].shape[1:]) for name in MOVING}
+
+            def law(
+                now: Mapping[str, Any],
+                reach: Mapping[str, Array],
+                stage: int = stage,
+                known: Any = known,
+                q: Array = q,
+                qd: Array = qd,
+                seen: Mapping[str, Array] = seen,
+            ) -> list[Call]:
+                if stage == 0:
+                    told = {**now, "q": Stream(self.q), "qd": Stream(self.qd)}
+                    return [self._watch(now), self._law({**told, **known}, commands[0], 1)]
+                kernel = _bind(self.robot, programs.stage_state, reach)
+                told = {**seen, "q": q, "qd": qd}
+                return [
+                    Call(kernel, _state(now) | dict(reach), seen),
+                    self._watch(seen)._replace(outputs={"q": q, "qd": qd}),
+                    self._law({**told, **known}, commands[stage], 1),
+                ]
+
+            before.append(law)
+        return self._stages(wrench, commands, before)
+
+    def _now(self) -> dict[str, Stream]:
+        from gough.engine.stepping import Stream
+
+        return {name: Stream(self.states[name]) for name in MOVING}
+
+    def _watch(self, state: Mapping[str, Any]) -> Call:
+        from gough.engine.stepping import Call, Stream
+
+        outputs = {"q": self.q, "qd": self.qd, "conditioning": self.conditioning}
+        streams = {name: Stream(value) for name, value in outputs.items()}
+        return Call(_bind(self.robot, programs.watch, {}), _state(state), streams)
+
+    def _law(self, known: Mapping[str, Any], command: Any, every: int) -> Call:
+        from gough.engine.stepping import Call
+
+        controller = self.scenario.controller
+        known = {**known, **controller.gains(self.scenario.plant.robot)}
+        names = law_inputs(controller.program)
+        inputs = {name: known[name] for name in names}
+        kernel = _bind(self.model, controller.program, inputs)
+        return Call(kernel, _state(known) | inputs, {"command": command}, every=every)
+
+    def _stages(self, wrench: Array | None, commands: list[Any], before: list[Any]) -> list[Call]:
+        """Four stages, with what goes before each, and the end of the step."""
+        from gough.engine.stepping import Call, Stream
+
+        scenario, h = self.scenario, self.scenario.step
+        plant, rows = scenario.plant, scenario.rows
+        lags = bool(plant.actuators.lag)
+        numbers = 15 + (plant.robot.leg_count if lags else 0)
+        rates = np.zeros((4, rows, numbers))
+        margins, residuals = np.zeros((2, 4, rows))
+        now: dict[str, Any] = self._now()
+        if lags:
+            now["drive"] = Stream(self.states["drive"])
+        calls: list[Call] = []
+        for stage, (half, ahead) in enumerate(((0, 0.0), (1, h / 2), (1, h / 2), (2, h))):
+            reach = {"before": rates[max(stage - 1, 0)], "ahead": np.full(1, ahead)}
+            if before[stage] is not None:
+                calls += before[stage](now, reach)
+            inputs: dict[str, Any] = {
+                **reach,
+                "command": commands[stage],
+                **plant.constants,
+            }
+            outputs = {"rate": rates[stage], "margin": margins[stage]}
+            if wrench is not None:
+                inputs["wrench"] = Stream(wrench, half, 1, 2)
+            if stage == 0:
+                outputs["applied"] = Stream(self.applied)
+            if lags:
+                inputs["drive"] = now["drive"]
+            if plant.rubs:
+                inputs["loads"] = self.loads
+                outputs |= {"caused": self.loads, "residual": residuals[stage]}
+            kernel = _bind(self.robot, programs.stage, inputs)
+            until = "residual" if plant.rubs else None
+            calls.append(Call(kernel, _state(now) | inputs, outputs, until=until))
+        inputs = {"works": Stream(self.states["works"]), "step": np.full(1, h)}
+        inputs |= {f"rate_{i + 1}": rates[i] for i in range(4)}
+        inputs |= {f"margin_{i + 1}": margins[i] for i in range(4)}
+        names = [*MOVING, "works"]
+        if lags:
+            inputs["drive"] = now["drive"]
+            names.append("drive")
+        outputs = {name: Stream(self.states[name], first=1) for name in names}
+        outputs["worst_margin"] = Stream(self.margin)
+        kernel = _bind(self.robot, programs.finish, inputs)
+        calls.append(Call(kernel, _state(now) | inputs, outputs))
+        if plant.rubs:
+            inputs = {f"residual_{i + 1}": residuals[i] for i in range(4)}
+            kernel = _bind(self.robot, programs.worst_residual, inputs)
+            outputs = {"unsettled": Stream(self.unsettled)}
+            calls.append(Call(kernel, _state(now) | inputs, outputs))
+        return calls
+
+    def look(self, done: int, count: int) -> None:
+        """Events of a chunk's steps, and rows that end in it."""
+        scenario, monitor = self.scenario, self.scenario.monitor
+        if count == 0:
+            seen = scenario.plant.watch(self.state(0))
+            times = np.array([scenario.time(done)])
+            monitor.look(times, *(value[np.newaxis] for value in seen))
+            return
+        times = scenario.time(done + np.arange(count))
+        part = slice(0, count)
+        monitor.look(times, self.q[part], self.qd[part], self.conditioning[part])
+        doubtful = ~(self.margin[part] > 0) | (self.unsettled[part] > WORST_LOADS)
+        for row in np.flatnonzero(doubtful.any(axis=0)):
+            for step in np.flatnonzero(doubtful[:, row]):
+                stop = self._stop(int(row), int(step), float(times[step]))
+                if stop is not None:
+                    known = monitor.stops.get(int(row))
+                    if known is None or stop.time <= known.time:
+                        monitor.stops[int(row)] = stop
+                    break
+
+    def _stop(self, row: int, step: int, time: float) -> Stop | None:
+        """Why a step of a row has no answer; None if it has one after all."""
+        scenario = self.scenario
+        if self.unsettled[step, row] > WORST_LOADS:
+            residual = self.unsettled[step, row]
+            reason = f"friction finds no loads that agree with it: residual {residual:.2g}"
+            return Stop(time, None, f"{reason}, limit {WORST_LOADS:g}")
+        state = self.state(step)[row : row + 1]
+        place = step // self.every if scenario.every is not None else step
+        loop = Loop(scenario, np.array([row]))
+        rates = loop.rate_of(self.command[place, row : row + 1])
+        from gough.simulation.integrators import runge_kutta
+
+        _, found = runge_kutta(rates, state, time, scenario.step)
+        for error in found.troubles.values():
+            return stop_of(time, error)
+        if np.isfinite(self.margin[step, row]):
+            return None
+        return Stop(time, None, "the state is not finite")
+
+    def state(self, step: int) -> State:
+        """The state at a step of the chunk."""
+        start = self.scenario.start
+        moving = {name: value[step] for name, value in self.states.items()}
+        return State(**moving, elastic=start.elastic, elastic_velocity=start.elastic_velocity)
+
+    def keep(self, done: int, count: int, record: Record) -> None:
+        """Records of a chunk."""
+        apart = self.scenario.record_every
+        first = -done % apart
+        steps = np.arange(first, count, apart)
+        if not steps.size:
+            return
+        places = slice((done + first) // apart, (done + first) // apart + len(steps))
+        for name in FIELDS:
+            if name in self.states:
+                record.values[name][places] = self.states[name][steps]
+        held = steps if self.scenario.every is None else steps // self.every
+        record.values["command"][places] = self.command[held]
+        record.values["applied"][places] = self.applied[steps]
+        record.filled = places.stop
+
+    def keep_last(self, record: Record) -> None:
+        """The state at the end, under the last command."""
+        if self.scenario.steps % self.scenario.record_every:
+            return
+        count = (self.scenario.steps - 1) % self.size + 1
+        state = self.state(0)
+        loop = Loop(self.scenario, np.arange(self.scenario.rows))
+        time = float(self.scenario.time(self.scenario.steps))
+        if self.scenario.every is None:
+            command = loop.at_once(time, state)
+        else:
+            command = self.command[-(-count // self.every) - 1]
+        applied = loop.rate_of(command)(time, state, np.zeros((self.scenario.rows, 3))).applied
+        record.keep(record.filled, state, command, applied)
+
+    def carry(self, count: int) -> None:
+        """The end of a chunk is the start of the next."""
+        for value in self.states.values():
+            value[0] = value[count]
+        delay = self.scenario.delay
+        if self.senses and delay:
+            samples = -(-count // self.every)
+            for value in self.readings.values():
+                value[:delay] = value[samples : samples + delay].copy()
+
+
+def _solid(value: Array) -> Array:
+    return np.ascontiguousarray(value, dtype=np.float64)
+
+
+def _state(known: Mapping[str, Any]) -> dict[str, Any]:
+    """The state's fields of a call."""
+    return {name: known.get(name, NOTHING) for name in RIGID_FIELDS}
+
+
+def _bind(executor: CompiledExecutor, program: Any, inputs: Mapping[str, Any]) -> Any:
+    """A program's kernel for inputs of these shapes."""
+    from gough.engine.stepping import Stream
+
+    shapes = {
+        name: value.array.shape[2:] if isinstance(value, Stream) else value.shape[1:]
+        for name, value in inputs.items()
+    }
+    ready: dict[Any, Any] = executor.__dict__.setdefault("_bound_programs", {})
+    key = (program.__name__, tuple(shapes.items()))
+    if key not in ready:
+        ready[key] = executor.bind(program, shapes)
+    return ready[key]

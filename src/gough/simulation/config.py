@@ -1,0 +1,317 @@
+"""Simulation files: robot, motion, controller and disturbances of a simulation in one TOML file.
+
+    robot = "kim-ryu-2002"                       # a catalogue name, or a robot file beside this one
+    duration = 2.0                               # s; default: the motion's
+    [motion]                                     # one of
+    name = "kim-ryu-2002/circle-40rpm"           #   a paper's motion
+    file = "path.csv"                            #   a motion file
+    hold = true                                  #   the home pose
+    [controller]
+    kind = "computed torque"                     # legs pd, gravity pd, feed forward, given forces
+    frequency = 30.0
+
+Nothing in it is executed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from pydantic import BaseModel, Field, ValidationError, model_validator
+from scipy.spatial.transform import Rotation
+
+from gough import files
+from gough.errors import FileError, GoughError
+from gough.motion import Motion
+from gough.motion_files import read_motion
+from gough.paper_motions import paper_motion
+from gough.robot import Robot, load
+from gough.schema import LegScalar, Table, Vector
+from gough.simulation import controllers
+from gough.simulation.actuators import Actuators
+from gough.simulation.disturbances import Push, Shake
+from gough.simulation.sensors import Sensors
+
+LARGEST = 1_000_000
+"""Bytes of a simulation file."""
+MOST_SEEDS = 1_000_000
+
+
+class MotionTable(Table):
+    """What the platform is asked to do: name, file or hold."""
+
+    name: str | None = Field(None, description="a paper's motion; see gough list")
+    file: str | None = Field(None, description="motion file, .csv or .nc")
+    hold: bool = Field(False, description="hold the home pose")
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if sum((self.name is not None, self.file is not None, self.hold)) != 1:
+            raise ValueError("needs one of name, file, hold = true")
+        return self
+
+
+class StartTable(Table):
+    """Where the platform starts, seen from the reference's first pose."""
+
+    shift: Vector = Field((0.0, 0.0, 0.0), description="m, world axes")
+    turn: Vector = Field((0.0, 0.0, 0.0), description="rotation vector, rad, world axes")
+
+
+KINDS = {
+    "computed torque": ("frequency", "ratio", "space", "friction"),
+    "legs pd": ("stiffness", "damping"),
+    "gravity pd": ("stiffness", "damping"),
+    "feed forward": ("stiffness", "damping", "friction"),
+    "given forces": ("forces",),
+    "paper loop": (),
+}
+NEEDED = {"computed torque": "frequency", "legs pd": "stiffness", "gravity pd": "stiffness"}
+NEEDED |= {"feed forward": "stiffness", "given forces": "forces"}
+
+
+class ControllerTable(Table):
+    """The controller and its gains."""
+
+    kind: str = Field(description=", ".join(KINDS))
+    frequency: LegScalar = Field(None, description="rad/s, computed torque")
+    ratio: LegScalar = Field(None, description="damping ratio, computed torque")
+    space: Literal["platform", "legs"] | None = None
+    stiffness: LegScalar = Field(None, description="N/m")
+    damping: LegScalar = Field(None, description="N s/m")
+    forces: LegScalar = Field(None, description="N")
+    friction: bool | None = Field(None, description="add the model's friction")
+    model: str | None = Field(None, description="the controller's robot; default: the plant")
+    model_changes: dict[str, Any] = Field({}, description='{ "platform.mass" = 12 }')
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.kind not in KINDS:
+            near = difflib.get_close_matches(self.kind, KINDS, 1, cutoff=0.0)[0]
+            raise ValueError(f"no controller {self.kind[:40]!r}; the nearest is {near!r}")
+        known = (*KINDS[self.kind], "kind", "model", "model_changes")
+        for name in type(self).model_fields:
+            if name not in known and getattr(self, name) not in (None, {}):
+                raise ValueError(f"{name} is no key of {self.kind}")
+        if self.kind in NEEDED and getattr(self, NEEDED[self.kind]) is None:
+            raise ValueError(f"{self.kind} needs {NEEDED[self.kind]}")
+        return self
+
+
+class DisturbanceTable(Table):
+    """A wrench on the platform for a time."""
+
+    kind: Literal["push", "shake"]
+    force: Vector = Field((0.0, 0.0, 0.0), description="N, world axes")
+    moment: Vector = Field((0.0, 0.0, 0.0), description="N m, at the platform's origin")
+    frequency: float | None = Field(None, description="Hz, of a shake", gt=0, allow_inf_nan=False)
+    start: float = Field(0.0, description="s", allow_inf_nan=False)
+    end: float = Field(np.inf, description="s")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if (self.kind == "shake") != (self.frequency is not None):
+            raise ValueError("a shake has a frequency, a push has none")
+        return self
+
+
+class ActuatorTable(Table):
+    """Limits and lag of the drives."""
+
+    of_robot: bool = Field(False, description="force and speed limits of the robot file")
+    force: LegScalar = Field(None, description="N")
+    speed: LegScalar = Field(None, description="m/s")
+    lag: float = Field(0.0, description="s", ge=0, allow_inf_nan=False)
+
+
+class SensorTable(Table):
+    """Encoders; see `gough.simulation.Sensors`."""
+
+    resolution: float = 0.0
+    rate_resolution: float = 0.0
+    noise: float = 0.0
+    rate_noise: float = 0.0
+    delay: float = 0.0
+    seed: int = 0
+
+
+class RunTable(Table):
+    """How it is computed; see `gough.simulate`."""
+
+    period: float = Field(1e-3, description="of the controller, s; 0: it acts without pause", ge=0)
+    step: float | None = None
+    record: float | None = None
+    integrator: str = "rk4"
+    rtol: float = 1e-9
+    atol: float = 1e-12
+    friction: bool = True
+    stop_on: tuple[str, ...] = ("singularity",)
+    simulations: int = Field(1, description="with different noise", ge=1, le=MOST_SEEDS)
+
+
+class SimulationFile(Table):
+    """A whole simulation."""
+
+    robot: str
+    changes: dict[str, Any] = Field({}, description="changes of the robot, by dotted keys")
+    duration: float | None = Field(None, description="s", gt=0, allow_inf_nan=False)
+    motion: MotionTable
+    start: StartTable = StartTable()
+    controller: ControllerTable
+    disturbance: tuple[DisturbanceTable, ...] = ()
+    actuators: ActuatorTable = ActuatorTable()
+    sensors: SensorTable = SensorTable()
+    simulation: RunTable = RunTable()
+
+
+class Setup(NamedTuple):
+    """What `gough.simulate` takes."""
+
+    robot: Robot
+    controller: controllers.Controller
+    reference: Any
+    options: dict[str, Any]
+
+
+def read_config(path: str | os.PathLike[str]) -> Setup:
+    """A simulation from its file; paths in it are relative to the file's folder."""
+    place = Path(path)
+    try:
+        size = place.stat().st_size
+        if size > LARGEST:
+            raise FileError(f"{path}: {size / 1e6:.0f} MB; a simulation file has at most 1 MB")
+        text = place.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from None
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from None
+    try:
+        config = SimulationFile.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise FileError(f"{path}: not TOML: {error}") from None
+    except ValidationError as error:
+        raise FileError(f"{path}: {_explain(error)}") from None
+    except RecursionError:
+        raise FileError(f"{path}: not a simulation file: brackets nested too deep") from None
+    except ValueError as error:  # a whole number of thousands of digits
+        raise FileError(f"{path}: {str(error)[:100]}") from None
+    try:
+        return _setup(config, place.parent)
+    except FileError:
+        raise
+    except GoughError as error:
+        raise FileError(f"{path}: {error}") from None
+
+
+def _setup(config: SimulationFile, folder: Path) -> Setup:
+    robot = _robot(config.robot, config.changes, folder)
+    asked = config.motion
+    reference: Any
+    if asked.hold:
+        reference = first = Motion(robot.home.position, robot.home.rotation)
+    else:
+        reference = (
+            paper_motion(asked.name)
+            if asked.name is not None
+            else read_motion(folder / str(asked.file))
+        )
+        first = reference[0] if isinstance(reference, Motion) else reference(reference.start_time)
+    run = config.simulation
+    options: dict[str, Any] = {
+        "duration": config.duration,
+        "period": run.period or None,
+        "actuators": _actuators(config.actuators, robot),
+        "sensors": Sensors(**config.sensors.model_dump()),
+    }
+    names = ("step", "record", "integrator", "rtol", "atol", "friction", "stop_on")
+    options |= {name: getattr(run, name) for name in names}
+    if run.simulations > 1:
+        options["seeds"] = np.arange(run.simulations)
+    shift, turn = np.asarray(config.start.shift), np.asarray(config.start.turn)
+    if np.any(shift) or np.any(turn):
+        turned = Rotation.from_rotvec(turn).as_matrix() @ first.rotation
+        moving = (first.velocity, first.angular_velocity)
+        options["start"] = Motion(first.position + shift, turned, *moving)
+    if config.disturbance:
+        options["wrench"] = [_disturbance(one) for one in config.disturbance]
+    law = _controller(config.controller, robot, folder)
+    return Setup(robot, law, reference, options)
+
+
+def _robot(name: str, changes: dict[str, Any], folder: Path) -> Robot:
+    robot = load(name if name in files.catalogue() else folder / name)
+    return robot.edited(changes) if changes else robot
+
+
+def _controller(table: ControllerTable, robot: Robot, folder: Path) -> controllers.Controller:
+    given: dict[str, Any] = {
+        name: getattr(table, name) for name in KINDS[table.kind] if getattr(table, name) is not None
+    }
+    if table.kind == "given forces":
+        forces = np.broadcast_to(given["forces"], robot.leg_count)
+        return controllers.GivenForces(forces)
+    if table.kind == "legs pd":
+        return controllers.LegPD(**given)
+    model = None
+    if table.model is not None or table.model_changes:
+        model = robot if table.model is None else _robot(table.model, {}, folder)
+        model = model.edited(table.model_changes) if table.model_changes else model
+    laws: dict[str, Any] = {
+        "computed torque": controllers.ComputedTorque,
+        "gravity pd": controllers.GravityPD,
+        "feed forward": controllers.FeedForward,
+        "paper loop": controllers.paper_loop,
+    }
+    law: controllers.Controller = laws[table.kind](**given, model=model)
+    return law
+
+
+def _actuators(table: ActuatorTable, robot: Robot) -> Actuators:
+    if table.of_robot:
+        limits = Actuators.of(robot)
+        force = limits.force if table.force is None else table.force
+        speed = limits.speed if table.speed is None else table.speed
+        return Actuators(force, speed, table.lag)
+    return Actuators(table.force, table.speed, table.lag)
+
+
+def _disturbance(table: DisturbanceTable) -> Push | Shake:
+    wrench = np.concatenate([table.force, table.moment])
+    if table.kind == "push":
+        return Push(wrench, table.start, table.end)
+    assert table.frequency is not None
+    return Shake(wrench, table.frequency, table.start, table.end)
+
+
+def _explain(error: ValidationError) -> str:
+    """One line on the first thing wrong, unknown keys before all else."""
+    problems = sorted(error.errors(), key=lambda item: item["type"] != "extra_forbidden")
+    first = problems[0]
+    place = [str(part) for part in first["loc"]]
+    key = ".".join(place)
+    if first["type"] == "extra_forbidden":
+        model: Any = SimulationFile
+        for part in first["loc"][:-1]:
+            model = model if isinstance(part, int) else _table(model, str(part))
+        near = difflib.get_close_matches(place[-1], model.model_fields, 1, cutoff=0.0)[0]
+        return f"unknown key {key[:80]}; the nearest known key is {near}"
+    if first["type"] == "missing":
+        return f"missing key {key}"
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{key}: {message}" if key else message
+
+
+def _table(model: type[BaseModel], key: str) -> type[BaseModel]:
+    """The model of a table under a key."""
+    pending: list[Any] = [model.model_fields[key].annotation]
+    while pending:
+        kind = pending.pop()
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            return kind
+        pending += getattr(kind, "__args__", ())
+    return model

@@ -1,0 +1,328 @@
+"""Controllers: what the drives are told, from what is measured and what is wanted.
+
+All but a function of the user's are programs of `gough.simulation.programs`, so that they run inside the
+engine's loop too. A controller that computes with a model uses the robot it is given, which may differ
+from the plant (wrong masses, a rigid model of a flexible plant), or else the plant itself.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gough.dynamics import RIGID_FIELDS, State
+from gough.engine.execute import Function
+from gough.errors import InputError
+from gough.motion import Array, Motion
+from gough.simulation import programs
+from gough.simulation.sensors import Reading
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+NOTHING = np.zeros((1, 3))
+GAINS = {"stiffness": "1/s²", "damping": "1/s"}
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What a controller knows at a sample; rows are simulations."""
+
+    time: float
+    reading: Reading
+    """Rows first."""
+    elastic: Array
+    """(rows, N): the plant's own, for laws with a flexible model."""
+    elastic_velocity: Array
+
+    @property
+    def q(self) -> Array:
+        """(rows, legs), m."""
+        return self.reading.q
+
+    @property
+    def qd(self) -> Array:
+        """(rows, legs), m/s."""
+        return self.reading.qd
+
+    @cached_property
+    def motion(self) -> Motion:
+        """Batch (rows,): pose and twist of the measured legs, and the elastic coordinates."""
+        return Motion(
+            *self.reading[2:], elastic=self.elastic, elastic_velocity=self.elastic_velocity
+        )
+
+
+class Controller(ABC):
+    """What all controllers share."""
+
+    program: ClassVar[Function | None] = None
+    """Its law, run with the model's numbers; None for a plain function."""
+    model: Robot | None = None
+
+    @property
+    def timeless(self) -> bool:
+        """What the law takes from the reference depends on its motion, not on the time."""
+        return True
+
+    def robot(self, plant: Robot) -> Robot:
+        """The robot that the law computes with."""
+        return plant if self.model is None else self.model
+
+    @abstractmethod
+    def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
+        """What of the law's inputs follows from a timed reference: (samples, rows or 1, ...)."""
+
+    @abstractmethod
+    def gains(self, plant: Robot) -> dict[str, Array]:
+        """Constant inputs of the law, (1, ...)."""
+
+    def command(self, plant: Robot, measured: Measured, goals: dict[str, Array]) -> Array:
+        """Commanded forces (rows, legs) at one sample, N; goals and gains (rows or 1, ...)."""
+        assert self.program is not None
+        rows = len(measured.q)
+        known = {
+            **measured.reading._asdict(),
+            "acceleration": NOTHING,
+            "angular_acceleration": NOTHING,
+            **goals,
+        }
+        model = self.robot(plant)
+        wanted = (*RIGID_FIELDS, *law_inputs(self.program))
+        fields = {name: known[name] for name in wanted}
+        return model.executor(self.program, rows, fields)["command"]
+
+
+def law_inputs(program: Function | None) -> tuple[str, ...]:
+    """Names of a law's inputs behind machine and state."""
+    code: Any = program.__code__  # type: ignore[union-attr]
+    return tuple(code.co_varnames[2 : code.co_argcount])
+
+
+@dataclass(frozen=True, eq=False)
+class GivenForces(Controller):
+    """Forces (N) that do not care what happens: constant (..., legs), or a function of time.
+
+    The function takes times (n,) in s and gives (n, legs), or (n, rows, legs) for a batch.
+    """
+
+    program: ClassVar[Function | None] = staticmethod(programs.given_forces)
+    forces: ArrayLike | Callable[[Array], ArrayLike]
+
+    @property
+    def timeless(self) -> bool:
+        """Constant forces are."""
+        return not callable(self.forces)
+
+    def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
+        """The forces at the reference's times."""
+        assert reference.time is not None
+        times = reference.time[:, 0]
+        given = self.forces(times) if callable(self.forces) else self.forces
+        forces = _array("given forces", given)
+        if callable(self.forces) and forces.shape[:1] == times.shape and forces.ndim == 2:
+            forces = forces[:, np.newaxis]
+        if forces.shape[-1:] != (plant.leg_count,) or forces.ndim > 3:
+            raise InputError(
+                f"given forces have shape {forces.shape}, need (..., {plant.leg_count})"
+            )
+        while forces.ndim < 3:
+            forces = forces[np.newaxis]
+        return {"feedforward": np.broadcast_to(forces, (len(times), *forces.shape[1:]))}
+
+    def gains(self, plant: Robot) -> dict[str, Array]:
+        """None."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class LegPD(Controller):
+    """Γ = K (q_r − q) + D (q̇_r − q̇): springs and dampers in the legs, N/m and N s/m.
+
+    One number for all legs, or one a leg. Without damping and with a resting reference this is a
+    platform on conservative springs.
+    """
+
+    program: ClassVar[Function | None] = staticmethod(programs.leg_law)
+    stiffness: ArrayLike
+    damping: ArrayLike = 0.0
+
+    def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
+        """q_r and q̇_r of the model's legs."""
+        legs = self.robot(plant).inverse_kinematics(reference)
+        return {"goal_q": legs.q, "goal_qd": legs.qd, "feedforward": np.zeros_like(legs.q)}
+
+    def gains(self, plant: Robot) -> dict[str, Array]:
+        """K and D, (1, legs)."""
+        legs = plant.leg_count
+        return {name: _gain(name, getattr(self, name), legs) for name in GAINS}
+
+
+@dataclass(frozen=True, eq=False)
+class GravityPD(LegPD):
+    """`LegPD` and the forces that hold the model still in the measured pose."""
+
+    program: ClassVar[Function | None] = staticmethod(programs.leg_law_with_gravity)
+    model: Robot | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class FeedForward(LegPD):
+    """`LegPD` and the model's inverse dynamics of the reference, with its friction if it has any.
+
+    Without stiffness and damping: the computed forces applied open loop.
+    """
+
+    model: Robot | None = None
+    friction: bool = True
+
+    def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
+        """q_r, q̇_r and the forces."""
+        forces = self.robot(plant).inverse_dynamics(reference, friction=self.friction).forces
+        return super().goals(plant, reference) | {"feedforward": forces}
+
+
+@dataclass(frozen=True, eq=False)
+class ComputedTorque(Controller):
+    """Inverse dynamics of the model in the measured state, with an acceleration that closes the loop.
+
+    In the platform's space v̇ = v̇_r + 2ζw (v_r − v) + w² (p_r − p), and alike for the rotation; with
+    the true model errors obey ë + 2ζw ė + w² e = 0. In the legs' space the same of q. `frequency` w
+    (rad/s) and `ratio` ζ are one number, or one a coordinate (6, or legs). `friction` adds that of the
+    model along the reference. A flexible model is told the plant's elastic coordinates.
+    """
+
+    frequency: ArrayLike
+    ratio: ArrayLike = 1.0
+    model: Robot | None = None
+    space: Literal["platform", "legs"] = "platform"
+    friction: bool = False
+
+    def __post_init__(self) -> None:
+        if self.space not in ("platform", "legs"):
+            raise InputError(f"computed torque: space is 'platform' or 'legs', not {self.space!r}")
+
+    @property
+    def program(self) -> Function:  # type: ignore[override]
+        """The law in the chosen space."""
+        return programs.platform_law if self.space == "platform" else programs.leg_acceleration_law
+
+    def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
+        """The reference and the friction along it."""
+        model = self.robot(plant)
+        known = {"feedforward": np.zeros((*reference.shape, model.leg_count))}
+        if self.friction:
+            both = (model.inverse_dynamics(reference, friction=on).forces for on in (True, False))
+            known["feedforward"] = next(both) - next(both)
+        if self.space == "legs":
+            legs = model.inverse_kinematics(reference)
+            return known | {"goal_q": legs.q, "goal_qd": legs.qd, "goal_qdd": legs.qdd}
+        for name in ("position", "rotation", "velocity", "angular_velocity"):
+            known[f"goal_{name}"] = getattr(reference, name)
+        accelerations = ("acceleration", "angular_acceleration")
+        return known | {name: getattr(reference, name) for name in accelerations}
+
+    def gains(self, plant: Robot) -> dict[str, Array]:
+        """w² and 2ζw, (1, 6) or (1, legs)."""
+        count = 6 if self.space == "platform" else plant.leg_count
+        w, ratio = (_gain(name, getattr(self, name), count) for name in ("frequency", "ratio"))
+        return {"stiffness": w * w, "damping": 2 * ratio * w}
+
+    def command(self, plant: Robot, measured: Measured, goals: dict[str, Array]) -> Array:
+        """As of every law; a flexible model has its own inverse dynamics."""
+        model = self.robot(plant)
+        if not getattr(model, "modes", 0):
+            return super().command(plant, measured, goals)
+        if self.space == "legs":
+            raise InputError("computed torque on the legs needs a rigid model")
+        given = {name: goals[name] for name in goals if name.startswith("goal_")}
+        motion = measured.motion
+        values = [getattr(motion, name) for name in RIGID_FIELDS[:4]]
+        values += [goals["acceleration"], goals["angular_acceleration"]]
+        state = State(*(np.expand_dims(_last(value, len(measured.q)), -2) for value in values))
+        wanted = programs.wanted_acceleration(
+            state,
+            **{name: _last(value, len(measured.q)) for name, value in given.items()},
+            stiffness=goals["stiffness"].T,
+            damping=goals["damping"].T,
+        ).T
+        moved = motion.replace(acceleration=wanted[:, :3], angular_acceleration=wanted[:, 3:])
+        forces = model.inverse_dynamics(moved, friction=False, on_error="nan").forces
+        return np.asarray(forces + goals["feedforward"])
+
+
+def paper_loop(model: Robot | None = None) -> ComputedTorque:
+    """The loop of Long, Khalil & Martinet 2014, Fig. 3: no gains at all.
+
+    At every instant the inverse model of the robot in its current state, elastic coordinates included,
+    gives the forces for the desired acceleration of the platform's frame; the direct model integrates.
+    """
+    return ComputedTorque(0.0, model=model)
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionController(Controller):
+    """A plain function of the user's: forces = function(measured, reference).
+
+    `measured` is a `Measured` of batch (rows,), `reference` a Motion of batch (rows,) or (1,); the
+    forces are (rows, legs) or (legs,), N.
+    """
+
+    function: Callable[[Measured, Motion], ArrayLike]
+
+    def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
+        """The reference itself, field by field."""
+        return {name: getattr(reference, name) for name in RIGID_FIELDS}
+
+    def gains(self, plant: Robot) -> dict[str, Array]:
+        """None."""
+        return {}
+
+    def command(self, plant: Robot, measured: Measured, goals: dict[str, Array]) -> Array:
+        """What the function says."""
+        legs, rows = plant.leg_count, len(measured.q)
+        forces = _array("the controller's forces", self.function(measured, Motion(**goals)))
+        if forces.shape not in ((legs,), (1, legs), (rows, legs)):
+            raise InputError(
+                f"the controller's forces have shape {forces.shape}, need ({legs},) or ({rows}, {legs})"
+            )
+        return np.array(np.broadcast_to(forces, (rows, legs)))
+
+
+def controller_of(given: Any) -> Controller:
+    """A controller as it is; a function wrapped; anything else refused."""
+    if isinstance(given, Controller):
+        return given
+    if callable(given):
+        return FunctionController(given)
+    raise InputError(f"controller is a {type(given).__name__}, must be a controller or a function")
+
+
+def _last(value: Array, rows: int) -> Array:
+    """Rows on the last axis."""
+    return np.moveaxis(np.broadcast_to(value, (rows, *value.shape[1:])), 0, -1)
+
+
+def _array(name: str, value: Any) -> Array:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: not an array of numbers") from None
+    if not np.all(np.isfinite(array)):
+        raise InputError(f"{name}: not finite")
+    return array
+
+
+def _gain(name: str, value: Any, count: int) -> Array:
+    array = _array(f"controller: {name}", value)
+    if array.shape not in ((), (count,)):
+        raise InputError(f"controller: {name} has shape {array.shape}, needs () or ({count},)")
+    if np.any(array < 0):
+        raise InputError(f"controller: {name} is {array.min():g}, must not be negative")
+    return np.array(np.broadcast_to(array, (1, count)))

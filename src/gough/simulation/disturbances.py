@@ -1,0 +1,90 @@
+"""Disturbances: external wrenches on the platform over time, which add up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gough.batch import last_axis
+from gough.errors import InputError
+from gough.motion import Array
+
+Wrench = Callable[[Array], Array]
+"""At times (n,): (n, rows or 1, 6), force and moment at the platform's origin, world axes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """A constant wrench (6,) from one time to another, s."""
+
+    wrench: ArrayLike
+    start: float = 0.0
+    end: float = math.inf
+
+    def __call__(self, times: Array) -> Array:
+        """(n, 6)."""
+        acts = (times >= self.start) & (times < self.end)
+        return acts[:, np.newaxis] * _six(self.wrench)
+
+
+@dataclass(frozen=True, eq=False)
+class Shake:
+    """wrench sin(2π frequency (t − start)) from one time to another; frequency in Hz."""
+
+    wrench: ArrayLike
+    frequency: float
+    start: float = 0.0
+    end: float = math.inf
+
+    def __call__(self, times: Array) -> Array:
+        """(n, 6)."""
+        acts = (times >= self.start) & (times < self.end)
+        phase = 2 * np.pi * self.frequency * (times - self.start)
+        return np.where(acts, np.sin(phase), 0.0)[:, np.newaxis] * _six(self.wrench)
+
+
+def wrench_of(given: Any, shape: tuple[int, ...]) -> Wrench | None:
+    """The wrench over time from None, numbers (..., 6), a function of times, or a list of functions."""
+    if given is None:
+        return None
+    if callable(given):
+        return lambda t: _rows(given(t), t, shape)
+    if isinstance(given, Sequence) and given and all(callable(one) for one in given):
+        return lambda t: np.asarray(sum(_rows(one(t), t, shape) for one in given))
+    value = last_axis("wrench", given, 6)
+    if not np.all(np.isfinite(value)):
+        raise InputError("wrench is not finite")
+    if value.ndim == 1:
+        return lambda t: np.broadcast_to(value, (len(t), 1, 6))
+    try:
+        rows = np.broadcast_to(value, (*shape, 6)).reshape(-1, 6)
+    except ValueError:
+        raise InputError(f"wrench has shape {value.shape}, needs (6,) or {(*shape, 6)}") from None
+    return lambda t: np.broadcast_to(rows, (len(t), *rows.shape))
+
+
+def _rows(value: Any, times: Array, shape: tuple[int, ...]) -> Array:
+    array = last_axis("wrench", value, 6)
+    count = math.prod(shape)
+    if array.shape == (len(times), 6):
+        return array[:, np.newaxis]
+    if array.shape in ((len(times), 1, 6), (len(times), count, 6)):
+        return array
+    if array.shape == (6,):
+        return np.broadcast_to(array, (len(times), 1, 6))
+    raise InputError(
+        f"the wrench of {len(times)} times has shape {array.shape}, needs ({len(times)}, 6) "
+        f"or ({len(times)}, {count}, 6)"
+    )
+
+
+def _six(value: ArrayLike) -> Array:
+    array = last_axis("wrench", value, 6)
+    if array.shape != (6,):
+        raise InputError(f"wrench has shape {array.shape}, needs (6,)")
+    return array

@@ -1,0 +1,135 @@
+"""Integrators on SE(3): SciPy's adaptive solvers with dense output, and Runge and Kutta's fixed steps.
+
+All of them integrate the plant's numbers y, in which the rotation is Rodrigues' vector g from an anchor:
+an ordinary differential equation without constraints. The anchor moves along, so g stays small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import integrate
+
+from gough.errors import ConvergenceError, Failure, SampleError
+from gough.motion import Array
+from gough.simulation.plant import Rates, State
+
+SOLVERS: dict[str, Any] = {
+    "DOP853": integrate.DOP853,
+    "RK45": integrate.RK45,
+    "Radau": integrate.Radau,
+    "BDF": integrate.BDF,
+    "LSODA": integrate.LSODA,
+}
+"""Explicit: DOP853, RK45. Stiff: Radau, BDF. LSODA changes between the two."""
+FAR = 0.25
+"""‖g‖ (half a turn's angle in rad) at which the anchor moves to where the platform is."""
+SHRINK = 8.0
+PATIENCE = 20
+"""Steps without trouble after which steps may grow again."""
+FINEST = 1e-9
+"""Step, relative to the time to go, below which trouble is the end."""
+
+RateOf = Callable[[float, State, Array], Rates]
+"""Rates at a time, of a state and its g (rows, 3)."""
+
+
+class Piece(NamedTuple):
+    """A step that an adaptive solver has taken."""
+
+    begin: float
+    end: float
+    at: Callable[[float], State]
+    """The state at a time within it."""
+
+
+class FailedError(Exception):
+    """There is no way on from a time."""
+
+    def __init__(self, time: float, error: SampleError) -> None:
+        super().__init__(str(error))
+        self.time, self.error = time, error
+
+
+def adaptive(
+    rate_of: RateOf,
+    state: State,
+    begin: float,
+    end: float,
+    method: str,
+    tolerances: tuple[float, float],
+    first_step: float | None = None,
+) -> Iterator[Piece]:
+    """Pieces of the solution from one time to another; `FailedError` where it cannot go on.
+
+    A trial step out of reach is taken again with smaller ones, down to where the trouble begins.
+    """
+    time, widest, calm, suggested = begin, np.inf, 0, first_step
+    relative, absolute = tolerances
+    while time < end:
+        anchor = state
+
+        def rate(t: float, y: Array, anchor: State = anchor) -> Array:
+            now = anchor.at(y[np.newaxis])
+            found = rate_of(t, now, y[np.newaxis, 3:6])
+            for error in found.troubles.values():
+                raise error
+            return np.asarray(found.rate[0])
+
+        options = {} if suggested is None else {"first_step": min(suggested, end - time, widest)}
+        attempted = end - time
+        try:
+            solver = SOLVERS[method](
+                rate,
+                time,
+                anchor.numbers()[0],
+                end,
+                rtol=relative,
+                atol=absolute,
+                max_step=widest,
+                **options,
+            )
+            while solver.status == "running":
+                attempted = min(getattr(solver, "h_abs", end - time), widest, end - solver.t)
+                message = solver.step()
+                if solver.status == "failed":
+                    failure = Failure((), None, f"{method} finds no step: {message}")
+                    raise FailedError(time, ConvergenceError([failure]))
+                dense = solver.dense_output()
+
+                def at(t: float, dense: Any = dense, anchor: State = anchor) -> State:
+                    return anchor.at(dense(t)[np.newaxis])
+
+                time, state = float(solver.t), anchor.at(solver.y[np.newaxis])
+                suggested = float(solver.step_size)
+                yield Piece(float(solver.t_old), time, at)
+                calm += 1
+                if calm > PATIENCE and np.isfinite(widest):
+                    widest, calm = widest * SHRINK, 0
+                    break
+                if np.linalg.norm(solver.y[3:6]) > FAR:
+                    suggested = getattr(solver, "h_abs", suggested)
+                    break
+        except SampleError as error:
+            widest, calm = max(attempted, 1e-300) / SHRINK, 0
+            suggested = widest
+            if widest < FINEST * (end - begin):
+                raise FailedError(time, error) from None
+
+
+def runge_kutta(rate_of: RateOf, state: State, time: float, step: float) -> tuple[State, Rates]:
+    """One step of the classical fourth-order method, all rows at once, and the rates at its start.
+
+    k1 … k4 at the start, twice the middle, the end; y ← y + h (k1 + 2 k2 + 2 k3 + k4)/6.
+    """
+    begin = state.numbers()
+    first = rate_of(time, state, begin[:, 3:6])
+    found, total = first, first.rate
+    for part, weight in ((0.5, 2.0), (0.5, 2.0), (1.0, 1.0)):
+        y = begin + part * step * found.rate
+        found = rate_of(time + part * step, state.at(y), y[:, 3:6])
+        first.troubles.update({k: v for k, v in found.troubles.items() if k not in first.troubles})
+        total = total + weight * found.rate
+    return state.at(begin + step / 6 * total), first

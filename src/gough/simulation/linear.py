@@ -1,0 +1,161 @@
+"""Small motions about an equilibrium: forces at rest, modes, frequency responses, transmissibility.
+
+    ẋ = A x + B_Γ δΓ + B_w δw + B_a a,    x = (δp, δθ, δv, δω)
+
+of the robot at rest in a pose under holding forces, with legs that may have a stiffness and a damping
+(drives that hold their position: δΓ = −K δq − D δq̇). The base's acceleration a (3,) acts as −a added to
+gravity, in axes that move with the base; x is then relative to the base. World axes, SI units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import signal
+
+from gough.errors import InputError, MissingDataError
+from gough.motion import Array, Motion
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+Input = Literal["forces", "wrench", "base"]
+
+
+class Modes(NamedTuple):
+    """Vibration modes, slowest first; a real pole counts as one mode."""
+
+    frequency: Array
+    """|λ|/2π, Hz."""
+    damping: Array
+    """Ratio −Re λ/|λ|; negative: unstable."""
+    poles: Array
+    """λ, 1/s."""
+    shapes: Array
+    """(6, modes): (δp, δθ) of each, the largest entry 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """The robot near an equilibrium; see the module."""
+
+    A: Array
+    """(12, 12)."""
+    inputs: dict[str, Array]
+    """B by input: "forces" (12, legs), "wrench" (12, 6), "base" (12, 3)."""
+    forces: Array
+    """Γ that holds the pose, (legs,), N."""
+
+    def modes(self) -> Modes:
+        """Natural frequencies, damping ratios and shapes, from the eigenvalues of A."""
+        poles, vectors = np.linalg.eig(self.A)
+        chosen = np.flatnonzero(poles.imag >= 0)
+        order = chosen[np.argsort(np.abs(poles[chosen]), kind="stable")]
+        size = np.abs(poles[order])
+        shapes = vectors[: len(self.A) // 2, order]
+        largest = shapes[np.argmax(np.abs(shapes), axis=0), np.arange(len(order))]
+        ratio = -poles[order].real / np.where(size == 0, 1.0, size)
+        return Modes(size / (2 * np.pi), ratio, poles[order], shapes / largest)
+
+    def state_space(self, input: Input = "wrench", output: str = "displacement") -> Any:
+        """SciPy's `StateSpace` from an input to the platform's displacement or acceleration (6).
+
+        For the base as input the displacement is relative to the base, the acceleration absolute.
+        """
+        return signal.StateSpace(*self._matrices(input, output))
+
+    def to_control(self, input: Input = "wrench", output: str = "displacement") -> Any:
+        """The same as a `control.StateSpace` of python-control, which must be installed."""
+        try:
+            import control
+        except ImportError:
+            raise MissingDataError(
+                "to_control needs python-control: pip install 'gough[control]'"
+            ) from None
+        return control.ss(*self._matrices(input, output))
+
+    def frequency_response(
+        self, frequencies: ArrayLike, input: Input = "wrench", output: str = "displacement"
+    ) -> Array:
+        """Complex (frequencies, 6, inputs) at frequencies in Hz: C (jω − A)⁻¹ B + D."""
+        hertz = np.asarray(frequencies, dtype=np.float64)
+        if hertz.ndim != 1 or not np.all(np.isfinite(hertz)):
+            raise InputError(f"frequencies have shape {hertz.shape}, need (n,), finite, in Hz")
+        A, B, C, D = self._matrices(input, output)
+        s = 2j * np.pi * hertz[:, np.newaxis, np.newaxis]
+        return np.asarray(C @ np.linalg.solve(s * np.eye(len(A)) - A, B.astype(complex)) + D)
+
+    def transmissibility(self, frequencies: ArrayLike) -> Array:
+        """Platform over base motion, complex (frequencies, 6, 3): 1 where it follows the base.
+
+        Rows are the platform's absolute motion (x, y, z, and rotations in rad), columns the base's
+        translation along x, y, z.
+        """
+        return self.frequency_response(frequencies, "base", "acceleration")
+
+    def _matrices(self, input: str, output: str) -> tuple[Array, Array, Array, Array]:
+        if input not in self.inputs:
+            raise InputError(f"input is {', '.join(self.inputs)}, not {input!r}")
+        B, half = self.inputs[input], len(self.A) // 2
+        if output == "displacement":
+            return self.A, B, np.eye(6, len(self.A)), np.zeros((6, B.shape[1]))
+        if output == "acceleration":
+            through = B[half : half + 6].copy()
+            if input == "base":
+                through += np.eye(6, 3)
+            return self.A, B, self.A[half : half + 6], through
+        raise InputError(f"output is displacement, acceleration, not {output!r}")
+
+
+def equilibrium_forces(robot: Robot, pose: Motion | None = None, wrench: Any = None) -> Array:
+    """Γ (..., legs) that hold the robot still, without friction, N; flexible platforms deflected."""
+    return robot.inverse_dynamics(_resting(robot, pose), wrench, friction=False).forces
+
+
+def linear_model(
+    robot: Robot,
+    pose: Motion | None = None,
+    *,
+    stiffness: ArrayLike = 0.0,
+    damping: ArrayLike = 0.0,
+    wrench: ArrayLike | None = None,
+) -> LinearModel:
+    """The robot near rest in a pose (default: home), without Coulomb friction.
+
+    `stiffness` (N/m) and `damping` (N s/m) of the legs: one number, or one a leg; those of drives
+    that hold their position, or of the legs themselves.
+    """
+    still = _resting(robot, pose)
+    if still.shape:
+        raise InputError(f"linear_model: a pose of batch shape {still.shape}, needs ()")
+    legs = robot.leg_count
+    gains = []
+    for name, value in (("stiffness", stiffness), ("damping", damping)):
+        array = np.asarray(value, dtype=np.float64)
+        if array.shape not in ((), (legs,)) or not np.all(array >= 0):
+            raise InputError(f"linear_model: {name} must be () or ({legs},), not negative")
+        gains.append(np.broadcast_to(array, legs))
+    forces = robot.inverse_dynamics(still, wrench, friction=False).forces
+    found = robot.linearize(still, forces, wrench, friction=False)
+    half = len(found.A) // 2
+    jacobian = robot.jacobian(still)
+    A = found.A.copy()
+    A[:, :half] -= found.B @ (gains[0][:, np.newaxis] * jacobian)
+    A[:, half:] -= found.B @ (gains[1][:, np.newaxis] * jacobian)
+    mass = robot.mass_matrix(still)
+    pulls = [robot.edited({"gravity": axis}).bias(still) for axis in np.eye(3).tolist()]
+    inputs = {"forces": found.B}
+    for name, push in (("wrench", np.eye(half, 6)), ("base", np.stack(pulls, axis=1))):
+        inputs[name] = np.concatenate([np.zeros_like(push), np.linalg.solve(mass, push)])
+    return LinearModel(A, inputs, forces)
+
+
+def _resting(robot: Robot, pose: Motion | None) -> Motion:
+    """The pose at rest, deflected if it is flexible and has no elastic coordinates of its own."""
+    still = robot.home if pose is None else pose
+    if still.modes:
+        return Motion(still.position, still.rotation, elastic=still.elastic)
+    return robot.static_deflection(still)

@@ -1,0 +1,377 @@
+"""`simulate`: a robot, a controller and a reference, put together and let go."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gough.errors import InputError
+from gough.motion import Array, Motion
+from gough.robot import Robot
+from gough.simulation import compiled, stepwise
+from gough.simulation.actuators import Actuators
+from gough.simulation.controllers import Controller, controller_of
+from gough.simulation.disturbances import wrench_of
+from gough.simulation.events import KINDS, Monitor, with_culprit
+from gough.simulation.integrators import SOLVERS
+from gough.simulation.plant import Plant, State
+from gough.simulation.reference import Reference, reference_of
+from gough.simulation.result import Simulation
+from gough.simulation.scenario import FIELDS, Progress, Record, Scenario
+from gough.simulation.sensors import Sensors
+
+LARGEST = 4e9
+"""Bytes of records."""
+WHOLE = 1e-6
+"""How far from a whole number a ratio of times may be."""
+MOST_STEPS = 100_000_000
+
+
+def simulate(
+    robot: Robot | Sequence[Robot],
+    controller: Any,
+    reference: Any,
+    duration: float | None = None,
+    *,
+    start: Motion | None = None,
+    wrench: Any = None,
+    friction: bool = True,
+    actuators: Actuators | None = None,
+    sensors: Sensors | None = None,
+    period: float | None = 1e-3,
+    step: float | None = None,
+    record: float | None = None,
+    integrator: str = "rk4",
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+    seeds: ArrayLike | None = None,
+    stop_on: Collection[str] = ("singularity",),
+    progress: Progress | None = None,
+) -> Simulation:
+    """Simulate a robot under control; many at once where anything given has a batch.
+
+    `robot`: the plant, or a list with one a simulation. `controller`: of
+    `gough.simulation.controllers`, or a function (measured, reference) → forces. `reference`: a
+    trajectory, a timed Motion, poses to hold, or a list with one a simulation. `duration` (s): that
+    of the reference if left out. `start`: pose and twist, by default the reference's at its start;
+    an elastic platform starts with its static deflection unless the start has elastic coordinates.
+    `wrench` on the platform: (..., 6), a function of times (n,) → (n, 6), or a list of such.
+
+    The controller acts every `period` seconds and its command is held in between; None: it acts
+    without pause. `integrator`: "rk4", with fixed steps of `step` (default: the period, or 1 ms),
+    inside the engine where it can; or an adaptive solver of SciPy's, one simulation at a time:
+    "DOP853", "RK45", "Radau", "BDF", "LSODA" with `rtol` and `atol`. `record` (s): time between
+    what is kept, a whole number of steps. `seeds` (...): one a simulation, for the sensors' noise;
+    by default they are numbered.
+
+    A simulation ends early where the robot has no answer (out of reach, singular), at events of the
+    kinds in `stop_on` ("stroke", "singularity"), and at Ctrl-C; what was computed is kept, and the
+    result says so: `partial`, `stops`. `progress` is called with the part that is done.
+    """
+    robots = [robot] if isinstance(robot, Robot) else list(robot)
+    if not robots or not all(isinstance(one, Robot) for one in robots):
+        raise InputError("robot is a gough.Robot, or a list with one a simulation")
+    law, path = controller_of(controller), reference_of(reference)
+    shapes = {
+        "robot": () if isinstance(robot, Robot) else (len(robots),),
+        "reference": path.shape,
+        "start": () if start is None else start.shape,
+        "seeds": np.shape(seeds) if seeds is not None else (),
+        "wrench": () if wrench is None or callable(wrench) else _wrench_shape(wrench),
+    }
+    try:
+        shape = np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        told = ", ".join(f"{name} {one}" for name, one in shapes.items() if one)
+        raise InputError(f"the batch axes do not fit each other: {told}") from None
+    timing = _timing(path, duration, period, step, record, integrator)
+    unknown = set(stop_on) - {"stroke", "singularity"}
+    if unknown:
+        raise InputError(f"stop_on knows {', '.join(KINDS[:2])}, not {sorted(unknown)[0]!r}")
+    rows = math.prod(shape)
+    whole = _Whole(
+        [robots[0]] * rows if len(robots) == 1 else _spread(robots, shape),
+        law,
+        path,
+        _rows_of(start, shape),
+        wrench_of(wrench, shape),
+        _seeds(seeds, shape),
+        shape,
+    )
+    checked = Sensors() if sensors is None else sensors
+    drives = Actuators() if actuators is None else actuators
+    _check(checked, drives, timing, period, integrator)
+    if not (0 < rtol < 1 and 0 < atol < 1):
+        raise InputError(f"rtol and atol must be between 0 and 1, not {rtol:g} and {atol:g}")
+    parts: list[tuple[Array, Scenario, Record]] = []
+    interrupted = False
+    groups = _groups(whole.robots) or [(robots[0], np.zeros(0, dtype=np.intp))]
+    for number, (plant_robot, chosen) in enumerate(groups):
+
+        def advance(part: float, number: int = number) -> None:
+            if progress is not None:
+                progress((number + part) / len(groups))
+
+        scenario = whole.scenario(
+            plant_robot, chosen, friction, drives, checked, timing, frozenset(stop_on), advance
+        )
+        scenario = replace(scenario, method=integrator, tolerances=(rtol, atol))
+        _check_size(scenario, rows)
+        kept = Record.of(scenario)
+        parts.append((chosen, scenario, kept))
+        try:
+            _run(scenario, kept)
+        except KeyboardInterrupt:
+            interrupted = True
+        _blame(scenario, kept)
+        if interrupted:
+            break
+    return Simulation.of(shape, rows, parts, interrupted)
+
+
+def _run(scenario: Scenario, record: Record) -> None:
+    if not scenario.rows:
+        record.filled = len(record.times)
+    elif scenario.method != "rk4":
+        stepwise.run_adaptive(scenario, record)
+    elif compiled.possible(scenario):
+        compiled.run(scenario, record)
+    else:
+        stepwise.run_fixed(scenario, record)
+
+
+def _blame(scenario: Scenario, record: Record) -> None:
+    """Name the legs for which simulations stopped."""
+    for row, stop in scenario.monitor.stops.items():
+        if stop.leg is not None or scenario.plant.modes:
+            continue
+        place = int(np.searchsorted(record.times, stop.time + 1e-9 * scenario.step, "right")) - 1
+        last = Motion(*(record.values[name][place, row] for name in ("position", "rotation")))
+        start = scenario.start.motion[row]
+        found = with_culprit(stop, scenario.plant.robot, start, last)
+        scenario.monitor.stops[row] = found
+
+
+@dataclass(frozen=True)
+class _Timing:
+    begin: float
+    step: float
+    steps: int
+    every: int | None
+    record_every: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Whole:
+    """All simulations, of which groups have one robot."""
+
+    robots: list[Robot]
+    controller: Controller
+    reference: Reference
+    start: Motion | None
+    wrench: Any
+    seeds: Array
+    shape: tuple[int, ...]
+
+    def scenario(
+        self,
+        robot: Robot,
+        chosen: Array,
+        friction: bool,
+        actuators: Actuators,
+        sensors: Sensors,
+        timing: _Timing,
+        stop_on: frozenset[str],
+        progress: Progress,
+    ) -> Scenario:
+        """Some rows with one robot."""
+        own = self.controller.model
+        if own is not None and own.leg_count != robot.leg_count:
+            raise InputError(
+                f"the controller's model has {own.leg_count} legs, the plant {robot.leg_count}"
+            )
+        actuators.limits(robot.leg_count)
+        self.controller.gains(robot)
+        given = self.wrench
+
+        def wrench(times: Array) -> Array:
+            value = given(times)
+            return np.asarray(value if value.shape[1] == 1 else value[:, chosen])
+
+        own_path = _index(self.reference.shape, self.shape)[chosen]
+
+        def at(times: Array) -> Motion:
+            motion = self.reference.at(times)
+            return motion if motion.shape[1] == 1 else motion[:, own_path]
+
+        plant = Plant(robot, actuators, friction, None if given is None else wrench)
+        rows = len(chosen)
+        start = at(np.array([timing.begin]))[0] if self.start is None else self.start
+        if self.start is not None and len(start) > 1:
+            start = start[chosen]
+        drive = np.zeros((rows, robot.leg_count if actuators.lag else 0))
+        modes = plant.modes
+        if start.modes not in (0, modes):
+            raise InputError(f"start has {start.modes} elastic coordinates, the robot {modes}")
+        elastic, elastic_velocity = start.elastic, start.elastic_velocity
+        if start.modes != modes:
+            elastic = robot.static_deflection(start).elastic
+            elastic_velocity = np.zeros_like(elastic)
+        fields = {name: getattr(start, name) for name in FIELDS[:4]}
+        fields |= {"elastic": elastic, "elastic_velocity": elastic_velocity}
+        fields |= {"works": np.zeros((1, 3)), "drive": drive}
+        state = State(
+            **{
+                name: np.array(np.broadcast_to(one, (rows, *one.shape[1:])))
+                for name, one in fields.items()
+            }
+        )
+        robot.direct_dynamics(state.motion, np.zeros(robot.leg_count), friction=False)
+        limits = robot.description.limits
+        laws = robot.machine.friction
+        coulomb = np.any(laws.slider_coulomb) or np.any(laws.screw_drag)
+        sharp = bool(friction and coulomb and np.any(laws.width == 0))
+        monitor = Monitor(limits.shortest, limits.longest, sharp, stop_on)
+        return Scenario(
+            plant,
+            self.controller,
+            self.reference._replace(at=at),
+            sensors,
+            self.seeds[chosen],
+            state,
+            timing.begin,
+            timing.step,
+            timing.steps,
+            timing.every,
+            timing.record_every,
+            "rk4",
+            (0.0, 0.0),
+            monitor,
+            progress,
+        )
+
+
+def _timing(
+    path: Reference,
+    duration: float | None,
+    period: float | None,
+    step: float | None,
+    record: float | None,
+    integrator: str,
+) -> _Timing:
+    """Steps, samples and records: whole numbers of each other."""
+    known = ("rk4", *SOLVERS)
+    if integrator not in known:
+        near = difflib.get_close_matches(str(integrator), known, 1, cutoff=0.0)[0]
+        raise InputError(f"no integrator {integrator!r}; the nearest is {near!r}")
+    if duration is None:
+        duration = path.duration
+    if duration is None:
+        raise InputError("a pose to hold has no duration: give duration, in s")
+    for name, value in {
+        "duration": duration,
+        "period": period,
+        "step": step,
+        "record": record,
+    }.items():
+        if value is not None and not (_is_number(value) and 0 < value < math.inf):
+            raise InputError(f"{name} is {value!r}, must be a positive time in s")
+    fine = step or period or 1e-3
+    if integrator != "rk4":
+        fine = period or record or 1e-3
+    every = None if period is None else _whole("period", period, "step", fine)
+    kept = 1 if record is None else _whole("record", record, "step", fine)
+    if record is None and every is not None:
+        kept = every
+    steps = math.floor(duration / fine * (1 + 1e-12) + WHOLE)
+    steps -= steps % (every or 1)
+    if steps < 1:
+        raise InputError(f"duration is {duration:g} s, shorter than a step or period")
+    if steps > MOST_STEPS:
+        raise InputError(f"{steps:g} steps; at most {MOST_STEPS:g}")
+    return _Timing(path.start, fine, steps, every, kept)
+
+
+def _check(
+    sensors: Sensors, drives: Actuators, timing: _Timing, period: float | None, integrator: str
+) -> None:
+    if period is None and not (sensors.exact and not sensors.delay):
+        raise InputError("sensors with steps, noise or delay need a controller with a period")
+    if period is not None and sensors.delay:
+        _whole("sensors: delay", sensors.delay, "period", period)
+    if drives.lag and integrator == "rk4" and timing.step > 2 * drives.lag:
+        raise InputError(
+            f"actuators: lag {drives.lag:g} s is too short for steps of {timing.step:g} s; "
+            "rk4 is stable up to steps of twice the lag"
+        )
+
+
+def _check_size(scenario: Scenario, rows: int) -> None:
+    legs, modes = scenario.plant.robot.leg_count, scenario.plant.modes
+    records = scenario.steps // scenario.record_every + 1
+    size = 8.0 * records * rows * (21 + 2 * legs + 2 * modes)
+    if size > LARGEST:
+        raise InputError(
+            f"{rows} simulations with {records} records each take {size / 1e9:.1f} GB, limit "
+            f"{LARGEST / 1e9:.0f} GB: keep less with record="
+        )
+
+
+def _whole(name: str, value: float, unit: str, size: float) -> int:
+    ratio = value / size
+    count = round(ratio)
+    if count < 1 or abs(ratio - count) > WHOLE * count:
+        raise InputError(f"{name} {value:g} s is not a whole number of {unit}s of {size:g} s")
+    return count
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _wrench_shape(wrench: Any) -> tuple[int, ...]:
+    if isinstance(wrench, Sequence) and wrench and all(callable(one) for one in wrench):
+        return ()
+    return tuple(np.shape(wrench)[:-1])
+
+
+def _rows_of(start: Motion | None, shape: tuple[int, ...]) -> Motion | None:
+    if start is None:
+        return None
+    if not isinstance(start, Motion):
+        raise InputError(f"start is a {type(start).__name__}, must be a Motion")
+    if not start.shape:
+        return start.reshape(1)
+    return start.reshape(math.prod(start.shape))[_index(start.shape, shape)]
+
+
+def _index(own: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+    """Which entry of a smaller batch each simulation uses, flat."""
+    return np.broadcast_to(np.arange(math.prod(own)).reshape(own), shape).reshape(-1)
+
+
+def _seeds(seeds: ArrayLike | None, shape: tuple[int, ...]) -> Array:
+    if seeds is None:
+        return np.arange(math.prod(shape))
+    array = np.asarray(seeds)
+    if array.dtype.kind not in "iu" or np.any(array < 0):
+        raise InputError("seeds are whole numbers, not negative")
+    return np.broadcast_to(array, shape).reshape(-1)
+
+
+def _spread(robots: list[Robot], shape: tuple[int, ...]) -> list[Robot]:
+    return [robots[i] for i in _index((len(robots),), shape)]
+
+
+def _groups(robots: list[Robot]) -> list[tuple[Robot, Array]]:
+    """Rows by robot."""
+    groups: dict[int, tuple[Robot, list[int]]] = {}
+    for row, robot in enumerate(robots):
+        groups.setdefault(id(robot), (robot, []))[1].append(row)
+    return [(robot, np.array(rows)) for robot, rows in groups.values()]

@@ -1,0 +1,309 @@
+"""The plant: a robot with its drives, as a differential equation without redundant coordinates.
+
+A row of numbers holds a simulation's state while it is integrated, in the order of `LAYOUT`:
+
+    y = (p, g, v, ω, works, drive forces, q_e, q̇_e)
+
+The rotation is R = C(g) R_anchor with Rodrigues' vector g (`gough.simulation.attitude`); integrators
+move the anchor along before g grows, so there is nothing to drift: R is a rotation to rounding always.
+Works are ∫ Σ Γ q̇ dt, ∫ wrench·ξ dt and the energy lost to friction and modal damping, J.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gough.dynamics import scale
+from gough.engine.execute import with_friction
+from gough.errors import ConvergenceError, Failure, SampleError
+from gough.friction import WORST_RESIDUAL
+from gough.motion import Array, Motion
+from gough.simulation import programs
+from gough.simulation.actuators import UNLIMITED, Actuators, at_speed, within
+from gough.simulation.attitude import gibbs_rate, turned_rows
+from gough.simulation.sensors import Reading, Sensors, reading, rounded
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+RIGID = 15
+"""Numbers before the drives': p, g, v, ω, three works."""
+NOTHING = np.zeros((1, 3))
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """States of simulations, (rows, ...) each."""
+
+    position: Array
+    rotation: Array
+    velocity: Array
+    angular_velocity: Array
+    works: Array
+    """(rows, 3), see the module."""
+    drive: Array
+    """(rows, legs) forces of lagging drives, (rows, 0) of others."""
+    elastic: Array
+    elastic_velocity: Array
+
+    @property
+    def motion(self) -> Motion:
+        """Where the platform is and how it moves."""
+        return Motion(
+            self.position,
+            self.rotation,
+            self.velocity,
+            self.angular_velocity,
+            elastic=self.elastic,
+            elastic_velocity=self.elastic_velocity,
+        )
+
+    def numbers(self) -> Array:
+        """y (rows, n) with the anchor where the platform is: g = 0."""
+        parts = (self.position, 0 * self.position, self.velocity, self.angular_velocity)
+        rest = (self.works, self.drive, self.elastic, self.elastic_velocity)
+        return np.concatenate([*parts, *rest], axis=1)
+
+    def at(self, y: Array) -> State:
+        """The state of numbers (rows, n) whose anchor is this state's rotation."""
+        legs, modes = self.drive.shape[1], self.elastic.shape[1]
+        drives, elastics = RIGID + legs, RIGID + legs + modes
+        gibbs, velocity, omega, works = y[:, 3:6], y[:, 6:9], y[:, 9:12], y[:, 12:RIGID]
+        return State(
+            y[:, :3],
+            turned_rows(gibbs, self.rotation),
+            velocity,
+            omega,
+            works,
+            y[:, RIGID:drives],
+            y[:, drives:elastics],
+            y[:, elastics:],
+        )
+
+    def __getitem__(self, rows: slice | Array) -> State:
+        return State(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+
+class Rates(NamedTuple):
+    """How a state changes."""
+
+    rate: Array
+    """dy/dt (rows, n); NaN in rows that have none."""
+    applied: Array
+    """Γ (rows, legs), N."""
+    troubles: dict[int, SampleError]
+    """Rows without an answer, and why."""
+
+
+class Watched(NamedTuple):
+    """What is looked at along the way, (rows, ...)."""
+
+    q: Array
+    qd: Array
+    conditioning: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Plant:
+    """A robot with its drives, friction and the wrench on its platform over time."""
+
+    robot: Robot
+    actuators: Actuators
+    friction: bool
+    wrench: Callable[[Array], Array] | None
+    """At times (n,): (n, rows or 1, 6); None: there is none."""
+
+    @cached_property
+    def limits(self) -> tuple[Array, Array]:
+        """Force (N) and speed (m/s) limits of the drives, (legs,)."""
+        return self.actuators.limits(self.robot.leg_count)
+
+    @cached_property
+    def modes(self) -> int:
+        """Number of elastic coordinates."""
+        return self.robot.modes
+
+    @cached_property
+    def rubs(self) -> bool:
+        """There is friction in this simulation."""
+        return self.friction and not self.robot.machine.friction.none
+
+    def rates(self, time: float, state: State, gibbs: Array, command: Array) -> Rates:
+        """dy/dt and the applied forces under a command (rows, legs)."""
+        compute = self._flexible if self.modes else self._rigid
+        wrench = None if self.wrench is None else self.wrench(np.array([time]))[0]
+        return compute(state, gibbs, command, wrench)
+
+    @cached_property
+    def constants(self) -> dict[str, Array]:
+        """Inputs of `programs.rates` that never change, (1, ...): limits where there are any, lag."""
+        force, speed = self.limits
+        constants = {}
+        if np.any(force < UNLIMITED):
+            constants["force_limit"] = force[np.newaxis]
+        if np.any(speed < UNLIMITED):
+            constants["speed_limit"] = speed[np.newaxis]
+        if self.actuators.lag:
+            constants["lag"] = np.full((1, 1), self.actuators.lag)
+        return constants
+
+    def _rigid(self, state: State, gibbs: Array, command: Array, wrench: Array | None) -> Rates:
+        rows = len(state.position)
+        fields = _fields(state) | {"gibbs": gibbs, "command": command} | self.constants
+        if wrench is not None:
+            fields["wrench"] = wrench
+        if self.actuators.lag:
+            fields["drive"] = state.drive
+        residual = None
+        if self.rubs:
+            friction = self.robot.machine.friction
+            run = self.robot.executor
+            found, residual = with_friction(run, programs.rates, rows, fields, friction)
+        else:
+            found = self.robot.executor(programs.rates, rows, fields)
+        troubles: dict[int, SampleError] = {}
+        if not found["margin"].min(initial=np.inf) > 0:
+            for row in np.flatnonzero(~(found["margin"] > 0)):
+                trouble = self._trouble(state[row : row + 1], found["applied"][row])
+                if trouble is not None:
+                    troubles[int(row)] = trouble
+        if residual is not None:
+            for row in np.flatnonzero(~(residual <= WORST_RESIDUAL)):
+                reason = f"friction finds no loads that agree with it: residual {residual[row]:.2g}"
+                failure = Failure((), None, f"{reason}, limit {WORST_RESIDUAL:g}")
+                troubles.setdefault(int(row), ConvergenceError([failure]))
+        return _rates(found["rate"], found["applied"], troubles)
+
+    def _flexible(self, state: State, gibbs: Array, command: Array, wrench: Array | None) -> Rates:
+        """The same through the robot's own methods, for platforms with any number of modes.
+
+        Friction power: what goes in less ξᵀ (M ξ̇ + b), which holds no friction.
+        """
+        robot, motion = self.robot, state.motion
+        wrench = np.zeros((1, 6)) if wrench is None else wrench
+        legs = robot.inverse_kinematics(motion, on_error="nan")
+        force, speed = self.limits
+        wanted = within(command, force)
+        lag = self.actuators.lag
+        applied = at_speed(state.drive if lag else wanted, legs.qd, speed)
+        found = robot.direct_dynamics(motion, applied, wrench, self.friction, on_error="nan")
+        troubles: dict[int, SampleError] = {}
+        for row in np.flatnonzero(np.isnan(found.linear).any(axis=1)):
+            trouble = self._trouble(state[row : row + 1], applied[row])
+            if trouble is not None:
+                troubles[int(row)] = trouble
+        twist = np.concatenate(
+            [state.velocity, state.angular_velocity, state.elastic_velocity], axis=1
+        )
+        change = np.concatenate([found.linear, found.angular, found.elastic], axis=1)
+        pushing = np.sum(applied * legs.qd, axis=1)
+        pushed = np.sum(wrench * twist[:, :6], axis=1) + self._modal_power(state, wrench)
+        lost = self._damped(state)
+        if self.rubs:
+            mass, bias = (
+                model(motion, on_error="nan") for model in (robot.mass_matrix, robot.bias)
+            )
+            stored = np.einsum("ni,nij,nj->n", twist, mass, change) + np.sum(twist * bias, axis=1)
+            lost = lost + pushing + pushed - stored
+        parts = [
+            state.velocity,
+            gibbs_rate(gibbs.T, state.angular_velocity.T).T,
+            found.linear,
+            found.angular,
+            np.stack([pushing, pushed, lost], axis=1),
+            (wanted - state.drive) / lag if lag else state.drive,
+            state.elastic_velocity,
+            found.elastic,
+        ]
+        return _rates(np.concatenate(parts, axis=1), applied, troubles)
+
+    def _modal_power(self, state: State, wrench: Array) -> Array:
+        """Power of the wrench on the modes: (φ_o q̇_e)·Rᵀ f + (ψ_o q̇_e)·Rᵀ m, W."""
+        power = np.zeros(len(state.position))
+        body = self.robot.description.modal
+        if body is None:
+            return power
+        both = (body.origin_shapes, body.origin_rotations)
+        for shapes, part in zip(both, (wrench[:, :3], wrench[:, 3:]), strict=True):
+            if shapes is not None:
+                moving = state.elastic_velocity @ shapes.T
+                power += np.einsum("ni,nij,nj->n", part, state.rotation, moving)
+        return power
+
+    def _damped(self, state: State) -> Array:
+        """Power of the modal damping q̇_eᵀ D q̇_e, W."""
+        if not self.modes:
+            return np.zeros(len(state.position))
+        damping = np.asarray(self.robot.platform.damping)
+        matrix = np.diag(damping) if damping.ndim == 1 else damping
+        rate = state.elastic_velocity
+        return np.asarray(np.einsum("ni,ij,nj->n", rate, matrix, rate))
+
+    def _trouble(self, state: State, applied: Array) -> SampleError | None:
+        """Why a state has no acceleration; None if it has one after all."""
+        try:
+            self.robot.direct_dynamics(state.motion[0], applied, None, self.friction)
+        except SampleError as error:
+            return error
+        return None
+
+    def watch(self, state: State) -> Watched:
+        """q, q̇ and the signed conditioning of J."""
+        if not self.modes:
+            found = self.robot.executor(programs.watch, len(state.position), _fields(state))
+            return Watched(found["q"], found["qd"], found["conditioning"])
+        legs = self.robot.inverse_kinematics(state.motion, on_error="nan")
+        jacobian = self._jacobian(state)
+        return Watched(legs.q, legs.qd, programs.conditioning(jacobian, scale(self.robot.machine)))
+
+    def _jacobian(self, state: State) -> Array:
+        """J of the rigid motion, component axes first: (legs, 6, rows)."""
+        rows = self.robot.jacobian(state.motion, on_error="nan")[..., :6]
+        return np.moveaxis(rows, 0, -1)
+
+    def sense(self, state: State, sensors: Sensors, noise: Array) -> Reading:
+        """What the sensors say, rows first; noise (rows, 2, legs)."""
+        if sensors.exact:
+            seen = self.watch(state)
+            return Reading(seen.q, seen.qd, *_platform(state))
+        steps = sensors.steps
+        if not self.modes:
+            fields = _fields(state) | {"noise": noise, "steps": steps[np.newaxis]}
+            return Reading(**self.robot.executor(programs.sense, len(state.position), fields))
+        seen = self.watch(state)
+        q = rounded(seen.q + noise[:, 0], steps[0], steps[1])
+        qd = rounded(seen.qd + noise[:, 1], steps[2], steps[3])
+        parts = (seen.q, seen.qd, *_platform(state))
+        true = Reading(*(np.moveaxis(value, 0, -1) for value in parts))
+        found = reading(true, q.T, qd.T, self._jacobian(state), scale(self.robot.machine))
+        return Reading(*(np.moveaxis(value, -1, 0) for value in found))
+
+
+def at_rest_drives(state: State, command: Array, actuators: Actuators) -> State:
+    """The state with lagging drives at the forces of a first command."""
+    if not actuators.lag:
+        return state
+    force, _ = actuators.limits(command.shape[1])
+    return replace(state, drive=within(command, force))
+
+
+def _platform(state: State) -> tuple[Array, Array, Array, Array]:
+    return state.position, state.rotation, state.velocity, state.angular_velocity
+
+
+def _fields(state: State) -> dict[str, Array]:
+    """The state's part of a program's inputs."""
+    names = ("position", "rotation", "velocity", "angular_velocity")
+    fields = dict(zip(names, _platform(state), strict=True))
+    return fields | {"acceleration": NOTHING, "angular_acceleration": NOTHING}
+
+
+def _rates(rate: Array, applied: Array, troubles: dict[int, SampleError]) -> Rates:
+    if troubles:
+        rate[list(troubles)] = np.nan
+    return Rates(rate, applied, troubles)

@@ -1,0 +1,329 @@
+"""The closed loop as programs: what the plant does, what sensors read, what controllers command.
+
+Pure functions of a robot's numbers, a state and further inputs, samples on the last axis, as in
+`gough.programs`: they run on NumPy batches and, compiled, one after the other in the engine's loop.
+Rigid platforms. World axes, SI units.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+
+from gough import dynamics, programs
+from gough.dynamics import Machine, State
+from gough.friction import Loads
+from gough.linear import factor, least_squares
+from gough.platforms import rigid
+from gough.programs import Outputs
+from gough.simulation.actuators import at_speed, within
+from gough.simulation.attitude import gibbs_rate, orthonormal, rotation_error, turned
+from gough.simulation.sensors import Reading, reading, rounded
+from gough.vectors import Components, copysign, dot, maximum, minimum, or_one
+
+WORKS = ("actuator_work", "wrench_work", "loss")
+"""Integrals that a simulation carries, J: ∫ Σ Γ q̇ dt, ∫ wrench·ξ dt, ∫ friction power dt."""
+
+
+def watch(machine: Machine, state: State) -> Outputs:
+    """What is looked at after every step: q, q̇ and how far the robot is from singular.
+
+    `conditioning` is min |R_kk|/max |R_kk| of J = Q R, signed as det J: it passes through zero where
+    a robot of six legs is singular.
+    """
+    tips, legs = dynamics.coasting(machine, state)
+    rows = np.moveaxis(rigid.jacobian_rows(tips, legs.w), 0, 1)
+    nearness = conditioning(rows, dynamics.scale(machine))
+    return {"q": legs.q, "qd": legs.qd, "conditioning": nearness}
+
+
+def conditioning(jacobian: Components, scale: Components) -> Components:
+    """min |R_kk|/max |R_kk| of J (legs, 6, samples) = Q R, columns scaled; of six legs signed."""
+    factors = factor(jacobian, scale)
+    if len(jacobian) > 6:
+        return factors.health
+    signed: Components = copysign(factors.health, reduce(np.multiply, factors.per_diagonal))
+    return signed
+
+
+def sense(machine: Machine, state: State, noise: Components, steps: Components) -> Outputs:
+    """Readings of sensors; noise (2, legs) in m and m/s, `Sensors.steps` (4,)."""
+    tips, legs = dynamics.coasting(machine, state)
+    q = rounded(legs.q + noise[0], steps[0], steps[1])
+    qd = rounded(legs.qd + noise[1], steps[2], steps[3])
+    true = Reading(legs.q, legs.qd, *(value[..., 0, :] for value in state[:4]))
+    rows = np.moveaxis(rigid.jacobian_rows(tips, legs.w), 0, 1)
+    return reading(true, q, qd, rows, dynamics.scale(machine))._asdict()
+
+
+def rates(
+    machine: Machine,
+    state: State,
+    gibbs: Components,
+    command: Components,
+    wrench: Components | None = None,
+    force_limit: Components | None = None,
+    speed_limit: Components | None = None,
+    loads: Components | None = None,
+    drive: Components | None = None,
+    lag: Components | None = None,
+) -> Outputs:
+    """Time derivatives of a simulation's state: (v, ġ, v̇, ω̇, works, drive forces).
+
+    `drive` (legs,) are the lagging drives' forces; without, drives follow the command at once.
+    The works' are Σ Γ q̇, wrench·ξ and the friction power −(f_s q̇ + m_u·ω_l + m_p·(ω_l − ω)).
+    """
+    _, legs = dynamics.coasting(machine, state)
+    wanted = command if force_limit is None else within(command, force_limit)
+    applied = wanted if drive is None else drive
+    if speed_limit is not None:
+        applied = at_speed(applied, legs.qd, speed_limit)
+    push = 0 * _six(state) if wrench is None else wrench
+    found = programs.direct_dynamics(machine, state, applied, push, loads)
+    velocity, omega = state.velocity[:, 0], state.angular_velocity[:, 0]
+    works = [
+        (applied * legs.qd).sum(axis=0),
+        dot(push[:3], velocity) + dot(push[3:], omega),
+        0 * velocity[0],
+    ]
+    if loads is not None:
+        feel = Loads(loads[0], loads[1], loads[2])
+        rubbing = dynamics.rubbing_under(machine, state.angular_velocity, legs, feel)
+        relative = legs.link_angular_velocity - state.angular_velocity
+        lost = rubbing.slider * legs.qd + dot(rubbing.universal, legs.link_angular_velocity)
+        works[2] = -(lost + dot(rubbing.spherical, relative)).sum(axis=0)
+    parts = [velocity, gibbs_rate(gibbs, omega), found["linear"], found["angular"], np.stack(works)]
+    if drive is not None:
+        parts.append((wanted - drive) / lag)
+    outputs = {"rate": np.concatenate(parts), "applied": applied, "margin": found["margin"]}
+    return outputs | {name: found[name] for name in ("caused", "vectors") if name in found}
+
+
+def stage(
+    machine: Machine,
+    state: State,
+    before: Components,
+    ahead: Components,
+    command: Components,
+    wrench: Components | None = None,
+    force_limit: Components | None = None,
+    speed_limit: Components | None = None,
+    loads: Components | None = None,
+    drive: Components | None = None,
+    lag: Components | None = None,
+) -> Outputs:
+    """Rates of a stage of Runge and Kutta's method: at y = start + a h k, k those of the one before.
+
+    The state, and `drive`, are the step's start; `ahead` () is a h. The rotation goes by Rodrigues'
+    vector from the start (Munthe-Kaas). `residual`: disagreement of the friction loads.
+    """
+    change = ahead * before
+    moved = _moved(state, change)
+    pulled = None if drive is None else drive + change[15:]
+    found = rates(
+        machine,
+        moved,
+        change[3:6],
+        command,
+        wrench,
+        force_limit,
+        speed_limit,
+        loads,
+        pulled,
+        lag,
+    )
+    outputs = {name: found[name] for name in ("rate", "applied", "margin")}
+    if loads is not None:
+        largest = reduce(maximum, [one for kind in found["caused"] for one in kind])
+        apart = [one for kind in abs(found["caused"] - loads) for one in kind]
+        outputs["caused"] = found["caused"]
+        outputs["residual"] = reduce(maximum, apart) / or_one(largest)
+    return outputs
+
+
+def stage_state(machine: Machine, state: State, before: Components, ahead: Components) -> Outputs:
+    """Pose and twist of a stage, for a controller that acts without pause."""
+    moved = _moved(state, ahead * before)
+    names = ("position", "rotation", "velocity", "angular_velocity")
+    return {name: getattr(moved, name)[..., 0, :] for name in names}
+
+
+def finish(
+    machine: Machine,
+    state: State,
+    works: Components,
+    step: Components,
+    rate_1: Components,
+    rate_2: Components,
+    rate_3: Components,
+    rate_4: Components,
+    margin_1: Components,
+    margin_2: Components,
+    margin_3: Components,
+    margin_4: Components,
+    drive: Components | None = None,
+) -> Outputs:
+    """The end of a step, y + h (k1 + 2 k2 + 2 k3 + k4)/6, and the worst of the stages' margins."""
+    change = step / 6 * (rate_1 + 2 * (rate_2 + rate_3) + rate_4)
+    moved = _moved(state, change)
+    outputs = {
+        "position": moved.position[:, 0],
+        "rotation": orthonormal(moved.rotation[:, :, 0]),
+        "velocity": moved.velocity[:, 0],
+        "angular_velocity": moved.angular_velocity[:, 0],
+        "works": works + change[12:15],
+        "worst_margin": reduce(minimum, (margin_1, margin_2, margin_3, margin_4)),
+    }
+    if drive is not None:
+        outputs["drive"] = drive + change[15:]
+    return outputs
+
+
+def worst_residual(
+    machine: Machine,
+    state: State,
+    residual_1: Components,
+    residual_2: Components,
+    residual_3: Components,
+    residual_4: Components,
+) -> Outputs:
+    """The largest disagreement of friction loads in a step's stages."""
+    return {"unsettled": reduce(maximum, (residual_1, residual_2, residual_3, residual_4))}
+
+
+def _moved(state: State, change: Components) -> State:
+    """The state at y + change."""
+    return state._replace(
+        position=state.position + change[:3, np.newaxis],
+        rotation=turned(change[3:6], state.rotation[:, :, 0])[:, :, np.newaxis],
+        velocity=state.velocity + change[6:9, np.newaxis],
+        angular_velocity=state.angular_velocity + change[9:12, np.newaxis],
+    )
+
+
+def given_forces(machine: Machine, state: State, feedforward: Components) -> Outputs:
+    """Γ as given."""
+    return {"command": feedforward}
+
+
+def leg_law(
+    machine: Machine,
+    state: State,
+    q: Components,
+    qd: Components,
+    goal_q: Components,
+    goal_qd: Components,
+    stiffness: Components,
+    damping: Components,
+    feedforward: Components,
+) -> Outputs:
+    """Γ = K (q_r − q) + D (q̇_r − q̇) + feedforward."""
+    return {"command": stiffness * (goal_q - q) + damping * (goal_qd - qd) + feedforward}
+
+
+def leg_law_with_gravity(
+    machine: Machine,
+    state: State,
+    q: Components,
+    qd: Components,
+    goal_q: Components,
+    goal_qd: Components,
+    stiffness: Components,
+    damping: Components,
+    feedforward: Components,
+) -> Outputs:
+    """`leg_law` and the forces that hold the model still in the measured pose."""
+    zero = 0 * state.velocity
+    still = state._replace(
+        velocity=zero, angular_velocity=zero, acceleration=zero, angular_acceleration=zero
+    )
+    held = dynamics.inverse(machine, still, 0 * _six(state)).forces
+    law = leg_law(machine, state, q, qd, goal_q, goal_qd, stiffness, damping, feedforward)
+    return {"command": law["command"] + held}
+
+
+def platform_law(
+    machine: Machine,
+    state: State,
+    goal_position: Components,
+    goal_rotation: Components,
+    goal_velocity: Components,
+    goal_angular_velocity: Components,
+    stiffness: Components,
+    damping: Components,
+    feedforward: Components,
+) -> Outputs:
+    """Computed torque on the platform: the model's inverse dynamics of `wanted_acceleration`.
+
+    The state is the measured one, its acceleration the reference's.
+    """
+    wanted = wanted_acceleration(
+        state,
+        goal_position,
+        goal_rotation,
+        goal_velocity,
+        goal_angular_velocity,
+        stiffness,
+        damping,
+    )
+    forces = dynamics.inverse(machine, _accelerated(state, wanted), 0 * _six(state)).forces
+    return {"command": forces + feedforward}
+
+
+def wanted_acceleration(
+    state: State,
+    goal_position: Components,
+    goal_rotation: Components,
+    goal_velocity: Components,
+    goal_angular_velocity: Components,
+    stiffness: Components,
+    damping: Components,
+) -> Components:
+    """(v̇, ω̇) of a computed torque controller of the platform, (6, samples).
+
+    v̇ = v̇_r + D (v_r − v) + K (p_r − p),    ω̇ = ω̇_r + D (ω_r − ω) + K e,    e = 2 sin(φ/2) n
+
+    of the turn φ about n that is left to go; K in 1/s², D in 1/s.
+    """
+    position, rotation, velocity, omega, linear, angular = (one[..., 0, :] for one in state)
+    apart = np.concatenate([goal_position - position, rotation_error(goal_rotation, rotation)])
+    slower = np.concatenate([goal_velocity - velocity, goal_angular_velocity - omega])
+    wanted: Components = np.concatenate([linear, angular]) + damping * slower + stiffness * apart
+    return wanted
+
+
+def leg_acceleration_law(
+    machine: Machine,
+    state: State,
+    q: Components,
+    qd: Components,
+    goal_q: Components,
+    goal_qd: Components,
+    goal_qdd: Components,
+    stiffness: Components,
+    damping: Components,
+    feedforward: Components,
+) -> Outputs:
+    """Computed torque on the legs: q̈ = q̈_r + D (q̇_r − q̇) + K (q_r − q), ξ̇ = J⁺ (q̈ − J̇ ξ).
+
+    Γ is the model's inverse dynamics of ξ̇ in the measured state; K in 1/s², D in 1/s.
+    """
+    resting = dynamics.without_acceleration(state)
+    tips, legs = dynamics.moving(machine, resting)
+    rows = np.moveaxis(rigid.jacobian_rows(tips, legs.w), 0, 1)
+    wanted = goal_qdd + damping * (goal_qd - qd) + stiffness * (goal_q - q)
+    twist_rate = least_squares(factor(rows, dynamics.scale(machine)), wanted - legs.qdd)
+    moved = _accelerated(state, twist_rate)
+    return {"command": dynamics.inverse(machine, moved, 0 * _six(state)).forces + feedforward}
+
+
+def _accelerated(state: State, rate: Components) -> State:
+    return state._replace(
+        acceleration=rate[:3, np.newaxis], angular_acceleration=rate[3:, np.newaxis]
+    )
+
+
+def _six(state: State) -> Components:
+    """A wrench's shape."""
+    return np.concatenate([state.velocity, state.angular_velocity])[:, 0]

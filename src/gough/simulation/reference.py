@@ -1,0 +1,64 @@
+"""References: what the platform is asked to do, for one simulation or one each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gough.errors import InputError
+from gough.motion import Array, Motion
+from gough.trajectories import Spline, Trajectory
+
+
+class Reference(NamedTuple):
+    """A reference over time."""
+
+    at: Callable[[Array], Motion]
+    """The motion (n, rows or 1), with its time, at times (n,)."""
+    shape: tuple[int, ...]
+    """Batch shape of the simulations it asks for."""
+    start: float
+    duration: float | None
+    """None of a pose to hold."""
+
+
+def reference_of(given: Any) -> Reference:
+    """A trajectory; a motion: timed samples (n,), or poses to hold; or a list of these, one a row."""
+    if isinstance(given, Trajectory):
+        return Reference(
+            lambda t: given(t[:, np.newaxis]), (), float(given.start_time), float(given.duration)
+        )
+    if isinstance(given, Motion):
+        if given.time is not None:
+            if len(given.shape) != 1:
+                raise InputError(f"reference: timed samples of shape {given.shape}, need (n,)")
+            return reference_of(Spline(given.time, given))
+        return Reference(lambda t: _held(given, t), given.shape, 0.0, None)
+    if isinstance(given, Sequence) and given and not isinstance(given, str):
+        parts = [reference_of(one) for one in given]
+        if any(one.shape for one in parts):
+            raise InputError("reference: a list holds one trajectory or pose a simulation")
+        times = [one.duration for one in parts if one.duration is not None]
+        return Reference(
+            lambda t: Motion.concatenate([one.at(t) for one in parts], axis=1),
+            (len(parts),),
+            max(one.start for one in parts),
+            min(times, default=None),
+        )
+    kind = type(given).__name__
+    raise InputError(f"reference is a {kind}, must be a trajectory, a Motion, or a list of them")
+
+
+def _held(poses: Motion, times: Array) -> Motion:
+    """Poses held at rest: (n, rows or 1)."""
+    rows = poses.reshape(math.prod(poses.shape))
+    motion = Motion(rows.position, rows.rotation)
+    count = (len(times), len(rows))
+    return Motion(
+        np.broadcast_to(motion.position, (*count, 3)),
+        np.broadcast_to(motion.rotation, (*count, 3, 3)),
+        time=times[:, np.newaxis],
+    )

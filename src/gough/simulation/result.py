@@ -1,0 +1,309 @@
+"""What a simulation leaves behind: every quantity by name, unit, leg and axis; files and pictures.
+
+The energy audit: what drives and wrench put in is what the robot has more of, and what is lost,
+
+    ∫ Σ Γ q̇ dt + ∫ wrench·ξ dt = Δ(T + U) + losses + residual
+
+with the works integrated along with the motion, so that the residual is the integrator's error.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gough.datasets import AXES, attributes, write_dataset
+from gough.errors import InputError
+from gough.motion import Array, Motion
+from gough.motion_files import QUANTITIES
+from gough.simulation.attitude import rotation_error
+from gough.simulation.events import Event, Stop
+from gough.simulation.scenario import Record, Scenario
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+    from gough.robot import Robot
+
+INTERRUPTED = "interrupted"
+ENERGY = {
+    "kinetic_energy": "kinetic energy",
+    "potential_energy": "potential energy, elastic included",
+    "actuator_work": "work of the actuators",
+    "wrench_work": "work of the external wrench",
+    "loss": "energy lost to friction and damping",
+    "energy_residual": "work in less energy gained and lost: the integrator's error",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """Motion, forces and works of simulations of some batch shape, over time: (..., n, ...)."""
+
+    robots: tuple[Robot, ...]
+    """One a simulation, flat; the same one where all share it."""
+    time: Array
+    """(n,), s."""
+    motion: Motion
+    """(..., n)."""
+    reference: Motion
+    """(..., n): what was asked for."""
+    command: Array
+    """(..., n, legs): what the controller commands from that instant on, N."""
+    forces: Array
+    """(..., n, legs): Γ that acts, N."""
+    works: Array
+    """(..., n, 3): work of actuators, work of the wrench, losses; J."""
+    stops: dict[int, Stop]
+    """Simulations (flat number) that ended early, and why."""
+    events: tuple[Event, ...]
+    partial: bool
+    """Some simulation ended early."""
+    force_limit: Array = field(repr=False)
+    """(..., legs), N."""
+
+    @classmethod
+    def of(
+        cls,
+        shape: tuple[int, ...],
+        rows: int,
+        parts: Sequence[tuple[Array, Scenario, Record]],
+        interrupted: bool,
+    ) -> Simulation:
+        """From the records of groups of rows."""
+        first = parts[0][2]
+        times = first.times
+        values = {
+            name: np.full((len(times), rows, *value.shape[2:]), np.nan)
+            for name, value in first.values.items()
+        }
+        legs = first.values["command"].shape[2]
+        goal = {name: np.full((len(times), rows, *_core(name)), np.nan) for name in MOVING}
+        limits = np.full((rows, legs), np.inf)
+        stops: dict[int, Stop] = {}
+        events: list[Event] = []
+        robots: list[Any] = [parts[0][1].plant.robot] * rows
+        longest = 0
+        for chosen, scenario, record in parts:
+            for row, stop in scenario.monitor.stops.items():
+                stops[int(chosen[row])] = stop
+                for value in record.values.values():
+                    value[record.times > stop.time + 1e-9 * scenario.step, row] = np.nan
+            events += [
+                event._replace(row=int(chosen[event.row])) for event in scenario.monitor.events
+            ]
+            filled = record.filled
+            longest = max(longest, filled)
+            for name, value in record.values.items():
+                values[name][:filled, chosen] = value[:filled]
+            wanted = scenario.reference.at(times[:filled]) if filled else None
+            for name in MOVING if wanted is not None else ():
+                goal[name][:filled, chosen] = getattr(wanted, name)
+            limits[chosen] = scenario.plant.limits[0]
+            for row in chosen:
+                robots[row] = scenario.plant.robot
+        if interrupted:
+            for row in range(rows):
+                known = np.flatnonzero(np.isfinite(values["position"][:, row, 0]))
+                last = float(times[known[-1]]) if known.size else float(times[0])
+                if row not in stops and (not known.size or known[-1] < len(times) - 1):
+                    stops[row] = Stop(last, None, INTERRUPTED)
+        if stops and len(stops) == rows:
+            last = max(stop.time for stop in stops.values())
+            longest = min(longest, int(np.searchsorted(times, last + 1e-12, side="right")))
+        longest = max(longest, 1)
+        times = times[:longest]
+
+        def arranged(value: Array) -> Array:
+            return np.swapaxes(value[:longest], 0, 1).reshape(*shape, longest, *value.shape[2:])
+
+        fields = {name: arranged(values[name]) for name in (*MOVING[:4], *ELASTIC)}
+        return cls(
+            tuple(robots),
+            times,
+            Motion(**fields, time=times),
+            Motion(**{name: arranged(goal[name]) for name in MOVING}, time=times),
+            arranged(values["command"]),
+            arranged(values["applied"]),
+            arranged(values["works"]),
+            stops,
+            tuple(sorted(events, key=lambda event: (event.time, event.row))),
+            interrupted or bool(stops),
+            limits.reshape(*shape, legs),
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Batch shape of the simulations."""
+        return self.motion.shape[:-1]
+
+    def __str__(self) -> str:
+        count = int(np.prod(self.shape))
+        what = f"{count} simulations" if self.shape else "simulation"
+        text = f"{what} of {self.robots[0].name if self.robots else 'nothing'}"
+        text += f", {self.time[-1] - self.time[0]:.6g} s, {len(self.time)} records"
+        lines = [f"simulation {row}, {stop}" for row, stop in sorted(self.stops.items())]
+        return "\n".join([text, *(lines if self.shape else [str(s) for s in self.stops.values()])])
+
+    @cached_property
+    def dataset(self) -> xarray.Dataset:
+        """Everything as an xarray Dataset with names, units, legs and axes.
+
+        Dimensions: `simulation` (or simulation_0, …) of a batch, `time`, `leg` 1 to n, `axis` x, y, z
+        of the world, `platform_axis`, `mode`. `saturated` is 1 where the command exceeds the drive's
+        limit. `rotation_error` is the rotation vector from the platform to the reference.
+        """
+        import xarray
+
+        batch = tuple(f"simulation_{i}" for i in range(len(self.shape)))
+        batch = ("simulation",) if len(batch) == 1 else batch
+        dims = (*batch, "time")
+        legs = (*dims, "leg")
+        motion, robot = self.motion, self.robots[0] if self.robots else None
+        count = self.command.shape[-1]
+        variables: dict[str, Any] = {}
+        for name in (*MOVING[:4], *(ELASTIC if motion.modes else ())):
+            one = QUANTITIES[name]
+            what = (getattr(motion, name), attributes(one.unit, one.meaning))
+            variables[name] = ((*dims, *one.dims), *what)
+        for name in ("position", "rotation", "velocity", "angular_velocity"):
+            one = QUANTITIES[name]
+            about = attributes(one.unit, f"reference: {one.meaning}")
+            variables[f"reference_{name}"] = (
+                (*dims, *one.dims),
+                getattr(self.reference, name),
+                about,
+            )
+        apart, turn = self.tracking_errors()
+        moved = self.legs()
+        cut = np.abs(self.command) > self.force_limit[..., np.newaxis, :]
+        variables |= {
+            "position_error": ((*dims, "axis"), apart, attributes("m", "reference − position")),
+            "rotation_error": ((*dims, "axis"), turn, attributes("rad", "turn to the reference")),
+            "q": (legs, moved["q"], attributes("m", "actuated coordinate")),
+            "q_rate": (legs, moved["qd"], attributes("m/s", "actuated rate")),
+            "command": (legs, self.command, attributes("N", "commanded force")),
+            "force": (legs, self.forces, attributes("N", "actuator force")),
+            "power": (legs, self.forces * moved["qd"], attributes("W", "actuator power")),
+            "saturated": (legs, cut.astype(np.int8), attributes("1", "command beyond the limit")),
+        }
+        for name, value in self.energy_audit().items():
+            variables[name] = (dims, value, attributes("J", ENERGY[name]))
+        coordinates: dict[str, Any] = {
+            "time": ("time", self.time, attributes("s", "time")),
+            "leg": np.arange(1, count + 1),
+            "axis": list(AXES),
+            "platform_axis": list(AXES),
+        }
+        if motion.modes:
+            coordinates["mode"] = np.arange(1, motion.modes + 1)
+        facts = {
+            "title": f"simulation of {robot.name if robot else 'nothing'}",
+            "partial": int(self.partial),
+            "stops": "; ".join(
+                (f"simulation {row}, " if self.shape else "") + str(stop)
+                for row, stop in sorted(self.stops.items())
+            ),
+        }
+        return xarray.Dataset(variables, coordinates, facts)
+
+    def legs(self) -> dict[str, Array]:
+        """q and q̇ (..., n, legs) along the motion; NaN after the end of a simulation."""
+        found = self._by_robot(
+            lambda robot, motion: robot.inverse_kinematics(motion, on_error="nan"), ("q", "qd")
+        )
+        return found
+
+    def tracking_errors(self) -> tuple[Array, Array]:
+        """(..., n, 3) each: reference less position, m; rotation vector to the reference, rad."""
+        wanted, motion = self.reference, self.motion
+        first = [np.moveaxis(one.rotation, (-2, -1), (0, 1)) for one in (wanted, motion)]
+        chord = np.moveaxis(rotation_error(*first), 0, -1)  # 2 sin(φ/2) n
+        half = np.linalg.norm(chord, axis=-1, keepdims=True) / 2
+        scale = np.arcsin(np.clip(half, 0, 1)) / np.where(half == 0, 1.0, half)
+        return wanted.position - motion.position, chord * np.where(half == 0, 1.0, scale)
+
+    def energy_audit(self) -> dict[str, Array]:
+        """Energies, works, losses and what is left unexplained, (..., n) each, J."""
+        energy = self._by_robot(
+            lambda robot, motion: robot.energy(motion, on_error="nan"), ("kinetic", "potential")
+        )
+        kinetic, potential = energy["kinetic"], energy["potential"]
+        stored = kinetic + potential
+        gained = stored - stored[..., :1]
+        actuators, wrench, loss = np.moveaxis(self.works, -1, 0)
+        values = (kinetic, potential, actuators, wrench, loss, actuators + wrench - loss - gained)
+        return dict(zip(ENERGY, values, strict=True))
+
+    def saturation(self) -> Array:
+        """(..., legs): part of the time in which a drive is at its force limit."""
+        return np.asarray(
+            np.mean(np.abs(self.command) > self.force_limit[..., np.newaxis, :], axis=-2)
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the dataset as .nc (or, of one simulation, .csv), whole or not at all."""
+        write_dataset(self.dataset, path)
+
+    def plot(self, row: int = 0) -> Figure:
+        """Tracking errors, forces and the energy audit of one simulation, by its flat number."""
+        from gough.simulation.pictures import overview
+
+        return overview(self, row)
+
+    def row(self, row: int) -> Simulation:
+        """One simulation of a batch, by its flat number."""
+        count = int(np.prod(self.shape))
+        if not -count <= row < count:
+            raise InputError(f"simulation {row} of {count}")
+        place = np.unravel_index(row % count, self.shape) if self.shape else ()
+        stops = {0: self.stops[row % count]} if row % count in self.stops else {}
+        return Simulation(
+            (self.robots[row % count],),
+            self.time,
+            self.motion[place] if place else self.motion,
+            self.reference[place] if place else self.reference,
+            self.command[place],
+            self.forces[place],
+            self.works[place],
+            stops,
+            tuple(event._replace(row=0) for event in self.events if event.row == row % count),
+            bool(stops),
+            self.force_limit[place],
+        )
+
+    def _by_robot(self, model: Any, names: tuple[str, ...]) -> dict[str, Array]:
+        """Named outputs of a model along the motion, each simulation with its own robot."""
+        if len({id(robot) for robot in self.robots}) <= 1:
+            if not self.robots:
+                raise InputError("no simulations")
+            found = model(self.robots[0], self.motion)
+            return {name: getattr(found, name) for name in names}
+        flat = self.motion.reshape(len(self.robots), len(self.time))
+        rows = [model(robot, flat[i]) for i, robot in enumerate(self.robots)]
+        out = {}
+        for name in names:
+            value = np.stack([getattr(one, name) for one in rows])
+            out[name] = value.reshape(*self.shape, *value.shape[1:])
+        return out
+
+
+MOVING = (
+    "position",
+    "rotation",
+    "velocity",
+    "angular_velocity",
+    "acceleration",
+    "angular_acceleration",
+)
+ELASTIC = ("elastic", "elastic_velocity")
+
+
+def _core(name: str) -> tuple[int, ...]:
+    return (3, 3) if name == "rotation" else (3,)

@@ -1,0 +1,107 @@
+"""A simulation as it is set up: everything checked, nothing computed yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gough.motion import Array, Motion
+from gough.simulation.controllers import Controller
+from gough.simulation.events import Monitor
+from gough.simulation.plant import Plant, State
+from gough.simulation.reference import Reference
+from gough.simulation.sensors import Sensors
+
+Progress = Callable[[float], object]
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """What is to be simulated; rows are simulations."""
+
+    plant: Plant
+    controller: Controller
+    reference: Reference
+    sensors: Sensors
+    seeds: Array
+    """(rows,): each starts its row's noise."""
+    start: State
+    begin: float
+    """s."""
+    step: float
+    """Of the fixed-step integrator, s."""
+    steps: int
+    every: int | None
+    """Steps between the controller's samples; None: it acts without pause."""
+    record_every: int
+    """Steps between what is kept."""
+    method: str
+    """"rk4", or a solver of SciPy's."""
+    tolerances: tuple[float, float]
+    """Relative and absolute, of SciPy's solvers."""
+    monitor: Monitor
+    progress: Progress
+
+    @property
+    def rows(self) -> int:
+        """Number of simulations."""
+        return len(self.start.position)
+
+    @property
+    def delay(self) -> int:
+        """Age of what the controller is told, in its samples."""
+        if self.every is None:
+            return 0
+        return round(self.sensors.delay / (self.every * self.step))
+
+    def time(self, step: float | Array) -> Array:
+        """Time of a step, s."""
+        return np.asarray(self.begin + np.asarray(step) * self.step)
+
+    def goals(self, times: Array) -> tuple[dict[str, Array], Motion]:
+        """The law's inputs from the reference at times (n,), and the reference."""
+        motion = self.reference.at(times)
+        return self.controller.goals(self.plant.robot, motion), motion
+
+
+@dataclass
+class Record:
+    """What is kept of every simulation, (records, rows, ...) by name, filled up as it goes."""
+
+    times: Array
+    values: dict[str, Array] = field(default_factory=dict)
+    filled: int = 0
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Record:
+        """Room for a scenario's records."""
+        times = scenario.time(np.arange(0, scenario.steps + 1, scenario.record_every))
+        legs, rows = scenario.plant.robot.leg_count, scenario.rows
+        state = scenario.start
+        shapes = {name: getattr(state, name).shape[1:] for name in FIELDS}
+        shapes |= {"command": (legs,), "applied": (legs,)}
+        values = {
+            name: np.full((len(times), rows, *shape), np.nan) for name, shape in shapes.items()
+        }
+        return cls(times, values)
+
+    def keep(self, place: int, state: State, command: Array, applied: Array) -> None:
+        """One record of all rows."""
+        for name in FIELDS:
+            self.values[name][place] = getattr(state, name)
+        self.values["command"][place], self.values["applied"][place] = command, applied
+        self.filled = place + 1
+
+
+FIELDS = (
+    "position",
+    "rotation",
+    "velocity",
+    "angular_velocity",
+    "works",
+    "elastic",
+    "elastic_velocity",
+)
+"""What is kept of a `State`."""
