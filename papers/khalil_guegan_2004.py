@@ -638,8 +638,8 @@ def _number_claims(
 
 
 NOTES = (
-    "The paper has no numerical example. Robots here: that of Long, Khalil & Martinet 2014 and a random "
-    "general one, whose platform frame is placed as in the paper's Fig. 2.",
+    "The paper has no numerical example. Robots here: that of Long, Khalil & Martinet 2014 with a rigid "
+    "platform and a random general one, whose platform frame is placed as in the paper's Fig. 2.",
     "Arms L_i run from the platform frame's origin, which need not be P₁; the equations are the same.",
     "The rotor's mass along q₃ is added to the third joint's inertia.",
     "J̇ lost its dot in Eqs. 34 and 37 and in the notes below Eq. 37; ω×(ω×MS) takes the vector MS; "

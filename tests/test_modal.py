@@ -24,6 +24,7 @@ from gough.modal.npz import KEYS, read_npz, write_npz
 from gough.modal.plate import Material, _Plate, plate_body, regular_polygon
 from gough.modal.triangulation import signed_area, triangulate
 from gough.mode_plots import mode_sheet
+from gough.reproduction import load_script
 from nastran_files import write_bdf, write_op2
 
 LONG = Material(thickness=0.015, density=7500.0, young=2e10, poisson=0.3)
@@ -527,33 +528,28 @@ def test_solid_elements(name):
     assert len(skin([solid])) == {8: 6, 6: 5, 4: 4}[len(family.corners)]
 
 
-def hexagon_deck(path, cuts: int, modes: int = 16, solid: bool = False) -> None:
-    """Long's plate for CalculiX: three rhombi of S8R shells, or of C3D8I bricks."""
+def brick_deck(path, cuts: int, modes: int) -> None:
+    """Long's plate for CalculiX: three rhombi of C3D8I bricks."""
     numbers: dict[tuple[float, float, float], int] = {}
     elements = []
 
-    def node(x: float, y: float, z: float = 0.0) -> int:
+    def node(x: float, y: float, z: float) -> int:
         key = round(x, 9), round(y, 9), round(z, 9)
         return numbers.setdefault(key, len(numbers) + 1)
 
     for r in range(3):
-        u, v = HEXAGON[2 * r] / (2 * cuts), HEXAGON[(2 * r + 2) % 6] / (2 * cuts)
-        for i in range(0, 2 * cuts, 2):
-            for j in range(0, 2 * cuts, 2):
-                corners = [(i, j), (i + 2, j), (i + 2, j + 2), (i, j + 2)]
-                middles = [(i + 1, j), (i + 2, j + 1), (i + 1, j + 2), (i, j + 1)]
-                if solid:
-                    elements.append([node(*(a * u + b * v), z) for z in (-0.0075, 0.0075)
-                                     for a, b in corners])  # fmt: skip
-                else:
-                    elements.append([node(*(a * u + b * v)) for a, b in corners + middles])
+        u, v = HEXAGON[2 * r] / cuts, HEXAGON[(2 * r + 2) % 6] / cuts
+        for i, j in np.ndindex(cuts, cuts):
+            corners = [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)]
+            elements.append(
+                [node(*(a * u + b * v), z) for z in (-0.0075, 0.0075) for a, b in corners]
+            )
     lines = ["** a hexagon", "*Node, NSET=NALL"]
     lines += [f"{i}, {x:.12g}, {y:.12g}, {z:.12g}" for (x, y, z), i in numbers.items()]
-    lines.append(f"*ELEMENT, TYPE={'C3D8I' if solid else 'S8R'}, ELSET=PLATE")
+    lines.append("*ELEMENT, TYPE=C3D8I, ELSET=PLATE")
     lines += [f"{i}, " + ", ".join(map(str, e)) for i, e in enumerate(elements, 1)]
     lines += ["*MATERIAL, NAME=M", "*ELASTIC", "2e10, 0.3", "*DENSITY", "7500"]
-    kind = "*SOLID SECTION" if solid else "*SHELL SECTION"
-    lines += [f"{kind}, ELSET=PLATE, MATERIAL=M", *([] if solid else ["0.015"])]
+    lines += ["*SOLID SECTION, ELSET=PLATE, MATERIAL=M"]
     lines += ["*STEP", "*FREQUENCY", str(modes), "*NODE FILE", "U", "*END STEP"]
     path.write_text("\n".join(lines) + "\n")
 
@@ -567,7 +563,7 @@ def run_calculix(folder, name: str) -> None:
 @pytest.fixture(scope="module")
 def calculix(tmp_path_factory):
     folder = tmp_path_factory.mktemp("calculix")
-    hexagon_deck(folder / "plate.inp", 4)
+    load_script("long-khalil-martinet-2014").calculix_deck(folder / "plate.inp", 4, 16)
     run_calculix(folder, "plate")
     return folder
 
@@ -595,7 +591,7 @@ def test_calculix_agrees_with_our_plate(calculix, long_plate):
 
 
 def test_calculix_solids(tmp_path, long_plate):
-    hexagon_deck(tmp_path / "solid.inp", 8, 10, solid=True)
+    brick_deck(tmp_path / "solid.inp", 8, 10)
     run_calculix(tmp_path, "solid")
     tips = TIPS - [0, 0, 0.0075]
     wanted = Selection(tips, None, None, 0.0)

@@ -78,7 +78,9 @@ def test_page_is_self_contained(everything: Everything) -> None:
     assert all(link.startswith("#") for link in re.findall(r'href="([^"]*)"', page))
     assert "http" not in re.sub(r'src="[^"]*"', "", page)
     assert not re.search(r"<(link|script|iframe)|@import|url\(", page)
-    assert page.count("<tr>") == sum(len(one.claims) + 1 for one in everything.found)
+    rows = [len(one.claims) + 1 for one in everything.found]
+    rows += [len(table.rows) + 1 for one in everything.found for table in one.tables]
+    assert page.count("<tr>") == sum(rows)
 
 
 def test_figures_beside_the_page(everything: Everything) -> None:

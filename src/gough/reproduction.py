@@ -32,7 +32,12 @@ from gough.errors import FileError, InputError
 from gough.files import replacing
 from gough.motion import Array
 
-NAMES = ("kim-ryu-2002", "sinatra-xi-staicu-2009", "khalil-guegan-2004")
+NAMES = (
+    "kim-ryu-2002",
+    "sinatra-xi-staicu-2009",
+    "khalil-guegan-2004",
+    "long-khalil-martinet-2014",
+)
 EVERY = "all"
 PNG_DPI = 160
 
@@ -72,6 +77,15 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class NumberTable:
+    """A table of numbers, the paper's beside ours, as text."""
+
+    caption: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
 class Reproduction:
     """All that was made of a paper."""
 
@@ -83,6 +97,7 @@ class Reproduction:
     figures: Sequence[Figure]
     notes: Sequence[str]
     """What was assumed, and what the paper gets wrong."""
+    tables: Sequence[NumberTable] = ()
 
 
 def quiet(message: str) -> None:
@@ -206,14 +221,27 @@ def _section(one: Reproduction) -> str:
         f"<figcaption>{escape(item.caption)}</figcaption></figure>\n"
         for item in one.figures
     )
+    tables = "".join(_html_table(item) for item in one.tables)
     return SECTION.format(
         name=one.name,
         title=escape(one.title),
         source=escape(one.source),
         tally=_tally(one),
         rows=rows,
+        tables=f"<h2>Tables</h2>\n{tables}" if tables else "",
         figures=figures,
         notes="".join(f"<li>{escape(note)}</li>" for note in one.notes),
+    )
+
+
+def _html_table(table: NumberTable) -> str:
+    def row(cells: Sequence[str], kind: str) -> str:
+        return f"<tr>{''.join(f'<{kind}>{escape(one)}</{kind}>' for one in cells)}</tr>\n"
+
+    body = "".join(row(cells, "td") for cells in table.rows)
+    return (
+        f'<figure><table class="numbers"><thead>{row(table.header, "th")}</thead>'
+        f"<tbody>{body}</tbody></table><figcaption>{escape(table.caption)}</figcaption></figure>\n"
     )
 
 
@@ -235,7 +263,7 @@ def _picture(figure: Picture, kind: str) -> bytes:
 
 
 def print_claims(one: Reproduction, console: Console) -> None:
-    """A table of claim, paper, ours and verdict in the terminal."""
+    """A table of claim, paper, ours and verdict in the terminal, and the tables of numbers."""
     table = Table(title=one.title, caption=_tally(one), title_style="bold", show_lines=True)
     for heading in ("claim", "paper", "ours", "verdict"):
         table.add_column(heading, overflow="fold", ratio=1)
@@ -243,6 +271,13 @@ def print_claims(one: Reproduction, console: Console) -> None:
         verdict = f"[{COLORS[item.verdict]}]{item.verdict}[/]\n{plain(item.reason)}"
         table.add_row(*map(plain, (item.claim, item.paper, item.ours)), verdict.rstrip())
     console.print(table)
+    for numbers in one.tables:
+        table = Table(caption=plain(numbers.caption), caption_justify="left")
+        for heading in numbers.header:
+            table.add_column(plain(heading), justify="right")
+        for cells in numbers.rows:
+            table.add_row(*map(plain, cells))
+        console.print(table)
 
 
 PAGE = """<!DOCTYPE html>
@@ -265,6 +300,7 @@ SECTION = """<section id="{name}">
 <thead><tr><th>Claim</th><th>Paper</th><th>Here</th><th>Verdict</th></tr></thead>
 <tbody>{rows}</tbody>
 </table>
+{tables}
 <h2>Figures</h2>
 {figures}
 <h2>Assumed and corrected</h2>
@@ -284,6 +320,8 @@ td { vertical-align: top; border-bottom: 1px solid #e3e5e8; padding: .5rem .8rem
   width: 24%; overflow-wrap: anywhere; }
 td:nth-child(2) { width: 19%; } td:nth-child(3) { width: 33%; }
 td span { font-weight: 600; white-space: nowrap; }
+table.numbers { width: auto; }
+table.numbers th, table.numbers td { width: auto; text-align: right; padding: .25rem 1.2rem .25rem 0; }
 .agrees { color: #007a5a; } .disagrees { color: #b3261e; } .paper-wrong { color: #b04a00; }
 .not-checkable { color: #59616b; }
 figure { margin: 1.5rem 0; }
