@@ -35,6 +35,8 @@ SPEED = 0.1
 SHARE = 0.1
 """Friction's width, in weights."""
 TEN = len(STANDARD_PARAMETERS)
+NO_CHANGE = 1e-9
+"""In widths: what is rounding only."""
 NOMINAL_LEAD = 0.01
 """Lead (m) of a screw whose drag is known and whose file gives none: only their ratio counts."""
 
@@ -54,7 +56,8 @@ def standard_values(robot: Robot, found: Identification, *, consistent: bool = F
     plain = np.linalg.lstsq(rows, right, rcond=None)[0]
     if np.any(plain < lower):
         plain = lsq_linear(rows, right, bounds=(lower, np.inf)).x
-    return np.asarray(plain * widths)
+    same = np.abs(plain * widths - base.standard) < NO_CHANGE * widths
+    return np.where(same, base.standard, plain * widths)
 
 
 def adopted(robot: Robot, found: Identification, *, consistent: bool = False) -> Robot:
@@ -140,7 +143,7 @@ def _widths(robot: Robot, found: Identification) -> Array:
     }
     widths = np.array([sizes[unit_of(name)] for name in names])
     if robot.kind == "UPS":  # told by nothing from the sliders' own friction: as the file has it
-        widths[[name.endswith("screw_drag") for name in names]] *= 1e-6
+        widths[[name.endswith("screw_drag") for name in names]] *= 1e-9
     return widths
 
 

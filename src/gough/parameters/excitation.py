@@ -87,6 +87,7 @@ class Excitation:
     base: BaseParameters
     iterations: int
     """Done in all."""
+    interrupted: bool
 
     @property
     def ratio(self) -> float:
@@ -181,7 +182,10 @@ class _Search:
         good = np.flatnonzero(~lost)
         found: list[Array] = [condition[:, :, np.newaxis].max(axis=1) / self.bounds.condition - 1]
         limits = self.bounds.limits
-        middle, half = (limits.longest + limits.shortest) / 2, (limits.longest - limits.shortest) / 2
+        middle, half = (
+            (limits.longest + limits.shortest) / 2,
+            (limits.longest - limits.shortest) / 2,
+        )
         some = motions[good] if lost.any() else motions
         for name, value, allowed in demands(self.robot, some, limits, None, self.friction):
             if name == "stroke":
@@ -282,6 +286,7 @@ def excite(
         if search.iterations >= iterations:
             raise StopIteration
 
+    interrupted = False
     try:
         while search.iterations < iterations:
             before = search.condition
@@ -290,8 +295,7 @@ def excite(
                 break
     except KeyboardInterrupt:
         _save(search, state, key)
-        if progress is None:
-            raise
+        interrupted = True
     return Excitation(
         trajectory=_within(search),
         condition=search.condition,
@@ -299,12 +303,11 @@ def excite(
         bounds=search.bounds,
         base=base,
         iterations=search.iterations,
+        interrupted=interrupted,
     )
 
 
-def _random_stage(
-    search: _Search, count: int, rng: np.random.Generator, told: Progress
-) -> None:
+def _random_stage(search: _Search, count: int, rng: np.random.Generator, told: Progress) -> None:
     """Random motions at the limits: they set the columns' scale and the best of them is the start."""
     h = np.arange(1.0, search.harmonics + 1)
     points, grams = [], []

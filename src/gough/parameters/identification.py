@@ -204,13 +204,7 @@ def validate(robot: Robot, found: Identification, log: Log) -> Validation:
         ]
     )
     assert motion.time is not None
-    before = base_forces(robot, motion)
-    return Validation(motion.time, forces, predicted, before)
-
-
-def base_forces(robot: Robot, motion: Motion) -> Array:
-    """The robot file's own forces (n, legs), its friction included."""
-    return robot.inverse_dynamics(motion).forces
+    return Validation(motion.time, forces, predicted, robot.inverse_dynamics(motion).forces)
 
 
 def _instruments(
@@ -223,7 +217,8 @@ def _instruments(
         reference = Spline(reference.time, reference)
     assert measured.motion.time is not None
     commanded = reference(measured.motion.time)
-    return filtered_regressor(robot, base, commanded, measured.rate, measured.cutoff)
+    whole = filtered_regressor(robot, base, commanded, measured.rate, measured.cutoff)
+    return whole[measured.kept]
 
 
 def _estimate(

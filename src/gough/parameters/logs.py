@@ -78,11 +78,15 @@ class Log:
             if bad.size:
                 row, leg = (int(i) for i in bad[0])
                 value = columns[row, leg]
-                raise InputError(f"{self.where(row)}, column {name}{leg + 1}: {value} is not finite")
+                raise InputError(
+                    f"{self.where(row)}, column {name}{leg + 1}: {value} is not finite"
+                )
         check_time(self.time, self.where, strictly=True)
         if count < FEWEST_SAMPLES:
             last = self.where(count - 1) if count else self.header
-            raise InputError(f"{last}: the log ends after {count} samples; {FEWEST_SAMPLES} or more")
+            raise InputError(
+                f"{last}: the log ends after {count} samples; {FEWEST_SAMPLES} or more"
+            )
         steps = np.diff(self.time)
         usual = float(np.median(steps))
         if usual > LONGEST_STEP:

@@ -54,6 +54,8 @@ class Measured:
     """Of the log, Hz."""
     cutoff: float
     """Of the coordinates' filter, Hz."""
+    kept: slice
+    """Which of the decimated samples the equations are."""
 
     @property
     def independent(self) -> float:
@@ -92,15 +94,19 @@ def measure(robot: Robot, base: BaseParameters, log: Log, cutoff: float | None =
     """The equations of a log for the base parameters of a robot."""
     motion, forces, rate, cutoff = logged_motion(robot, log, cutoff)
     step = signals.decimation(rate, cutoff)
+    # at its ends F rests on few samples, and their noise
+    ends = min(int(np.ceil(rate / (PARALLEL * cutoff * step))), len(motion) // (4 * step))
+    kept = slice(ends, -(-len(motion) // step) - ends)
     assert motion.time is not None
     found = Measured(
-        time=motion.time[::step],
-        regressor=filtered_regressor(robot, base, motion, rate, cutoff),
-        forces=signals.low_pass(forces, rate, PARALLEL * cutoff)[::step],
+        time=motion.time[::step][kept],
+        regressor=filtered_regressor(robot, base, motion, rate, cutoff)[kept],
+        forces=signals.low_pass(forces, rate, PARALLEL * cutoff)[::step][kept],
         motion=motion,
         raw_forces=forces,
         rate=rate,
         cutoff=cutoff,
+        kept=kept,
     )
     if found.independent < FEWEST_EQUATIONS * base.rank:
         raise InputError(
