@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Friction = Annotated[
     bool, typer.Option(help="viscous and constant Coulomb friction are parameters too")
 ]
+SHORT = {"not identifiable": "no", "not excited": "unseen"}
 Json = Annotated[bool, typer.Option("--json", help="the result as JSON on standard output")]
 
 
@@ -170,6 +171,7 @@ def identify(
 
 def _result(found: Identification, judged: Validation | None) -> dict[str, Any]:
     """The result for programs; what is not finite is null."""
+    from gough.parameters.base import unit_of
 
     def number(value: float) -> float | None:
         return float(value) if abs(value) < float("inf") else None
@@ -190,6 +192,7 @@ def _result(found: Identification, judged: Validation | None) -> dict[str, Any]:
         "parameters": [
             {
                 "name": name,
+                "unit": unit_of(name),
                 "file": float(before),
                 "value": float(value),
                 "deviation": number(deviation),
@@ -210,7 +213,7 @@ def _result(found: Identification, judged: Validation | None) -> dict[str, Any]:
 def _print(found: Identification, judged: Validation | None) -> None:
     from gough.parameters.base import unit_of
 
-    headers = ("base parameter", "unit", "file", "found", "σ rel.", "")
+    headers = ("base parameter", "unit", "file", "found", "σ rel.", "known")
     table = Table(*headers, box=None, pad_edge=False, header_style="bold")
     for column in table.columns[2:5]:
         column.justify = "right"
@@ -228,7 +231,7 @@ def _print(found: Identification, judged: Validation | None) -> None:
         shown = f"{100 * part:.1f} %" if part < 10 else "–"
         numbers = (f"{before:.4g}", f"{value:.4g}", shown)
         style = "" if verdict in ("good", "rough") else "bright_black"
-        table.add_row(name, unit_of(name), *numbers, verdict, style=style)
+        table.add_row(name, unit_of(name), *numbers, SHORT.get(verdict, verdict), style=style)
     out.print(table)
     verdicts = [*found.verdicts]
     counts = ", ".join(
@@ -237,6 +240,8 @@ def _print(found: Identification, judged: Validation | None) -> None:
         if one in verdicts
     )
     out.print(f"{len(verdicts)} base parameters: {counts}", highlight=False)
+    if not {*SHORT}.isdisjoint(verdicts):
+        out.print("no: not identifiable from this log; unseen: its motion does not excite it")
     if judged is not None:
         for leg, (error, percent) in enumerate(zip(judged.error, judged.percent, strict=True)):
             before = judged.percent_before[leg]

@@ -360,8 +360,9 @@ def _descend(search: _Search, step: Callable[[Array], None], most: int) -> None:
         "fun": lambda z: -at(z)[1],
         "jac": lambda z: -slope(z)[1],
     }
+    run: Any = minimize
     try:
-        minimize(
+        run(
             lambda z: at(z)[0],
             search.best,
             jac=lambda z: slope(z)[0],

@@ -31,10 +31,9 @@ def platform_motion(
 def with_rates(robot: Robot, poses: Motion, qd: Array, qdd: Array) -> Motion:
     """Twist and acceleration of poses (n,) whose leg coordinates have the derivatives (n, legs).
 
-    J ξ = q̇, J ξ̇ = q̈ − J̇ ξ, the last being q̈ of the legs where ξ̇ = 0; least squares for more than
-    six legs.
+    J ξ = q̇, J ξ̇ = q̈ − J̇ ξ, the last being q̈ of the legs where ξ̇ = 0. Six legs.
     """
-    inverse = np.linalg.pinv(robot.jacobian(poses))
+    inverse = np.linalg.inv(robot.jacobian(poses))
     twist = np.einsum("nij,nj->ni", inverse, qd)
     moving = poses.replace(velocity=twist[:, :3], angular_velocity=twist[:, 3:])
     felt = qdd - robot.inverse_kinematics(moving).qdd
@@ -53,7 +52,7 @@ def _poses(robot: Robot, q: Array, start: Motion | None) -> Motion:
     _, first, mark = np.unique(section, return_index=True, return_inverse=True)
     marks = robot.forward_kinematics(q[first], start, along=0)
     # first order from the mark: p + δp, exp(δθ) R with J (δp, δθ) = δq
-    shift = np.einsum("nij,nj->ni", np.linalg.pinv(robot.jacobian(marks))[mark], q - q[first][mark])
+    shift = np.einsum("nij,nj->ni", np.linalg.inv(robot.jacobian(marks))[mark], q - q[first][mark])
     turn = exponential(shift[:, 3:])[0]
     guess = Motion(marks.position[mark] + shift[:, :3], turn @ marks.rotation[mark])
     return robot.forward_kinematics(q, guess)

@@ -61,7 +61,9 @@ class Measured:
     def independent(self) -> float:
         """Number of equations that white noise leaves independent: two a period of F's cut-off."""
         span = len(self.raw_forces) / self.rate
-        return min(2 * PARALLEL * self.cutoff * span * self.forces.shape[1], self.forces.size)
+        return float(
+            min(2 * PARALLEL * self.cutoff * span * self.forces.shape[1], self.forces.size)
+        )
 
 
 def logged_motion(
@@ -71,6 +73,10 @@ def logged_motion(
 
     Coordinates are filtered, forces are as measured.
     """
+    if robot.leg_count != 6 or log.legs != 6:
+        raise InputError(
+            f"identification needs six legs: {robot.name} has {robot.leg_count}, the log {log.legs}"
+        )
     time, values = signals.uniform(log.time, np.concatenate([log.q, log.forces], axis=1))
     q, forces = np.split(values, 2, axis=1)
     rate = (len(time) - 1) / float(time[-1] - time[0])
