@@ -76,7 +76,12 @@ def page(
     body = [f"<h1>{escape(title)}</h1>", "<ul>", *(f"<li>{escape(f)}</li>" for f in facts), "</ul>"]
     if judged is not None:
         body += [f"<h2>Validation on {escape(logs[1])}</h2>", _validation(judged)]
-        body.append(_figure(force_figure(judged), "Forces of the second log, and the parameters'."))
+        body.append(
+            _figure(
+                force_figure(judged),
+                "Forces measured in the second log, and those of the parameters found.",
+            )
+        )
     body += [
         "<h2>Residuals</h2>",
         _figure(residual_figure(found), "Filtered forces less those of the parameters found."),
