@@ -420,3 +420,6 @@ def main() -> None:
     except KeyboardInterrupt:
         print("gough: interrupted", file=sys.stderr)
         sys.exit(130)
+
+
+from gough.commands import identification as _identification  # noqa: E402, F401 (they register themselves)

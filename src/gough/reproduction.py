@@ -187,7 +187,7 @@ def write(reproductions: Sequence[Reproduction], folder: str | os.PathLike[str],
     for one in reproductions:
         for figure in one.figures:
             with replacing(target / "figures" / f"{one.name}-{figure.name}.png") as temporary:
-                temporary.write_bytes(_picture(figure.figure, "png"))
+                temporary.write_bytes(picture(figure.figure, "png"))
     path = target / f"{name}.html"
     with replacing(path) as temporary:
         temporary.write_text(page(reproductions), "utf-8")
@@ -217,7 +217,7 @@ def _section(one: Reproduction) -> str:
     )
     figures = "".join(
         f'<figure><img alt="{escape(item.caption)}" src="data:image/svg+xml;base64,'
-        f'{base64.b64encode(_picture(item.figure, "svg")).decode()}">'
+        f'{base64.b64encode(picture(item.figure, "svg")).decode()}">'
         f"<figcaption>{escape(item.caption)}</figcaption></figure>\n"
         for item in one.figures
     )
@@ -252,7 +252,7 @@ def _tally(one: Reproduction) -> str:
     return f"{len(verdicts)} claims: {', '.join(counts)}"
 
 
-def _picture(figure: Picture, kind: str) -> bytes:
+def picture(figure: Picture, kind: str) -> bytes:
     """The figure's bytes, the same for the same figure."""
     buffer = io.BytesIO()
     options: dict[str, Any] = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": PNG_DPI}

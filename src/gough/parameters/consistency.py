@@ -14,6 +14,7 @@ make: its pseudo-inertia matrix ∫ [x; 1][x; 1]ᵀ dm = [½ tr(I) 1 − I, MS; 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,12 +36,17 @@ SPEED = 0.1
 SHARE = 0.1
 """Friction's width, in weights."""
 TEN = len(STANDARD_PARAMETERS)
+NO_CHANGE = 1e-9
+"""In widths: what is rounding only."""
 NOMINAL_LEAD = 0.01
 """Lead (m) of a screw whose drag is known and whose file gives none: only their ratio counts."""
 
 
 def standard_values(robot: Robot, found: Identification, *, consistent: bool = False) -> Array:
-    """X (columns,) of the module's text, in the order of `found.base.names`."""
+    """X (columns,) of the module's text, in the order of `found.base.names`.
+
+    Needs cvxpy (the extra `identify`) if it is to be consistent.
+    """
     base = found.base
     widths = _widths(robot, found)
     values, vectors = np.linalg.eigh(found.information)
@@ -50,11 +56,15 @@ def standard_values(robot: Robot, found: Identification, *, consistent: bool = F
     # rows reach from 1 to 1e8: equations of one triangle lose less than their squares would
     lower = np.array([0.0 if _never_negative(name) else -np.inf for name in base.names])
     if consistent:
-        return _semidefinite(robot, rows, right, widths, lower)
-    plain = np.linalg.lstsq(rows, right, rcond=None)[0]
-    if np.any(plain < lower):
-        plain = lsq_linear(rows, right, bounds=(lower, np.inf)).x
-    return np.asarray(plain * widths)
+        x = _semidefinite(robot, rows, right, widths, lower)
+    else:
+        x = np.linalg.lstsq(rows, right, rcond=None)[0]
+        if np.any(x < lower):
+            x = lsq_linear(rows, right, bounds=(lower, np.inf)).x
+    same = np.abs(x * widths - base.standard) < NO_CHANGE * widths
+    if robot.kind == "UPS":
+        same |= [name.endswith("screw_drag") for name in base.names]
+    return np.where(same, base.standard, x * widths)
 
 
 def adopted(robot: Robot, found: Identification, *, consistent: bool = False) -> Robot:
@@ -73,8 +83,8 @@ def changes(robot: Robot, names: tuple[str, ...], values: Array) -> Mapping[str,
     found: dict[str, Any] = {}
     leg_values = values[: 3 * TEN * legs].reshape(legs, 3, TEN)
     for i, body in enumerate(bodies):
-        table = zip(STANDARD_PARAMETERS, leg_values[:, i].T, strict=True)
-        found[f"legs.{body}"] = {key: _short(column) for key, column in table if column.any()}
+        columns = zip(STANDARD_PARAMETERS, leg_values[:, i].T, strict=True)
+        found[f"legs.{body}"] = {key: _short(column) for key, column in columns if column.any()}
     found["legs.rotor_mass"] = _short(values[3 * TEN * legs : (3 * TEN + 1) * legs])
     at = (3 * TEN + 1) * legs
     platform = values[at : at + TEN] - _payload(robot)
@@ -140,19 +150,20 @@ def _widths(robot: Robot, found: Identification) -> Array:
     }
     widths = np.array([sizes[unit_of(name)] for name in names])
     if robot.kind == "UPS":  # told by nothing from the sliders' own friction: as the file has it
-        widths[[name.endswith("screw_drag") for name in names]] *= 1e-6
+        widths[[name.endswith("screw_drag") for name in names]] *= 1e-9
     return widths
 
 
 def _semidefinite(robot: Robot, rows: Array, right: Array, widths: Array, lower: Array) -> Array:
     try:
-        import cvxpy
+        cvxpy: Any = import_module("cvxpy")
     except ImportError:
         raise MissingDataError(
             "the physically consistent solution needs cvxpy: pip install 'gough[identify]'"
         ) from None
     # the triangle of the QR factors says the same in fewer rows
-    triangle = np.linalg.qr(np.column_stack([rows, right]), mode="r")
+    triangle = np.asarray(np.linalg.qr(np.column_stack([rows, right]), mode="r"))
+    triangle = triangle / np.abs(triangle).max()
     x = cvxpy.Variable(rows.shape[1])
     bounded = np.flatnonzero(np.isfinite(lower))
     constraints: list[Any] = [x[bounded] >= 0]
@@ -175,9 +186,9 @@ def _semidefinite(robot: Robot, rows: Array, right: Array, widths: Array, lower:
     problem = cvxpy.Problem(objective, constraints)
     try:
         problem.solve(solver=cvxpy.CLARABEL)
-    except cvxpy.error.SolverError:
-        problem = None
-    if problem is None or problem.status not in ("optimal", "optimal_inaccurate"):
-        status = "failed" if problem is None else problem.status
+        status = problem.status
+    except cvxpy.error.SolverError as error:
+        status = str(error)
+    if status not in ("optimal", "optimal_inaccurate"):
         raise ConvergenceError([Failure((), None, f"the semidefinite program: {status}")])
-    return np.asarray(x.value * widths)
+    return np.asarray(x.value)

@@ -87,6 +87,7 @@ class Excitation:
     base: BaseParameters
     iterations: int
     """Done in all."""
+    interrupted: bool
 
     @property
     def ratio(self) -> float:
@@ -285,6 +286,7 @@ def excite(
         if search.iterations >= iterations:
             raise StopIteration
 
+    interrupted = False
     try:
         while search.iterations < iterations:
             before = search.condition
@@ -293,8 +295,7 @@ def excite(
                 break
     except KeyboardInterrupt:
         _save(search, state, key)
-        if progress is None:
-            raise
+        interrupted = True
     return Excitation(
         trajectory=_within(search),
         condition=search.condition,
@@ -302,6 +303,7 @@ def excite(
         bounds=search.bounds,
         base=base,
         iterations=search.iterations,
+        interrupted=interrupted,
     )
 
 
@@ -358,8 +360,9 @@ def _descend(search: _Search, step: Callable[[Array], None], most: int) -> None:
         "fun": lambda z: -at(z)[1],
         "jac": lambda z: -slope(z)[1],
     }
+    run: Any = minimize
     try:
-        minimize(
+        run(
             lambda z: at(z)[0],
             search.best,
             jac=lambda z: slope(z)[0],

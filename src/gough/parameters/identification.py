@@ -22,7 +22,12 @@ from scipy.signal import oaconvolve
 
 from gough.errors import InputError
 from gough.motion import Array, Motion
-from gough.parameters.base import BaseParameters, base_parameters, base_regressor
+from gough.parameters.base import (
+    BaseParameters,
+    base_parameters,
+    base_regressor,
+    unit_of,
+)
 from gough.parameters.logs import Log
 from gough.parameters.measurements import (
     PARALLEL,
@@ -40,6 +45,8 @@ Method = Literal["ordinary", "weighted", "instrumental"]
 
 UNEXCITED = 1e-9
 """Singular value, relative to the largest, of a combination that the motion does not show."""
+FAINT = 1e-6
+"""Rms of a column, relative to the largest of its unit, that is rounding only."""
 TOUCHED = 1e-6
 """Share of an unseen combination that makes a parameter unseen."""
 MEMORY = 5.0
@@ -139,8 +146,6 @@ def identify(
     """
     if method not in get_args(Method):
         raise InputError(f"method is {method!r}, must be one of {', '.join(get_args(Method))}")
-    if log.legs != robot.leg_count:
-        raise InputError(f"the log has {log.legs} legs, {robot.name} has {robot.leg_count}")
     if base is None:
         base = base_parameters(robot, friction)
     measured = measure(robot, base, log, cutoff)
@@ -159,13 +164,15 @@ def solve(
     W, forces = measured.regressor, measured.forces
     prior = base.values
     sizes = np.sqrt(np.mean(W**2, axis=(0, 1)))
-    scale = np.where(sizes > 0, 1 / np.where(sizes > 0, sizes, 1.0), 0.0)
+    units = np.array([unit_of(name) for name in base.base_names])
+    largest = np.array([sizes[units == unit].max() for unit in units])
+    shown = sizes > FAINT * largest
+    scale = np.where(shown, 1 / np.where(shown, sizes, 1.0), 0.0)
     excess, independent = forces - W @ prior, measured.independent
     step, noise, _, _ = _estimate(W * scale, excess, np.ones(W.shape[1]), None, independent)
     weights = np.ones_like(noise)
     if method != "ordinary":
-        largest = float(noise.max()) or 1.0
-        weights = 1 / np.maximum(noise / largest, 1e-6)
+        weights = 1 / np.maximum(noise / (float(noise.max()) or 1.0), 1e-6)
     Z = None if instruments is None else instruments * scale
     step, noise, directions, values = _estimate(W * scale, excess, weights, Z, independent)
     lags = int(np.ceil(MEMORY * measured_rate(measured) / (PARALLEL * measured.cutoff)))
@@ -173,7 +180,7 @@ def solve(
         W * scale, excess - (W * scale) @ step, weights, Z, directions, lags, independent
     )
     seen = directions @ directions.T
-    unseen = (1 - np.diag(seen) > TOUCHED) | (sizes == 0)
+    unseen = (1 - np.diag(seen) > TOUCHED) | ~shown
     deviations = np.where(unseen, np.inf, scale * np.sqrt(np.diag(covariance)))
     back = directions / np.where(scale > 0, scale, 1.0)[:, np.newaxis]
     core = np.linalg.inv(directions.T @ covariance @ directions)
@@ -204,13 +211,7 @@ def validate(robot: Robot, found: Identification, log: Log) -> Validation:
         ]
     )
     assert motion.time is not None
-    before = base_forces(robot, motion)
-    return Validation(motion.time, forces, predicted, before)
-
-
-def base_forces(robot: Robot, motion: Motion) -> Array:
-    """The robot file's own forces (n, legs), its friction included."""
-    return robot.inverse_dynamics(motion).forces
+    return Validation(motion.time, forces, predicted, robot.inverse_dynamics(motion).forces)
 
 
 def _instruments(
@@ -223,7 +224,8 @@ def _instruments(
         reference = Spline(reference.time, reference)
     assert measured.motion.time is not None
     commanded = reference(measured.motion.time)
-    return filtered_regressor(robot, base, commanded, measured.rate, measured.cutoff)
+    whole = filtered_regressor(robot, base, commanded, measured.rate, measured.cutoff)
+    return whole[measured.kept]
 
 
 def _estimate(

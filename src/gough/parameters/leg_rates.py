@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gough.motion import Array, Motion
+from gough.rotations import exponential
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -30,10 +31,9 @@ def platform_motion(
 def with_rates(robot: Robot, poses: Motion, qd: Array, qdd: Array) -> Motion:
     """Twist and acceleration of poses (n,) whose leg coordinates have the derivatives (n, legs).
 
-    J ξ = q̇, J ξ̇ = q̈ − J̇ ξ, the last being q̈ of the legs where ξ̇ = 0; least squares for more than
-    six legs.
+    J ξ = q̇, J ξ̇ = q̈ − J̇ ξ, the last being q̈ of the legs where ξ̇ = 0. Six legs.
     """
-    inverse = np.linalg.pinv(robot.jacobian(poses))
+    inverse = np.linalg.inv(robot.jacobian(poses))
     twist = np.einsum("nij,nj->ni", inverse, qd)
     moving = poses.replace(velocity=twist[:, :3], angular_velocity=twist[:, 3:])
     felt = qdd - robot.inverse_kinematics(moving).qdd
@@ -51,4 +51,8 @@ def _poses(robot: Robot, q: Array, start: Motion | None) -> Motion:
     section = (np.cumsum(way) / (STRIDE * robot.length_scale)).astype(int)
     _, first, mark = np.unique(section, return_index=True, return_inverse=True)
     marks = robot.forward_kinematics(q[first], start, along=0)
-    return robot.forward_kinematics(q, marks[mark])
+    # first order from the mark: p + δp, exp(δθ) R with J (δp, δθ) = δq
+    shift = np.einsum("nij,nj->ni", np.linalg.inv(robot.jacobian(marks))[mark], q - q[first][mark])
+    turn = exponential(shift[:, 3:])[0]
+    guess = Motion(marks.position[mark] + shift[:, :3], turn @ marks.rotation[mark])
+    return robot.forward_kinematics(q, guess)

@@ -54,12 +54,16 @@ class Measured:
     """Of the log, Hz."""
     cutoff: float
     """Of the coordinates' filter, Hz."""
+    kept: slice
+    """Which of the decimated samples the equations are."""
 
     @property
     def independent(self) -> float:
         """Number of equations that white noise leaves independent: two a period of F's cut-off."""
         span = len(self.raw_forces) / self.rate
-        return min(2 * PARALLEL * self.cutoff * span * self.forces.shape[1], self.forces.size)
+        return float(
+            min(2 * PARALLEL * self.cutoff * span * self.forces.shape[1], self.forces.size)
+        )
 
 
 def logged_motion(
@@ -69,6 +73,10 @@ def logged_motion(
 
     Coordinates are filtered, forces are as measured.
     """
+    if robot.leg_count != 6 or log.legs != 6:
+        raise InputError(
+            f"identification needs six legs: {robot.name} has {robot.leg_count}, the log {log.legs}"
+        )
     time, values = signals.uniform(log.time, np.concatenate([log.q, log.forces], axis=1))
     q, forces = np.split(values, 2, axis=1)
     rate = (len(time) - 1) / float(time[-1] - time[0])
@@ -92,15 +100,19 @@ def measure(robot: Robot, base: BaseParameters, log: Log, cutoff: float | None =
     """The equations of a log for the base parameters of a robot."""
     motion, forces, rate, cutoff = logged_motion(robot, log, cutoff)
     step = signals.decimation(rate, cutoff)
+    # at its ends F rests on few samples, and their noise
+    ends = min(int(np.ceil(rate / (PARALLEL * cutoff * step))), len(motion) // (4 * step))
+    kept = slice(ends, -(-len(motion) // step) - ends)
     assert motion.time is not None
     found = Measured(
-        time=motion.time[::step],
-        regressor=filtered_regressor(robot, base, motion, rate, cutoff),
-        forces=signals.low_pass(forces, rate, PARALLEL * cutoff)[::step],
+        time=motion.time[::step][kept],
+        regressor=filtered_regressor(robot, base, motion, rate, cutoff)[kept],
+        forces=signals.low_pass(forces, rate, PARALLEL * cutoff)[::step][kept],
         motion=motion,
         raw_forces=forces,
         rate=rate,
         cutoff=cutoff,
+        kept=kept,
     )
     if found.independent < FEWEST_EQUATIONS * base.rank:
         raise InputError(

@@ -21,6 +21,8 @@ UNEVEN = 1e-3
 """Part of a time step by which samples may be off an even grid without being resampled."""
 ABOVE_FLOOR = 100.0
 """Power over the noise floor that counts as motion."""
+LOBE = 20
+"""Bins that a line of the spectrum and its neighbours take."""
 ROOM = 5.0
 """Cut-off over the highest frequency of the motion: 3·10⁻⁶ is lost there."""
 HIGHEST = 0.2
@@ -44,16 +46,19 @@ def uniform(time: Array, values: Array) -> tuple[Array, Array]:
 def motion_band(values: Array, rate: float) -> float:
     """Highest frequency (Hz) at which signals (n, k) stand out of their noise.
 
-    The noise floor is the median power of the upper half of the spectrum; the window's side lobes are
+    The noise floor is the mean power of the upper half of the spectrum; the window's side lobes are
     140 dB down, below the floor of a 1 µm encoder on a metre of stroke.
     """
     window = kaiser(len(values), 18.0)[:, np.newaxis]
     trend = np.linspace(values[0], values[-1], len(values))
     power = np.abs(np.fft.rfft((values - trend) * window, axis=0)) ** 2
     frequency = np.fft.rfftfreq(len(values), 1 / rate)
-    floor = np.median(power[len(power) // 2 :], axis=0)
-    moving = (power > ABOVE_FLOOR * floor).any(axis=1)
-    return float(frequency[np.flatnonzero(moving)[-1]]) if moving.any() else 0.0
+    floor = power[len(power) // 2 :].mean(axis=0)
+    moving = np.flatnonzero((power > ABOVE_FLOOR * floor).any(axis=1))
+    # lines beyond an octave of silence are hum, or the rounding of a motion that repeats itself
+    silence = np.flatnonzero(moving[1:] > 2 * moving[:-1] + LOBE)
+    last = moving[silence[0]] if silence.size else moving[-1:].sum()
+    return float(frequency[last])
 
 
 def default_cutoff(values: Array, rate: float) -> float:

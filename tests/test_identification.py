@@ -1,0 +1,500 @@
+"""Identification: honest standard deviations, refused logs, exciting motions within limits."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import gough
+from gough.errors import FileError, ImpossibleBodyWarning, InputError
+from gough.motion import Motion
+from gough.parameters import excitation, measurements, signals
+from gough.parameters.base import base_parameters
+from gough.parameters.consistency import adopted, changes, standard_values
+from gough.parameters.excitation import excite
+from gough.parameters.identification import identify, validate
+from gough.parameters.leg_rates import platform_motion
+from gough.parameters.logs import Log, read_log, simulated_log, write_log
+from gough.parameters.report import page
+from gough.trajectories import Fourier
+from oracles.random_robot import random_motion, random_robot
+
+pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+
+FRICTION = {
+    "legs.friction.slider_viscous": 200.0,
+    "legs.friction.slider_coulomb": 40.0,
+    "legs.friction.universal_viscous": 5.0,
+    "legs.friction.spherical_viscous": 5.0,
+}
+RATE = 250.0
+
+
+@pytest.fixture(scope="module")
+def robot():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return gough.load("long-khalil-martinet-2014").edited(FRICTION)
+
+
+@pytest.fixture(scope="module")
+def base(robot):
+    return base_parameters(robot, True)
+
+
+SINE = [
+    [-17, 1, 31, 21, -32],
+    [-133, 75, -37, 24, 0],
+    [19, -5, -1, 7, -7],
+    [8, 221, 46, 3, -121],
+    [-164, 48, 180, -48, -56],
+    [207, 9, -270, 15, 105],
+]
+COSINE = [
+    [-257, 25, -107, 2, 44],
+    [155, 126, -31, 8, -20],
+    [-43, 11, 23, -48, 23],
+    [-36, 46, -56, -38, 39],
+    [58, 61, 87, 89, -100],
+    [-125, -60, -9, 10, 11],
+]
+# mm and mrad: found by `gough excite` with a period of 5 s and five harmonics
+
+
+@pytest.fixture(scope="module")
+def trajectory(robot):
+    return Fourier(robot.home, np.array(SINE) / 1000, np.array(COSINE) / 1000, 5.0)
+
+
+@pytest.fixture(scope="module")
+def other(robot):
+    return Fourier(robot.home, np.array(COSINE) / 1300, -np.array(SINE) / 1300, 5.5)
+
+
+@pytest.fixture(scope="module")
+def motion(trajectory):
+    return trajectory(np.arange(int(10 * RATE) + 1) / RATE)
+
+
+@pytest.fixture(scope="module")
+def log(robot, motion):
+    return simulated_log(robot, motion, rng=np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def found(robot, base, log):
+    return identify(robot, log, base=base)
+
+
+def test_exact_logs_give_the_exact_parameters(robot, base, motion):
+    exact = simulated_log(robot, motion, resolution=0.0, noise=0.0, rng=np.random.default_rng(0))
+    wrong = dataclasses.replace(base, standard=1.3 * base.standard + 0.1)
+    result = identify(robot, exact, base=wrong, cutoff=100.0)
+    scale = np.abs(result.measured.regressor).mean(axis=(0, 1))
+    error = scale * np.abs(result.values - base.values)  # N
+    assert error.max() < 2e-3 * np.sqrt(np.mean(exact.forces**2))
+    assert np.abs(result.residuals).max() < 1e-4 * np.sqrt(np.mean(exact.forces**2))
+
+
+def test_errors_are_as_large_as_the_standard_deviations_say(robot, base, trajectory):
+    errors, relative = [], []
+    for seed in range(4):
+        rng = np.random.default_rng(100 + seed)
+        motion = trajectory(rng.uniform(0, 5) + np.arange(int(10 * RATE) + 1) / RATE)
+        result = identify(robot, simulated_log(robot, motion, rng=rng), base=base)
+        errors.append((result.values - base.values) / result.deviations)
+        relative.append(result.relative)
+    errors, good = np.array(errors), np.array(relative) < 0.05
+    assert good.sum() > 60
+    assert (np.abs(errors[good]) < 3).mean() >= 0.99
+    assert 0.8 < np.sqrt(np.mean(errors**2)) < 1.2  # neither too small nor too large
+
+
+def test_methods(robot, base, log, trajectory, found):
+    ordinary = identify(robot, log, method="ordinary", base=base)
+    instrumental = identify(robot, log, method="instrumental", reference=trajectory, base=base)
+    sampled = trajectory(np.arange(-0.5, 11.0, 0.01))
+    from_motion = identify(robot, log, method="instrumental", reference=sampled, base=base)
+    assert (found.deviations < ordinary.deviations).mean() > 0.5
+    for result in (ordinary, instrumental):
+        errors = (result.values - base.values) / result.deviations
+        assert np.sqrt(np.mean(errors**2)) < 1.4
+    difference = (instrumental.values - from_motion.values) / instrumental.deviations
+    assert np.abs(difference).max() < 0.1
+    with pytest.raises(InputError, match="reference"):
+        identify(robot, log, method="instrumental", base=base)
+    with pytest.raises(InputError, match="ordinary, weighted, instrumental"):
+        identify(robot, log, method="best", base=base)
+
+
+def test_validation_on_another_motion(robot, found, other):
+    moved = other(np.arange(int(4 * RATE)) / RATE)
+    second = simulated_log(robot, moved, rng=np.random.default_rng(9))
+    judged = validate(robot, found, second)
+    assert judged.percent.max() < 2.0
+    assert judged.percent == pytest.approx(
+        100 * judged.error / np.sqrt((judged.measured**2).mean(0))
+    )
+    page_text = page(robot, found, judged, ("one<.csv", "two.csv"))
+    assert "one&lt;.csv" in page_text
+    assert "two.csv" in page_text
+    assert page_text.count("<img") == 3
+    assert "leg 1 rotor_mass" in page_text
+
+
+def test_what_a_motion_does_not_show_is_said(robot, base):
+    t = np.arange(int(10 * RATE) + 1) / RATE
+    sine = np.zeros((6, 3))
+    sine[2] = 0.05, 0.03, 0.02
+    vertical = Fourier(robot.home, sine, 0 * sine, 4.0)(t)
+    exact = simulated_log(robot, vertical, resolution=0.0, noise=0.0, rng=np.random.default_rng(0))
+    noisy = dataclasses.replace(
+        exact, forces=exact.forces + np.random.default_rng(1).normal(size=exact.forces.shape)
+    )
+    result = identify(robot, noisy, base=base, cutoff=20.0)
+    verdicts = dict(zip(base.base_names, result.verdicts, strict=True))
+    for name in ("platform XX", "platform XY", "platform ZZ"):
+        assert verdicts[name] == "not excited"
+    assert np.isfinite(result.values).all()
+    assert result.condition == np.inf
+    unseen = np.array(result.verdicts) == "not excited"
+    assert np.isinf(result.deviations[unseen]).all()
+
+
+def test_the_robot_file_carries_the_result(robot, base, log, found):
+    rng = np.random.default_rng(4)
+    wrong = robot.edited(changes(robot, base.names, base.standard * rng.uniform(0.8, 1.2, 226)))
+    prior = base_parameters_of(base, wrong)
+    result = identify(wrong, log, base=prior)
+    errors = (result.values - found.values) / found.deviations
+    assert np.abs(errors).max() < 1e-6  # the robot file does not matter to what is found
+    new = adopted(wrong, result)
+    change = base_parameters_of(base, new).values - result.values
+    assert change @ result.information @ change < 0.05 * base.rank
+    assert "# Table 4" in new.text
+    assert new.file.legs.base.tolist() == robot.file.legs.base.tolist()
+
+
+def test_consistent_bodies_are_possible(robot, base, found):
+    pytest.importorskip("cvxpy")
+    values = standard_values(robot, found, consistent=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ImpossibleBodyWarning)
+        new = robot.edited(changes(robot, base.names, values))
+    carried = base_parameters_of(base, new).values
+    assert np.abs((carried - found.values) / found.deviations).max() < 3
+    assert carried == pytest.approx(base.grouping @ values)
+
+
+def test_payload_stays_beside_the_platform():
+    data = random_robot(np.random.default_rng(3), "UPS")
+    one = gough.Robot.from_dict(data)
+    from gough.parameters.regressor import parameter_names, standard_parameters
+
+    values = standard_parameters(one) * 1.1
+    new = one.edited(changes(one, parameter_names(one), values))
+    assert standard_parameters(new) == pytest.approx(values, rel=1e-12)
+    assert len(new.file.platform.payload) == 2
+
+
+def base_parameters_of(base, robot):
+    from gough.parameters.regressor import standard_parameters
+
+    return dataclasses.replace(base, standard=standard_parameters(robot, True))
+
+
+@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+def test_legs_tell_the_platforms_motion(kind):
+    rng = np.random.default_rng(1)
+    data = random_robot(rng, kind)
+    robot = gough.Robot.from_dict(data)
+    states = Motion(**random_motion(rng, data, (20,)))
+    legs_ = robot.inverse_kinematics(states)
+    back = platform_motion(robot, legs_.q, legs_.qd, legs_.qdd)
+    for name in ("position", "rotation", "velocity", "acceleration", "angular_acceleration"):
+        assert getattr(back, name) == pytest.approx(getattr(states, name), abs=1e-9), name
+
+
+def test_signals():
+    t = np.arange(2001) / 1000.0
+    waves = np.stack([np.sin(2 * np.pi * 3 * t), np.cos(2 * np.pi * 5 * t)], axis=1)
+    middle = slice(300, -300)
+    kept = signals.low_pass(waves, 1000.0, 40.0)
+    assert np.abs(kept - waves)[middle].max() < 1e-6  # no delay, no loss
+    fast = np.sin(2 * np.pi * 100 * t)
+    assert np.abs(signals.low_pass(fast, 1000.0, 20.0))[middle].max() < 1e-5
+    first, second = signals.derivatives(waves, 1000.0)
+    w = 2 * np.pi * np.array([3, 5])
+    assert np.abs(second + w**2 * waves)[middle].max() < 1e-4
+    assert np.abs(first[:, 0] - w[0] * np.cos(w[0] * t))[middle].max() < 1e-5
+    rng = np.random.default_rng(0)
+    band = signals.motion_band(np.round(waves, 6), 1000.0)
+    assert 5.0 <= band < 14.0
+    uneven = np.sort(t + rng.uniform(-3e-4, 3e-4, len(t)))
+    grid, values = signals.uniform(uneven, np.sin(2 * np.pi * 3 * uneven)[:, None])
+    assert np.diff(grid) == pytest.approx(grid[1] - grid[0])
+    assert np.abs(values[:, 0] - np.sin(2 * np.pi * 3 * grid)).max() < 1e-6
+
+
+def test_blocks_do_not_show(robot, base, motion, monkeypatch):
+    whole = measurements.filtered_regressor(robot, base, motion[:1500], RATE, 40.0)
+    monkeypatch.setattr(measurements, "BLOCK", 400)
+    parts = measurements.filtered_regressor(robot, base, motion[:1500], RATE, 40.0)
+    size = np.abs(whole).max(axis=(0, 1))
+    assert (np.abs(parts - whole) / size).max() < 1e-6
+
+
+# Logs
+
+
+def test_logs_survive_files(log, robot, tmp_path):
+    for name in ("log.csv", "log.nc"):
+        write_log(log, tmp_path / name)
+        back = read_log(robot, tmp_path / name)
+        for field in ("time", "q", "forces"):
+            np.testing.assert_array_equal(getattr(back, field), getattr(log, field))
+
+
+def table(log, robot, motion, poses=False):
+    """Columns of a log as text, which tests then spoil."""
+    names = ["time", *(f"q{i}" for i in range(1, 7)), *(f"force{i}" for i in range(1, 7)), "note"]
+    columns = [log.time[:, None], log.q, log.forces]
+    if poses:
+        names[1:7] = ["x", "y", "z", "rx", "ry", "rz"]
+        vectors = Rotation.from_matrix(motion.rotation).as_rotvec()
+        columns[1] = np.concatenate([motion.position, vectors], axis=1)
+    numbers = np.concatenate(columns, axis=1)
+    return names, numbers
+
+
+def write(path, names, numbers):
+    rows = [",".join([*map(repr, row.tolist()), "ok"]) for row in numbers]
+    path.write_text("\n".join([",".join(names), *rows]) + "\n")
+    return path
+
+
+def test_poses_will_do(log, robot, motion, base, found, tmp_path):
+    path = write(tmp_path / "log.csv", *table(log, robot, motion, poses=True))
+    read = read_log(robot, path)
+    assert np.abs(read.q - log.q).max() < 2e-6
+    assert read.start is not None
+
+
+def nan(names, numbers):
+    numbers[10, 3] = np.nan
+
+
+def gap(names, numbers):
+    numbers[100:, 0] += 0.5
+
+
+def backwards(names, numbers):
+    numbers[[50, 51], 0] = numbers[[51, 50], 0]
+
+
+def milliseconds(names, numbers):
+    numbers[:, 0] *= 1000
+
+
+def millimetres(names, numbers):
+    numbers[:, 1:7] *= 1000
+
+
+def labelled_millimetres(names, numbers):
+    names[2] = "q2 [mm]"
+
+
+def kilonewtons(names, numbers):
+    numbers[:, 7:] /= 1000
+
+
+def swapped_forces(names, numbers):
+    numbers[:, [8, 11]] = numbers[:, [11, 8]]
+
+
+def swapped_coordinates(names, numbers):
+    numbers[:, [2, 5]] = numbers[:, [5, 2]]
+
+
+def wrong_sign(names, numbers):
+    numbers[:, 7:] *= -1
+
+
+def misspelt(names, numbers):
+    names[9] = "fource3"
+
+
+def no_forces(names, numbers):
+    names[7:13] = [f"torque{i}" for i in range(6)]
+
+
+BAD = {
+    nan: ("line 12", "q3", "not finite"),
+    gap: ("line 102", "a gap of 0.504 s"),
+    backwards: ("line 53", "time decreases"),
+    milliseconds: ("line 3", "milliseconds"),
+    millimetres: ("line ", "millimetres"),
+    labelled_millimetres: ("q2", "'mm'", "needs m"),
+    kilonewtons: ("line 1", "kilonewtons"),
+    swapped_forces: ("line 1", "force2 and force5 look swapped"),
+    swapped_coordinates: ("line 1", "q2 and q5 look swapped"),
+    wrong_sign: ("line 1", "wrong sign"),
+    misspelt: ("force3 is missing", "'fource3'"),
+    no_forces: ("no forces",),
+}
+
+
+@pytest.mark.parametrize("spoil", BAD, ids=lambda one: one.__name__)
+def test_bad_logs_are_refused_with_line_and_reason(spoil, log, robot, base, motion, tmp_path):
+    names, numbers = table(log, robot, motion)
+    numbers = numbers[:1200].copy()
+    spoil(names, numbers)
+    path = write(tmp_path / "log.csv", names, numbers)
+    with pytest.raises((FileError, InputError)) as caught:
+        identify(robot, read_log(robot, path), base=base)
+    for fact in BAD[spoil]:
+        assert fact in str(caught.value)
+
+
+def test_poses_in_wrong_units_and_short_logs(log, robot, base, motion, tmp_path):
+    names, numbers = table(log, robot, motion, poses=True)
+    for columns, factor, word in (
+        (slice(4, 7), 180 / np.pi, "degrees"),
+        (slice(1, 4), 1e3, "milli"),
+    ):
+        spoilt = numbers.copy()
+        spoilt[:, columns] *= factor
+        with pytest.raises(FileError, match=rf"line \d+: .*{word}"):
+            read_log(robot, write(tmp_path / "log.csv", names, spoilt))
+    names, numbers = table(log, robot, motion)
+    with pytest.raises(FileError, match=r"line 21: the log ends after 20 samples"):
+        read_log(robot, write(tmp_path / "log.csv", names, numbers[:20]))
+    with pytest.raises(InputError, match=r"line 201: the log is too short"):
+        identify(robot, read_log(robot, write(tmp_path / "s.csv", names, numbers[:200])), base=base)
+
+
+def test_a_good_log_of_a_rough_robot_file_passes(log, robot, base):
+    rng = np.random.default_rng(8)
+    rough = robot.edited(changes(robot, base.names, base.standard * rng.uniform(0.5, 1.5, 226)))
+    identify(rough, log, base=base)
+
+
+def test_logs_of_wrong_shape_are_refused(log):
+    seven = gough.Robot.from_dict(random_robot(np.random.default_rng(3), "UPS", legs=7))
+    with pytest.raises(InputError, match="six legs"):
+        measurements.logged_motion(seven, log)
+    with pytest.raises(InputError, match=r"needs \(n,\), \(n, legs\)"):
+        Log(np.zeros(3), np.zeros((3, 6)), np.zeros((2, 6)))
+    with pytest.raises(InputError, match="not an array"):
+        Log(np.zeros(3), "q", np.zeros((2, 6)))
+
+
+# Exciting motions
+
+
+@pytest.fixture(scope="module")
+def sliding():
+    return gough.load("sinatra-xi-staicu-2009")
+
+
+SMALL = {"harmonics": 3, "random_motions": 10, "friction": False, "period": 5.0}
+
+
+def test_excitation_beats_random_motions_within_limits(sliding):
+    result = excite(sliding, iterations=8, **SMALL)
+    assert result.ratio > 2
+    assert result.iterations == 8
+    samples = result.trajectory.sample(2001)
+    limits = result.bounds.limits
+    legs = sliding.inverse_kinematics(samples)
+    assert sliding.check(samples).ok
+    assert (np.abs(legs.qd) <= limits.speed).all()
+    assert (np.abs(sliding.inverse_dynamics(samples).forces) <= limits.force).all()
+    assert (sliding.condition_number(samples) <= result.bounds.condition).all()
+    for state in (samples[0], samples[-1]):
+        for name in ("velocity", "angular_velocity", "acceleration", "angular_acceleration"):
+            assert np.abs(getattr(state, name)).max() < 1e-12
+    assert [one.split(":")[0] for one in result.bounds.assumed] == ["speed", "force"]
+
+
+def test_excitation_goes_on_where_it_was_stopped(sliding, tmp_path):
+    base = base_parameters(sliding)
+    state = tmp_path / "state"
+
+    def interrupt(stage, done, total, best):
+        if stage == "optimising" and done == 2:
+            raise KeyboardInterrupt
+
+    first = excite(sliding, iterations=6, base=base, state=state, progress=interrupt, **SMALL)
+    assert first.interrupted
+    assert first.iterations == 2
+    second = excite(sliding, iterations=6, base=base, state=state, **SMALL)
+    assert not second.interrupted
+    assert second.iterations == 6
+    assert second.condition <= first.condition
+    assert second.random == first.random
+    again = excite(sliding, iterations=2, base=base, **SMALL)
+    assert (again.trajectory.sine == first.trajectory.sine).all()  # same arguments, same motion
+    with pytest.raises(FileError, match="other settings"):
+        excite(sliding, iterations=1, base=base, state=state, seed=1, **SMALL)
+    state.write_bytes(b"nonsense")
+    with pytest.raises(FileError, match="not a saved search"):
+        excite(sliding, iterations=1, base=base, state=state, **SMALL)
+    with pytest.raises(InputError, match="harmonics"):
+        excite(sliding, **{**SMALL, "harmonics": 1})
+
+
+def test_the_batch_of_motions_is_that_of_the_trajectories(sliding):
+    base = base_parameters(sliding)
+    search = excitation._Search(sliding, base, excitation.default_bounds(sliding), 5.0, 4)
+    z = np.random.default_rng(0).normal(size=(2, search.free.shape[1]))
+    both = search.motions(z, 10)
+    for i in range(2):
+        one = search.trajectory(z[i])((np.arange(10) + 0.5) / 10 * 5.0)
+        for name in ("position", "rotation", "velocity", "angular_acceleration"):
+            assert getattr(both[i], name) == pytest.approx(getattr(one, name), abs=1e-12)
+
+
+def run(*arguments, cwd):
+    command = [sys.executable, "-c", "from gough.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+def test_command_line(sliding, tmp_path):
+    robot = sliding.edited({"legs.friction.slider_viscous": 2.0})
+    robot.save(tmp_path / "robot.toml")
+    options = ("--harmonics", 3, "--random", 10, "--iterations", 2, "--period", 3, "--no-friction")
+    result = run("excite", "robot.toml", "-o", "m.csv", *options, "--json", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    said = json.loads(result.stdout)
+    assert said["ratio"] >= 1
+    assert not (tmp_path / "m.csv.state").exists()
+    motion = gough.motion_files.read_motion(tmp_path / "m.csv")
+    assert len(motion) == 301
+    for i, name in enumerate(("one.csv", "two.nc")):
+        t = np.arange(4000) / 400
+        sizes = [[0.02]] * 3 + [[0.03]] * 3
+        sine, cosine = np.random.default_rng(i).normal(size=(2, 6, 4)) / [1, 2, 3, 4]
+        trajectory = Fourier(robot.home, sizes * sine, sizes * cosine, 3.0)
+        rng = np.random.default_rng(i)
+        write_log(simulated_log(robot, trajectory(t), rng=rng), tmp_path / name)
+    outputs = ("-o", "new.toml", "--report", "page.html")
+    result = run(
+        "identify", "robot.toml", "one.csv", "--validate", "two.nc", *outputs, cwd=tmp_path
+    )
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"validation, leg 6: rms error .* N, \d", result.stdout)
+    assert "…" not in result.stdout  # nothing cut off at 80 columns
+    assert gough.load(tmp_path / "new.toml").name == robot.name
+    assert (tmp_path / "page.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    result = run("identify", "robot.toml", "page.csv", cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
