@@ -60,7 +60,7 @@ class Outcome(NamedTuple):
 
 def study_robot(name: str) -> gough.Robot:
     """A catalogue robot with friction that is linear in its coefficients."""
-    return gough.load(name).edited(
+    return gough.load(name).rigid.edited(
         {f"legs.friction.{key}": value for key, value in FRICTION[name].items()}
     )
 

@@ -317,7 +317,7 @@ def parameters(
 
     from gough.parameters.tables import find, print_parameters, to_json
 
-    machine = _load(robot)
+    machine = load_rigid(robot)
     found = find(machine, friction, assume)
     if json:
         print(dumps(to_json(machine, found), indent=2, ensure_ascii=False))
@@ -351,6 +351,16 @@ def schema() -> None:
 
 
 app.command()(simulate)
+
+
+def load_rigid(name: str) -> Robot:
+    """A robot for what knows rigid platforms only; says so where the platform bends."""
+    robot = _load(name)
+    if robot.modes:
+        err.print(
+            f"note: {robot.name} has a flexible platform, taken as rigid here", highlight=False
+        )
+    return robot.rigid
 
 
 def _load(name: str, quiet: bool = False) -> Robot:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from gough.cli import RobotArgument, _load, app, err, out
+from gough.cli import RobotArgument, app, err, load_rigid, out
 
 if TYPE_CHECKING:
     from gough.parameters.identification import Identification, Validation
@@ -49,7 +49,7 @@ def excite(
     from gough.parameters.excitation import excite as find
     from gough.parameters.excitation import lines
 
-    machine = _load(robot)
+    machine = load_rigid(robot)
     state = output.with_name(output.name + ".state")
     columns = (*Progress.get_default_columns()[:-1], TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True) as progress:
@@ -131,7 +131,7 @@ def identify(
     from gough.parameters.logs import read_log
     from gough.parameters.report import write_report
 
-    machine = _load(robot)
+    machine = load_rigid(robot)
     with err.status("reading") as status:
         first = read_log(machine, log)
         second = None if validation is None else read_log(machine, validation)
