@@ -72,7 +72,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # one robot's parameters are no real body's
     console, begin = Console(), time.perf_counter()
-    robots = [gough.load(name) for name in options.robot or ROBOTS]
+    robots = [gough.load(name).rigid for name in options.robot or ROBOTS]
     threads = os.environ.get("GOUGH_THREADS")
     columns = (TextColumn("{task.description:<46}"), BarColumn(), TimeElapsedColumn())
     notes: list[str] = []

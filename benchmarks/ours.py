@@ -12,8 +12,8 @@ from benchmarks.timing import Contender
 from gough import Motion, Robot, programs
 from gough.doctor import states
 from gough.dynamics import State
-from gough.engine.compiled import BoundKernel, CompiledExecutor, SingleState, _cores
-from gough.engine.execute import NumPyExecutor
+from gough.engine.compiled import BoundKernel, CompiledExecutor, SingleState
+from gough.engine.execute import NumPyExecutor, cores
 from gough.engine.trace import trace
 
 Array = np.ndarray[Any, Any]
@@ -27,7 +27,7 @@ INPUTS = {
     "inverse_dynamics": {"wrench": (6,)},
     "direct_dynamics": {"wrench": (6,), "forces": (6,)},
 }
-CORES = _cores()
+CORES = cores()
 
 
 class Setup(NamedTuple):

@@ -58,7 +58,7 @@ def _compile(name: str, program: str) -> dict[str, Any]:
     from gough import programs
     from gough.engine.compiled import CompiledExecutor
 
-    machine = gough.load(name).machine
+    machine = gough.load(name).rigid.machine
     function, inputs = getattr(programs, program), INPUTS[program]
     start = time.perf_counter()
     bound = CompiledExecutor(machine).bind(function, inputs)
@@ -71,7 +71,7 @@ def _sizes(name: str) -> list[dict[str, float]]:
     from gough import Motion
     from gough.doctor import states
 
-    robot = gough.load(name)
+    robot = gough.load(name).rigid
     rows = []
     robot.inverse_dynamics(robot.home[np.newaxis], friction=False)
     rng = np.random.default_rng(1)

@@ -485,7 +485,7 @@ def reproduce(progress: Progress) -> Reproduction:
     """Everything: claims, figures, notes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImpossibleBodyWarning)
-        robot = gough.load(ROBOT)
+        robot = gough.load(ROBOT).rigid
         data = general_robot()
         general = gough.Robot.from_dict(data)
         progress("closed forms")

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from gough import Motion, Robot
-from gough.dynamics import State
+from gough.dynamics import RIGID_FIELDS
 from gough.engine import c, prologue
 from gough.engine.graph import Graph
 from gough.engine.program import assemble
@@ -62,7 +62,7 @@ class Exported:
     def __call__(self, name, state, *inputs, size=400):
         """Status and the answer's numbers, flat; inputs None are NULL, whole numbers are int."""
         kind = np.dtype("f8" if self.real == "double" else "f4")
-        fields = [np.ravel(state[field]) for field in State._fields]
+        fields = [np.ravel(state[field]) for field in RIGID_FIELDS]
         given = [np.concatenate(fields).astype(kind)]
         given += [x if x is None or type(x) is int else np.array(x, kind) for x in inputs]
         answer = np.zeros(size, kind)
@@ -87,7 +87,7 @@ def exported(tmp_path_factory):
         key = (name, *options.values())
         if key not in ready:
             folder = tmp_path_factory.mktemp("c") / "robot"
-            ready[key] = Exported(gough.load(name), folder, **options)
+            ready[key] = Exported(gough.load(name).rigid, folder, **options)
         return ready[key]
 
     return get
@@ -103,7 +103,7 @@ def states_near_home(robot, count=4):
         Rotation.from_rotvec(0.2 * draws[1]).as_matrix() @ robot.home.rotation,
         *draws[2:],
     )
-    return [{f: getattr(motion[i], f) for f in State._fields} for i in range(count)], motion
+    return [{f: getattr(motion[i], f) for f in RIGID_FIELDS} for i in range(count)], motion
 
 
 def condition(robot, motion):
@@ -249,7 +249,7 @@ def test_a_wrong_vector_makes_the_test_program_fail(exported, tmp_path):
 
 def bad_states(robot):
     """States without an answer: out of reach, singular, not finite."""
-    home = {f: np.array(getattr(robot.home, f)) for f in State._fields}
+    home = {f: np.array(getattr(robot.home, f)) for f in RIGID_FIELDS}
     far, lost, endless = (dict(home) for _ in range(3))
     lost["velocity"] = np.array([0, np.nan, 0])
     endless["position"] = np.array([0, np.inf, 0])
@@ -271,7 +271,7 @@ def test_states_without_an_answer_are_refused(exported, name):
             assert one(program, state, *inputs)[0] == 1, program
         if not one.robot.machine.friction.none:
             assert one("inverse_dynamics_with_friction", state, None, 25)[0] == 1
-    home = {f: getattr(one.robot.home, f) for f in State._fields}
+    home = {f: getattr(one.robot.home, f) for f in RIGID_FIELDS}
     assert one("inverse_dynamics", home, np.full(6, np.nan))[0] == 1
 
 
@@ -294,7 +294,7 @@ def test_a_singular_pose_is_refused(tmp_path):
     programs = ("inverse_dynamics", *kinematics)
     one = Exported(robot, tmp_path / "turned", programs=programs, states=turned)
     assert make(one.folder, "test").returncode == 0
-    home = {f: getattr(robot.home, f) for f in State._fields}
+    home = {f: getattr(robot.home, f) for f in RIGID_FIELDS}
     assert one("inverse_dynamics", home, None)[0] == 1
     assert one("inverse_kinematics", home)[0] == 0
     with pytest.raises(InputError, match="no good answer"):

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from gough import Motion, Robot
-from gough.dynamics import State
+from gough.dynamics import RIGID_FIELDS
 from gough.engine.execute import NumPyExecutor
 from gough.errors import GoughError, InputError, MissingDataError
 from gough.export import PROGRAMS, to_casadi
@@ -46,7 +46,7 @@ def states(robot, count=3):
         Rotation.from_rotvec(0.2 * draws[1]).as_matrix() @ robot.home.rotation,
         *draws[2:],
     )
-    return motion, [{f: getattr(motion[i], f) for f in State._fields} for i in range(count)]
+    return motion, [{f: getattr(motion[i], f) for f in RIGID_FIELDS} for i in range(count)]
 
 
 def inputs_of(function, robot, rng):
@@ -64,7 +64,7 @@ def call(function, state, inputs):
 @pytest.mark.parametrize("name", ROBOTS)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_answers_as_the_robot_does(casadi, name, program):
-    robot = gough.load(name)
+    robot = gough.load(name).rigid
     function = to_casadi(robot, program)
     assert function.name() == program
     motion, several = states(robot)
@@ -144,7 +144,7 @@ def test_eight_legs_take_a_preload(casadi):
 
 def test_states_without_an_answer_have_no_margin(casadi):
     robot = gough.load("kim-ryu-2002")
-    home = {f: np.array(getattr(robot.home, f)) for f in State._fields}
+    home = {f: np.array(getattr(robot.home, f)) for f in RIGID_FIELDS}
     for program in ("inverse_kinematics", "inverse_dynamics"):
         function = to_casadi(robot, program)
         assert call(function, home, {})["margin"] > 0

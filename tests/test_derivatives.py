@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
-from gough import Motion, Robot, derivative_programs, derivatives, programs, regressor
+from gough import Motion, Robot, derivative_programs, derivatives, programs
 from gough.derivative_programs import COORDINATES
 from gough.engine.compiled import CompiledExecutor
 from gough.engine.derivative import gradients, substitute, tangents
@@ -16,6 +16,7 @@ from gough.engine.prologue import evaluate
 from gough.engine.trace import parameters, trace
 from gough.errors import InputError, NotFiniteError, ReachError, SingularError
 from gough.linear import factor, least_norm
+from gough.parameters import regressor
 from oracles.random_robot import random_motion, random_robot
 
 SHAPES = [(), (1,), (3, 1, 2), (0,)]

@@ -20,6 +20,7 @@ from scipy.spatial.transform import Rotation
 import gough
 from gough import Motion, Robot, doctor, programs, vectors
 from gough.engine import cache as disk
+from gough.engine import execute
 from gough.engine.compiled import BLOCK, KERNEL, CompiledExecutor
 from gough.engine.execute import NumPyExecutor
 from gough.engine.graph import CONSTANT, INPUT, Graph
@@ -154,7 +155,7 @@ def test_compiled_equals_numpy_for_other_robots(kind, legs, options, names):
 
 @pytest.mark.parametrize("name", ["kim-ryu-2002", "long-khalil-martinet-2014"])
 def test_catalogue_robots_compiled_equal_numpy(name):
-    robot, plain = gough.load(name), gough.load(name)
+    robot, plain = gough.load(name).rigid, gough.load(name).rigid
     plain.__dict__["executor"] = NumPyExecutor(plain.machine)
     rng = np.random.default_rng(1)
     turns = Rotation.from_rotvec(rng.uniform(-0.1, 0.1, (9, 3)))
@@ -473,7 +474,7 @@ def test_nan_reaches_every_kernel_output_that_depends_on_it():
 @pytest.mark.parametrize("function", ["inverse_dynamics", "direct_dynamics"])
 def test_structural_zeros_give_the_same_as_tiny_numbers(kind, function):
     name = "kim-ryu-2002" if kind == "PUS" else "long-khalil-martinet-2014"
-    robot = gough.load(name)
+    robot = gough.load(name).rigid
     machine = robot.machine
 
     def nearly(leaf):
@@ -805,6 +806,56 @@ def test_a_bad_number_of_threads_is_a_clear_error(many, monkeypatch, threads):
         InputError, match=f"GOUGH_THREADS is a positive whole number, not '{threads}'"
     ):
         robot.inverse_kinematics(motion)
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "jacobian"])
+def test_no_kernel_runs_for_an_empty_batch(name):
+    """A kernel takes one state at least: for none it would write past its arrays."""
+    _, robot, motion, _, _ = sample("UPS", (3,))
+    ask(robot, name, motion, np.zeros(6))
+    for bound in robot.executor._ready.values():
+        bound.function = bound._few = bound._single = None  # not callable
+    found = ask(robot, name, motion[:0], np.zeros(6))
+    assert all(len(value) == 0 for value in found.values())
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True, float("nan")])
+def test_a_bad_threads_argument_is_a_clear_error(many, threads):
+    robot, motion, _ = many
+    for states in (motion, motion[0]):
+        with pytest.raises(InputError, match="threads is a positive whole number, not"):
+            robot.inverse_kinematics(states, threads=threads)
+
+
+def test_threads_of_a_call_go_before_the_environment(many, monkeypatch):
+    robot, motion, wrench = many
+    pools = []
+
+    class Pool(ThreadPoolExecutor):
+        def __init__(self, count, **options):
+            pools.append(count)
+            super().__init__(count, **options)
+
+    monkeypatch.setattr(execute, "ThreadPoolExecutor", Pool)
+    monkeypatch.setenv("GOUGH_THREADS", "1")
+    execute._pool.cache_clear()
+    forces = robot.inverse_dynamics(motion, wrench).forces
+    models = {
+        "inverse_dynamics": lambda n: robot.inverse_dynamics(motion, wrench, threads=n),
+        "reactions": lambda n: robot.reactions(motion, wrench, threads=n),
+        "direct_dynamics": lambda n: robot.direct_dynamics(motion, forces, threads=n),
+        "inverse_kinematics": lambda n: robot.inverse_kinematics(motion, threads=n),
+        "jacobian": lambda n: robot.jacobian(motion, threads=n),
+        "mass_matrix": lambda n: robot.mass_matrix(motion, threads=n),
+        "bias": lambda n: robot.bias(motion, threads=n),
+    }
+    assert pools == []
+    for count, call in enumerate(models.values(), start=2):
+        call(count)
+    assert pools == [*range(2, 2 + len(models))]
+    robot.jacobian(motion)
+    assert len(pools) == len(models)
+    execute._pool.cache_clear()
 
 
 def test_an_unknown_engine_is_a_clear_error(monkeypatch):

@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from gough import Motion, Robot, forward
+from gough.engine.execute import NumPyExecutor
 from gough.errors import (
     ConvergenceError,
     InputError,
@@ -15,6 +16,7 @@ from gough.errors import (
     SampleError,
     SingularError,
 )
+from gough.linear import factor, least_squares
 from oracles.random_robot import random_motion, random_robot
 
 SHAPES = [(), (1,), (3, 1, 2), (0,)]
@@ -354,3 +356,26 @@ def test_wrong_arguments_are_named():
     homeless = Robot.from_text(robot.text.replace("home = { position = [0, 0, 0.80] }", ""))
     with pytest.raises(MissingDataError, match="home"):
         homeless.forward_kinematics(q)
+
+
+@pytest.mark.parametrize("name", ["kim-ryu-2002", "long-khalil-martinet-2014"])
+def test_steps_on_numpy_end_where_compiled_ones_do(name):
+    rng = np.random.default_rng(4)
+    robot, plain = gough.load(name), gough.load(name)
+    plain.__dict__["executor"] = NumPyExecutor(plain.machine)
+    poses, q = reachable(rng, robot, 50)
+    guess = near(rng, poses)
+    compiled, numpy = (forward.solve(one, q, guess) for one in (robot, plain))
+    assert_array_equal(compiled.status, numpy.status)
+    assert_array_equal(abs(compiled.iterations - numpy.iterations) <= 1, True)
+    assert np.all(apart(compiled.motion("raise"), numpy.motion("raise")) < 1e-11)
+
+
+@pytest.mark.parametrize("rows", [6, 7, 9])
+def test_least_squares_by_reflections(rows):
+    rng = np.random.default_rng(rows)
+    matrix, right = rng.normal(size=(4, rows, 6)), rng.normal(size=(4, rows))
+    factors = factor(np.moveaxis(matrix, 0, -1), np.ones((6, 1)))
+    found = least_squares(factors, right.T).T
+    expected = [np.linalg.lstsq(a, b, rcond=None)[0] for a, b in zip(matrix, right, strict=True)]
+    assert_allclose(found, expected, rtol=1e-11, atol=1e-11)

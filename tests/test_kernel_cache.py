@@ -239,8 +239,8 @@ def test_every_structure_program_and_version_has_its_own_kernel(folder, robot, m
     machine = robot.machine
     keys = set()
 
-    def note(key, make):
-        keys.add(disk._digest(key))
+    def note(key, make, variants):
+        keys.add(disk._digest((key, variants)))
         raise StopIteration
 
     monkeypatch.setattr(disk, "load_or_make", note)
@@ -360,7 +360,7 @@ def test_killed_while_writing(tmp_path, robot):
         inverse_dynamics = gough.programs.inverse_dynamics
         program = compiled.trace(inverse_dynamics, robot.machine, {"wrench": (6,)})
         code = disk._compile(program)
-        disk._compile = lambda program: code  # only the writing matters here
+        disk._compile = lambda program, variants: code  # only the writing matters here
         for _ in range(12):
             child = os.fork()
             if child == 0:
@@ -429,3 +429,36 @@ def test_a_folder_that_others_can_write_to_is_not_used(folder, robot, right):
     folder.chmod(0o777)
     assert_right(jacobian(robot)[0], right)
     assert not list(folder.glob("*.kernel"))
+
+
+def test_the_longest_unused_kernels_go_first(folder, monkeypatch):
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for i in range(10):
+        file = folder / f"{i}.kernel"
+        file.write_bytes(bytes(1000))
+        os.utime(file, (1000 + i, 1000 + i))
+    stale, fresh, other = folder / ".writing-old", folder / ".writing-new", folder / "notes.txt"
+    for file in (stale, fresh, other):
+        file.touch()
+    for file in (stale, other):
+        os.utime(file, (1000, 1000))
+    monkeypatch.setattr(disk, "MOST_BYTES", 5500)
+    disk._prune(folder)
+    assert sorted(file.name for file in folder.glob("*.kernel")) == [
+        f"{i}.kernel" for i in range(5, 10)
+    ]
+    assert not stale.exists()
+    assert fresh.exists()
+    assert other.exists()
+
+
+def test_a_kernel_in_use_counts_as_new_and_one_that_is_gone_is_made_again(folder, robot, right):
+    jacobian(robot)
+    (file,) = kernels(folder)
+    os.utime(file, (1000, 1000))
+    assert jacobian(robot)[1]
+    assert file.stat().st_mtime > 1e6
+    file.unlink()
+    again, from_disk = jacobian(robot)
+    assert not from_disk
+    assert_right(again, right)

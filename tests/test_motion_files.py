@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import datasets, motion_files
+from gough import datasets, tables
 from gough.datasets import leg_dataset, write_dataset
 from gough.errors import FileError, InputError
 from gough.motion import ELASTIC_FIELDS, FIELDS, Motion
@@ -238,7 +238,7 @@ def test_missing_file_folder_and_size(tmp_path, kind, monkeypatch):
         write_motion(some_motion((2,)), path)
     path.rmdir()
     write_motion(some_motion((2,)), path)
-    monkeypatch.setattr(motion_files, "LARGEST", 10)
+    monkeypatch.setattr(tables, "LARGEST", 10)
     with pytest.raises(FileError, match="at most"):
         read_motion(path)
 

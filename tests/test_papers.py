@@ -225,7 +225,7 @@ def test_sinatra_motions(sinatra: Any) -> None:
 @pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
 @pytest.mark.parametrize("which", ["Long's", "general"])
 def test_khalil_closed_forms(khalil: Any, which: str) -> None:
-    robot = gough.load(khalil.ROBOT)
+    robot = gough.load(khalil.ROBOT).rigid
     if which == "general":
         robot = gough.Robot.from_dict(khalil.general_robot())
     found = khalil.compare(robot, khalil.random_states(robot, 4))
@@ -242,7 +242,7 @@ def test_khalil_closed_forms(khalil: Any, which: str) -> None:
 
 @pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
 def test_khalil_signs_and_masses(khalil: Any) -> None:
-    corrected, printed = khalil.release(gough.load(khalil.ROBOT))
+    corrected, printed = khalil.release(gough.load(khalil.ROBOT).rigid)
     assert corrected == pytest.approx(-3.419, abs=1e-3)
     assert printed == -corrected
     data = khalil.general_robot()
@@ -256,7 +256,7 @@ def test_khalil_signs_and_masses(khalil: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
 def test_khalil_solves(khalil: Any) -> None:
-    robot = gough.load(khalil.ROBOT)
+    robot = gough.load(khalil.ROBOT).rigid
     for angle, lowest, highest in ((0.0, 1e-2, np.inf), (0.1, 0.0, 1e-12)):
         poses = khalil.turned_poses(robot, np.full(500, angle))
         lost, kept = khalil.solve_losses(robot, poses)

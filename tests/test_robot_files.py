@@ -161,8 +161,12 @@ def test_numbers_of_long():
     assert_array_equal(legs.rod.first_moment[:, 0, 0], [0, 0, -3.018])
     masses = [legs.cross.mass, legs.rod.mass, legs.cylinder.mass, legs.rotor_mass]
     assert_array_equal(np.unique(masses), [3.176, 5.39, 30.176, 45.89])
-    plate = 73.069 * 0.25 * 5 / 24 * np.diag([1, 1, 2])  # a hexagon's m r² 5/24
-    assert_allclose(robot.platform.inertia[..., 0, 0], plate, rtol=1e-14)
+    assert_allclose(robot.platform.mass, 73.069, rtol=3e-5)
+    plate = robot.platform.mass * 0.25 * 5 / 24 * np.diag([1, 1, 2])  # a hexagon's m r² 5/24
+    assert_allclose(robot.platform.inertia[..., 0, 0], plate, atol=1e-13)
+    assert robot.modal.modes == 10
+    first = [188.7473, 188.7475, 315.7169, 401.0187, 474.7468]  # Table 2, rad/s
+    assert_allclose(2 * np.pi * robot.modal.frequencies[:5], first, rtol=0.008)
 
 
 def test_numbers_of_sinatra():
@@ -210,7 +214,8 @@ def fits(value: object, schema: dict, root: dict) -> bool:
         if not isinstance(value, list) or not fewest <= len(value) <= most:
             return False
         return all(fits(item, schema["items"], root) for item in value)
-    kinds = {"number": (int, float), "string": str, "null": type(None)}
+    kinds = {"number": (int, float), "integer": int, "boolean": bool, "string": str}
+    kinds["null"] = type(None)
     return isinstance(value, kinds[schema["type"]])
 
 

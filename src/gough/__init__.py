@@ -18,14 +18,25 @@ if TYPE_CHECKING:
     from gough.motion import Motion
     from gough.robot import Robot, load
     from gough.simulation import simulate
+    from gough.variants import Variants
 
 __version__ = "0.1.0"
-__all__ = ["Motion", "Robot", "catalogue", "errors", "load", "simulate", "trajectories"]
+__all__ = [
+    "Motion",
+    "Robot",
+    "Variants",
+    "catalogue",
+    "errors",
+    "load",
+    "simulate",
+    "trajectories",
+]
 
 _HOMES = {
     "catalogue": "gough.files",
     "Motion": "gough.motion",
     "Robot": "gough.robot",
+    "Variants": "gough.variants",
     "load": "gough.robot",
     "simulate": "gough.simulation",
 }

@@ -9,13 +9,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.dynamics import State
+from gough.dynamics import RIGID_FIELDS
 from gough.engine.execute import LARGEST
 from gough.errors import Failure, InputError, NotFiniteError, SampleError
 from gough.motion import Array, Motion
 
 OnError = Literal["raise", "nan"]
-STATE_RANKS = {name: 2 if name == "rotation" else 1 for name in State._fields}
+STATE_RANKS = {name: 2 if name == "rotation" else 1 for name in RIGID_FIELDS}
 
 
 class Rows(NamedTuple):
@@ -82,11 +82,13 @@ def _core(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
 def _rows(value: Array, shape: tuple[int, ...], count: int, rank: int) -> Array:
     """(count, ...) or, if all samples are the same, (1, ...); copied only where it must be."""
     batch = value.ndim - rank
-    steps = zip(value.strides[:batch], value.shape[:batch], strict=True)
+    leading, core = value.shape[:batch], value.shape[batch:]
+    steps = zip(value.strides, leading, strict=False)
     if count and value.size and not any(stride and length > 1 for stride, length in steps):
         return np.asarray(value[(0,) * batch])[np.newaxis]
-    core = value.shape[batch:]
-    return np.broadcast_to(value, shape + core).reshape(count, *core)
+    if leading != shape:
+        value = np.broadcast_to(value, shape + core)
+    return value if len(shape) == 1 else value.reshape(count, *core)
 
 
 def not_finite(rows: Rows) -> list[Trouble]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gough.description import Limits
 from gough.motion import Array, Motion
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ class Violation(NamedTuple):
         )
 
 
+SHORTEST = "shortest stroke"
 UNITS = {
     "stroke": "m",
     "force": "N",
@@ -73,25 +76,43 @@ def check(robot: Robot, motion: Motion, wrench: ArrayLike | None = None) -> Repo
 
     Forces are compared if the file limits them; they are those of the motion with the wrench.
     """
+    violations: list[Violation] = []
+    for name, value, allowed in demands(robot, motion, robot.description.limits, wrench):
+        mirrored = name == SHORTEST
+        shown = "stroke" if mirrored else name
+        violations += _exceeding(shown, value, allowed, motion, mirrored)
+    return Report(tuple(violations))
+
+
+def demands(
+    robot: Robot,
+    motion: Motion,
+    limits: Limits,
+    wrench: ArrayLike | None = None,
+    friction: bool = True,
+) -> Iterator[tuple[str, Array, Array]]:
+    """What a motion demands (..., legs) and what is allowed (legs,), by the limit's name.
+
+    "stroke" twice: −q against −shortest as SHORTEST. Limits that are infinite for all legs are left
+    out.
+    """
     legs = robot.inverse_kinematics(motion)
-    limits = robot.description.limits
-    violations = [
-        *_exceeding("stroke", legs.q, limits.longest, motion),
-        *_exceeding("stroke", -legs.q, -limits.shortest, motion, mirrored=True),
-        *_exceeding("speed", np.abs(legs.qd), limits.speed, motion),
+    found = [
+        ("stroke", legs.q, limits.longest),
+        (SHORTEST, -legs.q, -limits.shortest),
+        ("speed", np.abs(legs.qd), limits.speed),
     ]
+    yield from (one for one in found if np.any(np.isfinite(one[2])))
     if np.any(np.isfinite(limits.force)):
-        forces = robot.inverse_dynamics(motion, wrench).forces
-        violations += _exceeding("force", np.abs(forces), limits.force, motion)
-    angles = {
-        "universal_angle": limits.universal_angle,
-        "spherical_angle": limits.spherical_angle,
-    }
-    for name, limit in angles.items():
+        forces = robot.inverse_dynamics(motion, wrench, friction).forces
+        yield "force", np.abs(forces), limits.force
+    for name, limit in (
+        ("universal_angle", limits.universal_angle),
+        ("spherical_angle", limits.spherical_angle),
+    ):
         if np.any(np.isfinite(limit)):
             now, then = _seen(robot, motion, name), _seen(robot, robot.home, name)
-            violations += _exceeding(name, _angle(now, then), limit, motion)
-    return Report(tuple(violations))
+            yield name, _angle(now, then), limit
 
 
 def _seen(robot: Robot, motion: Motion, name: str) -> Array:

@@ -184,6 +184,41 @@ def draw(
     out.print(str(output))
 
 
+@app.command()
+def modes(
+    robot: RobotArgument,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="picture of the shapes: .png, .svg, .pdf")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="the numbers as JSON, all digits")] = False,
+) -> None:
+    """Modes of a flexible platform: frequencies, stiffness, damping, and a picture of the shapes.
+
+    Example: gough modes long-khalil-martinet-2014 -o modes.png
+    """
+    from gough.errors import MissingDataError
+    from gough.mode_sheet import mode_numbers, print_modes
+
+    machine = _load(robot)
+    body = machine.description.modal
+    if body is None:
+        raise MissingDataError(
+            f"{machine.name} has a rigid platform: [platform.plate] or [platform.modes] makes it bend"
+        )
+    if json:
+        from json import dumps
+
+        print(dumps(mode_numbers(body), indent=2, ensure_ascii=False))
+    else:
+        print_modes(body, machine.name, out)
+    if output is not None:
+        from gough.mode_plots import mode_sheet
+        from gough.plots import save
+
+        save(mode_sheet(body, machine.name), output)
+        (err if json else out).print(str(output), highlight=False, soft_wrap=True)
+
+
 export = typer.Typer(help="A robot's equations for other programs.", no_args_is_help=True)
 app.add_typer(export, name="export")
 
@@ -246,7 +281,7 @@ def ops(robot: RobotArgument) -> None:
             ("inverse", "lu", "inverse, LU"),
             ("direct", "ldl", "direct, LDLᵀ"),
         ):
-            if one.leg_count != 6 and solver == "lu":
+            if solver == "lu" and (one.leg_count != 6 or one.modes):
                 continue
             found = count(one, model, solver)
             sums = found.kinds["add"] + found.kinds["sub"]
@@ -260,6 +295,34 @@ def ops(robot: RobotArgument) -> None:
         "solves by QR.",
         highlight=False,
     )
+
+
+@app.command()
+def parameters(
+    robot: RobotArgument,
+    friction: Annotated[
+        bool, typer.Option("--friction", help="also viscous and constant Coulomb friction")
+    ] = False,
+    assume: Annotated[
+        str | None,
+        typer.Option(help="essential parameters if bodies are off-centre, symmetric or revolution"),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="every parameter and term as JSON")] = False,
+) -> None:
+    """Base inertial parameters: what of the bodies the forces depend on, grouping relations, values.
+
+    Example: gough parameters kim-ryu-2002 --assume symmetric
+    """
+    from json import dumps
+
+    from gough.parameters.tables import find, print_parameters, to_json
+
+    machine = _load(robot)
+    found = find(machine, friction, assume)
+    if json:
+        print(dumps(to_json(machine, found), indent=2, ensure_ascii=False))
+    else:
+        print_parameters(machine, found, out)
 
 
 @app.command()

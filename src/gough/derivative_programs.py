@@ -199,7 +199,9 @@ def friction_reverse(
     """
     tips, legs = dynamics.moving(machine, state)
     load = machine.equations.load(machine.legs, legs, machine.gravity)
-    rub = dynamics.rubbing_under(machine, state, legs, Loads(loads[0], loads[1], loads[2]))
+    rub = dynamics.rubbing_under(
+        machine, tips.angular_velocity, legs, Loads(loads[0], loads[1], loads[2])
+    )
     couple = machine.equations.couple_at_tip(machine.legs, legs, rub.universal + rub.spherical)
     push = legs.w * (forces + rub.slider) + couple - dynamics.at_tip(legs, load)
     reactions = machine.equations.reactions(

@@ -32,7 +32,7 @@ from gough.derivative_programs import (
     inverse_loads,
     inverse_reverse,
 )
-from gough.dynamics import State
+from gough.dynamics import RIGID_FIELDS
 from gough.engine.execute import CHUNK, Function, with_friction
 from gough.errors import InputError, SingularError
 from gough.motion import Array, Motion
@@ -262,6 +262,7 @@ class _Asked:
         on_error: OnError,
     ) -> None:
         """Solve the model: forces None is inverse dynamics. Samples without an answer are NaN."""
+        robot.need_rigid("a derivative")
         self.robot, self.motion, self.on_error = robot, motion, on_error
         self.rubs = friction and not robot.machine.friction.none
         self.given: dict[str, tuple[ArrayLike, tuple[int, ...]]] = {}
@@ -326,7 +327,7 @@ class _Asked:
 
     def _slopes(self, rows: Rows) -> dict[str, Array]:
         """Derivatives (rows, ...)."""
-        state = {name: rows.fields[name] for name in (*State._fields, "forces")}
+        state = {name: rows.fields[name] for name in (*RIGID_FIELDS, "forces")}
         if not self.rubs:
             return matrices(self.robot, self.model.reverse, rows.rows, state, np.eye(self.answers))
         fields = state | {"wrench": rows.fields["wrench"]}
@@ -344,7 +345,7 @@ class _Asked:
         """
         robot, legs = self.robot, self.robot.leg_count
         wrench = fields.pop("wrench")
-        state = {name: fields[name] for name in State._fields}
+        state = {name: fields[name] for name in RIGID_FIELDS}
         start = (fields if self.model is DIRECT else state) | {"wrench": wrench}
         friction = robot.machine.friction
         fields |= with_friction(robot.executor, self.model.loads, rows, start, friction)[0]
@@ -371,7 +372,7 @@ class _Asked:
     def _standing(self, rows: Rows) -> list[Trouble]:
         """Rows where a joint stands still whose Coulomb friction jumps there."""
         friction = self.robot.machine.friction
-        state = {name: rows.fields[name] for name in State._fields}
+        state = {name: rows.fields[name] for name in RIGID_FIELDS}
         legs = self.robot.executor(programs.inverse_kinematics, rows.rows, state)
         turning = legs["link_angular_velocity"]
         relative = turning - state["angular_velocity"][:, np.newaxis]

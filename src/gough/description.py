@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough import schema
-from gough.errors import FileError, ImpossibleBodyWarning
+from gough.errors import FileError, ImpossibleBodyWarning, InputError
 from gough.friction import Friction
 from gough.legs.body import Body
 from gough.legs.pus import PUS
 from gough.legs.ups import UPS
+from gough.modal.body import ModalBody
+from gough.modal.integrals import rigid_part
+from gough.modal.source import body_of_file, body_of_plate
 from gough.motion import Array, Motion
 
 FEWEST_LEGS = 3
 PARALLEL = 1e-9
 """Sine below which two directions count as parallel."""
+SAME_PLACE = 1e-9
+"""How far a flexible platform's tips may be from the robot file's `platform` points, m."""
 
 
 class Limits(NamedTuple):
@@ -49,17 +55,32 @@ class Description(NamedTuple):
     limits: Limits
     missing: tuple[str, ...]
     """Bodies the file does not give: dynamics cannot do without them."""
+    modal: ModalBody | None = None
+    """The flexible platform; `platform` is then the same body undeformed. None if it is rigid."""
 
 
-def describe(file: schema.RobotFile, name: str) -> Description:
-    """All numbers of a robot file; `name` is what to call it in messages."""
-    return _Describing(file, name).describe()
+def describe(file: schema.RobotFile, name: str, folder: Path | None = None) -> Description:
+    """All numbers of a robot file.
+
+    `name` is what to call it in messages; paths in it are relative to `folder`, by default the
+    current one.
+    """
+    return _Describing(file, name, folder or Path()).describe()
+
+
+def bare_platform(file: schema.RobotFile, name: str) -> Body:
+    """The platform without its payload, (3, 1, 1)."""
+    bare = schema.Platform() if file.platform is None else file.platform
+    alone = file.model_copy(update={"platform": bare.model_copy(update={"payload": []})})
+    with warnings.catch_warnings(action="ignore", category=ImpossibleBodyWarning):
+        return _Describing(alone, name, Path())._platform()
 
 
 class _Describing:
-    def __init__(self, file: schema.RobotFile, name: str) -> None:
+    def __init__(self, file: schema.RobotFile, name: str, folder: Path) -> None:
         self.file = file
         self.name = name
+        self.folder = folder
         self.count = self._count_legs()
         self.missing: list[str] = []
 
@@ -113,16 +134,18 @@ class _Describing:
             legs: UPS | PUS = self._pus(table, platform_points, home)
         else:
             legs = self._ups(platform_points, home)
+        modal = self._modal(platform_points[..., 0].T)
         return Description(
             legs=legs,
             platform_points=platform_points,
-            platform=self._platform(),
+            platform=self._platform() if modal is None else rigid_part(modal),
             gravity=np.asarray(file.gravity, dtype=np.float64),
             home=home,
             tool=np.asarray(file.tool, dtype=np.float64),
             friction=self._friction(),
             limits=self._limits(),
             missing=tuple(self.missing),
+            modal=modal,
         )
 
     def _home(self) -> Motion | None:
@@ -158,9 +181,6 @@ class _Describing:
         sign = np.array([[-1.0 if one == "minus" else 1.0] for one in branches])
         axis = self._axis(platform_points, origin, (direction, length, sign), home)
         reference = self._reference(axis)
-        across = axis - np.sum(axis * direction, axis=0) * direction
-        parallel = np.linalg.norm(across, axis=0) < PARALLEL
-        normal = np.where(parallel, reference, across)
         return PUS(
             rail_origin=origin,
             rail_direction=direction,
@@ -168,7 +188,7 @@ class _Describing:
             sign=sign,
             axis=axis,
             reference=reference,
-            guide_normal=normal / np.linalg.norm(normal, axis=0),
+            guide_normal=guide_normal(axis, direction, reference),
             rotor_mass=self._rotor_mass(),
             slider=self._body("slider"),
             cross=self._body("cross"),
@@ -218,12 +238,11 @@ class _Describing:
             # rounded, so that of two axes that are equally good the first is taken on any machine
             along = np.round(np.abs(axis[..., 0]), 9)
             reference = np.eye(3)[np.argmin(along, axis=0)].T[..., np.newaxis]
-        reference = reference - np.sum(reference * axis, axis=0) * axis
-        sine = np.linalg.norm(reference, axis=0)
+        reference, sine = perpendicular(reference, axis)
         if np.any(sine < PARALLEL):
             leg = int(np.argmin(sine)) + 1
             raise self.fail(f"legs.reference of leg {leg} is parallel to its axis")
-        return np.asarray(reference / sine)
+        return reference
 
     def _body(self, key: str) -> Body:
         """The body of each leg about its frame's origin."""
@@ -250,12 +269,14 @@ class _Describing:
         """(legs,), (legs, 3), (legs, 3, 3): mass, first moment, inertia about the frame's origin."""
         standard = [key for key in schema.STANDARD_PARAMETERS if key in table.model_fields_set]
         if standard:
-            return _standard(*(self.per_leg(table, where, k) for k in schema.STANDARD_PARAMETERS))
+            return from_standard(
+                *(self.per_leg(table, where, k) for k in schema.STANDARD_PARAMETERS)
+            )
         inertia = self.per_leg(table, where, "inertia", 2)
         skew = np.abs(inertia - np.swapaxes(inertia, -1, -2)).max()
         if skew > 1e-9 * np.abs(inertia).max():
             raise self.fail(f"{where}.inertia is not symmetric")
-        return _about_origin(
+        return about_origin(
             self.per_leg(table, where, "mass"),
             self.per_leg(table, where, "center_of_mass", 1),
             inertia,
@@ -275,6 +296,30 @@ class _Describing:
             total = [sum_ + part[0] for sum_, part in zip(total, parts, strict=True)]
         mass, moment, inertia = total
         return Body(mass.reshape(1, 1), moment.reshape(3, 1, 1), inertia.reshape(3, 3, 1, 1))
+
+    def _modal(self, tips: Array) -> ModalBody | None:
+        """The flexible platform, its tips (legs, 3) where the robot file says."""
+        table = self.file.platform
+        try:
+            if table is not None and table.plate is not None:
+                return body_of_plate(table.plate, tips, f"{self.name}: platform.plate")
+            if table is None or table.modes is None:
+                return None
+            body = body_of_file(table.modes, tips, self.folder)
+        except InputError as error:
+            raise FileError(str(error)) from None
+        if len(body.tip_positions) != self.count:
+            raise self.fail(
+                f"{body.name} has {len(body.tip_positions)} tips, the robot has {self.count} legs"
+            )
+        apart = np.linalg.norm(body.tip_positions - tips, axis=1)
+        if np.any(apart > SAME_PLACE):
+            leg = int(np.argmax(apart))
+            raise self.fail(
+                f"the tip of leg {leg + 1} in {body.name} is {apart[leg]:.3g} m from legs.platform; "
+                f"limit {SAME_PLACE:g}"
+            )
+        return body
 
     def _warn_impossible(self, mass: Array, moment: Array, inertia: Array, where: str) -> None:
         """Warn of what no mass distribution can have: a pseudo-inertia matrix that is not ≥ 0.
@@ -328,7 +373,29 @@ class _Describing:
         return Limits(shortest=shortest, longest=longest, **values)
 
 
-def _standard(*parameters: Array) -> tuple[Array, Array, Array]:
+def perpendicular(vectors: Array, axis: Array) -> tuple[Array, Array]:
+    """Unit vectors (3, ...) made perpendicular to unit axes, and the sines of the angles between."""
+    across = vectors - np.sum(vectors * axis, axis=0) * axis
+    sine = np.linalg.norm(across, axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(across / sine), sine
+
+
+def guide_normal(axis: Array, direction: Array, reference: Array) -> Array:
+    """u of a PUS guide: axis made perpendicular to the rail, reference where they are parallel."""
+    normal, sine = perpendicular(axis, direction)
+    return np.asarray(np.where(sine < PARALLEL, reference, normal))
+
+
+def length_scale(points: Array) -> Array:
+    """Rms distance of the P_i (3, legs, ...) from their mean, m; 1 where it is 0."""
+    spread = points - points.mean(axis=1, keepdims=True)
+    size = np.sqrt(np.mean(np.sum(spread**2, axis=0), axis=0))
+    return np.asarray(np.where(size == 0, 1.0, size))
+
+
+def from_standard(*parameters: Array) -> tuple[Array, Array, Array]:
+    """Mass (...), first moment (..., 3) and inertia (..., 3, 3) from XX XY XZ YY YZ ZZ MX MY MZ M."""
     xx, xy, xz, yy, yz, zz, mx, my, mz, mass = parameters
     inertia = np.stack(
         [
@@ -341,9 +408,13 @@ def _standard(*parameters: Array) -> tuple[Array, Array, Array]:
     return mass, np.stack([mx, my, mz], axis=-1), inertia
 
 
-def _about_origin(mass: Array, center: Array, inertia: Array) -> tuple[Array, Array, Array]:
+def about_origin(mass: Array, center: Array, inertia: Array) -> tuple[Array, Array, Array]:
     """Steiner: I_O = I_G + M (c·c 1 − c cᵀ)."""
-    square = np.sum(center * center, axis=-1)[:, np.newaxis, np.newaxis]
-    spread = square * np.eye(3) - center[:, :, np.newaxis] * center[:, np.newaxis, :]
-    moved = inertia + mass[:, np.newaxis, np.newaxis] * spread
-    return mass, mass[:, np.newaxis] * center, moved
+    moved = inertia + mass[..., np.newaxis, np.newaxis] * steiner(center)
+    return mass, mass[..., np.newaxis] * center, moved
+
+
+def steiner(center: Array) -> Array:
+    """c·c 1 − c cᵀ, (..., 3, 3)."""
+    square = np.sum(center * center, axis=-1)[..., np.newaxis, np.newaxis]
+    return np.asarray(square * np.eye(3) - center[..., :, np.newaxis] * center[..., np.newaxis, :])

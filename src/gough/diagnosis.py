@@ -9,7 +9,7 @@ import numpy as np
 from gough import forward, programs
 from gough.batch import Rows, Trouble
 from gough.dynamics import State
-from gough.engine.execute import Function, NumPyExecutor
+from gough.engine.execute import VARIANT, Function, NumPyExecutor
 from gough.errors import ReachError, SingularError
 from gough.linear import WORST_CONDITION
 from gough.motion import Array
@@ -36,7 +36,7 @@ def diagnose(
     fields = {
         name: value if len(value) == 1 else value[rest]
         for name, value in rows.fields.items()
-        if name in State._fields
+        if name in (*State._fields, VARIANT)
     }
     found = NumPyExecutor(robot.machine)(programs.diagnosis, len(rest), fields)
     system, meaning = SYSTEMS.get(function.__name__, (None, ""))

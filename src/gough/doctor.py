@@ -143,7 +143,7 @@ def _threads() -> Iterator[Finding]:
     if _compiler()[0] is None:
         yield Finding("threads", "1: the NumPy engine uses no more")
         return
-    from gough.engine.compiled import threads
+    from gough.engine.execute import threads
 
     source = "one a core" if wanted is None else f"GOUGH_THREADS={wanted}"
     yield Finding("threads", f"{threads()}, {source}")

@@ -27,6 +27,7 @@ from gough.linear import (
     substitute,
 )
 from gough.platforms import rigid
+from gough.platforms.flexible import Flexible
 from gough.platforms.rigid import Tips
 from gough.vectors import Components, dot, matvec
 
@@ -50,12 +51,20 @@ class Machine(NamedTuple):
     gravity: Components
     """(3, 1, 1)."""
     friction: Friction
-    length_scale: float
-    """Makes moments comparable with forces in the solves."""
+    length_scale: Any
+    """Makes moments comparable with forces in the solves, m: a number, or (samples,)."""
+    flexible: Flexible | None = None
+    """What its modes add to a platform that bends."""
+
+
+NO_MODES = np.zeros((0, 1))
 
 
 class State(NamedTuple):
-    """States on components: vectors (3, 1, samples), rotation (3, 3, 1, samples)."""
+    """States on components: vectors (3, 1, samples), rotation (3, 3, 1, samples).
+
+    Of a flexible platform also its elastic coordinates, (modes, samples).
+    """
 
     position: Components
     rotation: Components
@@ -63,6 +72,13 @@ class State(NamedTuple):
     angular_velocity: Components
     acceleration: Components
     angular_acceleration: Components
+    elastic: Components = NO_MODES
+    elastic_velocity: Components = NO_MODES
+    elastic_acceleration: Components = NO_MODES
+
+
+RIGID_FIELDS = State._fields[:6]
+ELASTIC_FIELDS = State._fields[6:]
 
 
 class Inverse(NamedTuple):
@@ -75,6 +91,8 @@ class Inverse(NamedTuple):
     """(3, legs, samples) each."""
     health: Components
     """Reciprocal condition estimate of the solve, (samples,)."""
+    elastic: Components | None = None
+    """q̈e of a flexible platform, (modes, samples)."""
 
 
 class Direct(NamedTuple):
@@ -87,12 +105,14 @@ class Direct(NamedTuple):
     legs: LegKinematics
     reactions: dict[str, Components]
     health: Components
+    elastic: Components | None = None
+    """q̈e of a flexible platform, (modes, samples)."""
 
 
 def moving(machine: Machine, state: State) -> tuple[Tips, LegKinematics]:
     """Tips and legs of a moving platform."""
     tips = rigid.tips(machine.points, *state[:4])
-    acceleration = rigid.tip_acceleration(tips, *state[4:])
+    acceleration = rigid.tip_acceleration(tips, *state[4:6])
     kinematics = machine.equations.kinematics(
         machine.legs, tips.position, tips.velocity, acceleration
     )
@@ -134,7 +154,7 @@ def inverse(
     factorise, solve = SOLVERS[solver]
     factors = factorise(np.moveaxis(jacobian, 0, 1), scale(machine))
     wanted = platform_demand(machine, state) + rigid.gather(tips, load.sideways) - wrench
-    rubbing = rubbing_under(machine, state, legs, loads)
+    rubbing = rubbing_under(machine, tips.angular_velocity, legs, loads)
     push = machine.equations.couple_at_tip(
         machine.legs, legs, rubbing.universal + rubbing.spherical
     )
@@ -168,7 +188,7 @@ def direct(
     tips, legs = coasting(machine, state)
     inertia = machine.equations.inertia(machine.legs, legs)
     load = machine.equations.load(machine.legs, legs, machine.gravity)
-    rubbing = rubbing_under(machine, state, legs, loads)
+    rubbing = rubbing_under(machine, tips.angular_velocity, legs, loads)
     push = machine.equations.couple_at_tip(
         machine.legs, legs, rubbing.universal + rubbing.spherical
     )
@@ -191,15 +211,15 @@ def direct(
 
 
 def rubbing_under(
-    machine: Machine, state: State, legs: LegKinematics, loads: Loads | None
+    machine: Machine, angular_velocity: Components, legs: LegKinematics, loads: Loads | None
 ) -> JointFriction:
-    """Friction under given loads; none without."""
+    """Friction under given loads on a platform that turns so at the tips; none without loads."""
     if loads is None:
         nothing = 0 * legs.direction
         return JointFriction(nothing, nothing, 0 * legs.q)
     if not hasattr(machine.equations, "guide_normals"):
         loads = loads._replace(guide=1 + 0 * loads.guide)
-    return joint_friction(machine.friction, legs, state.angular_velocity, loads)
+    return joint_friction(machine.friction, legs, angular_velocity, loads)
 
 
 def load_vectors(machine: Machine, reactions: dict[str, Components]) -> Components:
@@ -274,8 +294,9 @@ def energy(machine: Machine, state: State) -> tuple[Components, Components]:
 
 
 def scale(machine: Machine) -> Components:
-    """Makes angular columns and rows of J and M comparable with linear ones, (6, 1)."""
-    return np.array([1.0] * 3 + [1 / machine.length_scale] * 3)[:, np.newaxis]
+    """Makes angular columns and rows of J and M comparable with linear ones, (6, 1 or samples)."""
+    per_length = 1 / np.atleast_1d(machine.length_scale)
+    return np.stack([np.ones(len(per_length))] * 3 + [per_length] * 3)
 
 
 def _through(jacobian: Components, forces: Components) -> Components:

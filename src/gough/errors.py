@@ -76,3 +76,11 @@ class ConvergenceError(SampleError):
 
 class ImpossibleBodyWarning(UserWarning):
     """Inertial parameters that no real mass distribution can have."""
+
+
+class ModalBodyWarning(UserWarning):
+    """A flexible body that can be computed with, but is not what one usually has."""
+
+
+class UnstableWarning(UserWarning):
+    """Elastic zero dynamics are unstable: inverse dynamics cannot be followed there."""

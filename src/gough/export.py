@@ -21,7 +21,7 @@ import gough
 from gough import forward, friction
 from gough import programs as models
 from gough.diagnosis import SYSTEMS
-from gough.dynamics import State
+from gough.dynamics import RIGID_FIELDS
 from gough.engine import c
 from gough.engine.c_test import Vectors, test_program
 from gough.engine.execute import Executor, Function, NumPyExecutor, with_friction
@@ -141,6 +141,7 @@ def traced(robot: Robot, name: str, loads: bool = False) -> tuple[Program, Array
     """
     if name not in PROGRAMS:
         raise InputError(f"no program {name!r}; there are {', '.join(PROGRAMS)}")
+    robot.need_rigid("an exported program")
     if loads and name not in FORCED:
         raise InputError(f"{name} does not depend on friction")
     lacking = ", ".join(f"[{one}]" for one in robot.description.missing)
@@ -282,7 +283,7 @@ def _test_vectors(robot: Robot, package: c.Package, states: Motion | None) -> Ve
     answers: dict[str, dict[str, Array]] = {}
     tolerances: dict[str, float] = {}
     slow: dict[str, Array] = {}
-    state = {name: inputs[name] for name in State._fields}
+    state = {name: inputs[name] for name in RIGID_FIELDS}
     for function in package.functions:
         name = function.name.removesuffix(c.UNDER_LOADS)
         given = state | {one: inputs[one] for one in function.inputs}
@@ -318,7 +319,7 @@ def _fields(motion: Motion) -> dict[str, Array]:
     if not count:
         raise InputError("states: the motion has no samples")
     flat = motion.reshape(count)
-    return {name: np.array(getattr(flat, name)) for name in State._fields}
+    return {name: np.array(getattr(flat, name)) for name in RIGID_FIELDS}
 
 
 def _states(robot: Robot, package: c.Package) -> dict[str, Array]:

@@ -111,6 +111,23 @@ def edit(text: str, changes: Mapping[str, Any]) -> str:
     return tomlkit.dumps(document)
 
 
+def moved(text: str, file: RobotFile, old: Path, new: Path) -> str:
+    """The text of a robot file for another folder: its relative paths made to fit."""
+    table = None if file.platform is None else file.platform.modes
+    old, new = old.resolve(), new.resolve()
+    if table is None or old == new:
+        return text
+    named = {"file": table.file, "geometry": table.geometry}
+    return edit(
+        text,
+        {
+            f"platform.modes.{key}": os.path.relpath(old / name, new)
+            for key, name in named.items()
+            if name is not None and not Path(name).is_absolute()
+        },
+    )
+
+
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path beside `path`, renamed onto it when the block ends well, removed if not."""
@@ -156,8 +173,6 @@ def _explain(error: ValidationError) -> str:
     first = problems[0]
     place = [str(part) for part in first["loc"] if part not in ("UPS", "PUS")]
     key = ".".join(place)
-    if key in ("platform.plate", "platform.modes"):
-        return f"[{key}]: flexible platforms are not part of this version"
     if first["type"] == "extra_forbidden":
         known = _known_keys(first["loc"])
         near = difflib.get_close_matches(place[-1], known, 1, cutoff=0.0)

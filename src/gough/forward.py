@@ -5,7 +5,7 @@ UPS A = B, length q; PUS A = rail_origin + q a, length l. So both kinds share on
 
     g_i = (‖P_i − A_i‖² − l_i²)/(2 l_i) = 0,   dg_i = d_i/l_i · (δp + δθ×r_i),   d_i = P_i − A_i
 
-which is polynomial in the pose. Step: p ← p + δp, R ← exp(δθ) R.
+which is polynomial in the pose. The step is a program (`gough.forward_program`), the loop is here.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
 from gough.batch import OnError, last_axis
+from gough.dynamics import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.errors import (
     ConvergenceError,
     Failure,
@@ -27,10 +27,11 @@ from gough.errors import (
     SampleError,
     SingularError,
 )
+from gough.forward_program import jacobian, newton_step
 from gough.legs.pus import PUS
-from gough.legs.ups import UPS
 from gough.linear import WORST_CONDITION
 from gough.motion import Array, Motion
+from gough.programs import DOUBTFUL
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -38,11 +39,7 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-13
 """Largest |g| of a solution, relative to the longest leg."""
 MOST_ITERATIONS = 50
-LARGEST_TURN = 0.5
-"""Longest step, rad, and in metres as a share of the length scale: keeps Newton near the guess."""
-
-FIRM = 1e-3
-"""Slope of a link along its rail below which q cannot be held to the tolerance."""
+AT_REST = {name: np.zeros((1, 3)) for name in RIGID_FIELDS if name not in ("position", "rotation")}
 
 CONVERGED, STALLED, SINGULAR, OTHER_BRANCH, NOT_FINITE, IMPOSSIBLE = range(6)
 REASONS = {
@@ -77,6 +74,8 @@ class Solution:
     status: Array
     """CONVERGED or why not: STALLED, SINGULAR, OTHER_BRANCH, NOT_FINITE, IMPOSSIBLE."""
     limit: Array
+    elastic: Array
+    """(..., N): the guess's, for which the pose was found."""
 
     def motion(self, on_error: OnError) -> Motion:
         """The poses as a motion at rest; samples without one raise or are NaN."""
@@ -94,6 +93,7 @@ class Solution:
         return Motion(
             np.where(failed[..., np.newaxis], np.nan, self.position),
             np.where(failed[..., np.newaxis, np.newaxis], np.nan, self.rotation),
+            elastic=self.elastic if self.elastic.shape[-1] else None,
         )
 
     def _reason(self, place: tuple[int, ...]) -> str:
@@ -138,11 +138,13 @@ def solve(robot: Robot, q: ArrayLike, guess: Motion, along: int | None = None) -
     except ValueError:
         raise InputError(f"batch axes do not fit: q {batch}, guess {guess.shape}") from None
     samples = int(np.prod(shape))
+    elastic = robot.elastic_inputs(guess)["elastic"][0]
     flat = _newton(
         robot,
         np.broadcast_to(coordinates, (*shape, count)).reshape(samples, count),
         np.broadcast_to(guess.position, (*shape, 3)).reshape(samples, 3),
         np.broadcast_to(guess.rotation, (*shape, 3, 3)).reshape(samples, 3, 3),
+        np.broadcast_to(elastic, (*shape, robot.modes)).reshape(samples, robot.modes),
     )
     return _reshape(flat, shape)
 
@@ -157,6 +159,7 @@ def _march(robot: Robot, coordinates: Array, guess: Motion, along: int) -> Solut
         pose = Motion(
             np.where(good[..., np.newaxis], found[-1].position, pose.position),
             np.where(good[..., np.newaxis, np.newaxis], found[-1].rotation, pose.rotation),
+            elastic=pose.elastic if pose.modes else None,
         )
     if not found:
         return solve(robot, np.moveaxis(coordinates, 0, along), guess)
@@ -174,115 +177,88 @@ def _reshape(flat: Solution, shape: tuple[int, ...]) -> Solution:
         flat.condition.reshape(shape),
         flat.status.reshape(shape),
         flat.limit.reshape(shape),
+        flat.elastic.reshape(*shape, flat.elastic.shape[1]),
     )
 
 
-def _grip(robot: Robot, direction: Array) -> Array | float:
-    """How far a leg's length error is from its error in q: |a·n| of a PUS leg, 1 of a UPS leg."""
-    legs = robot.description.legs
-    if not isinstance(legs, PUS):
-        return 1.0
-    slope = np.einsum("sli,li->sl", direction, legs.rail_direction[..., 0].T)
-    return np.asarray(np.maximum(np.abs(slope), FIRM))
-
-
 @np.errstate(all="ignore")
-def _newton(robot: Robot, q: Array, position: Array, rotation: Array) -> Solution:
-    points = robot.description.platform_points[..., 0].T
-    anchor, length = _rods(robot, q)
-    scale = robot.length_scale
+def _newton(robot: Robot, q: Array, position: Array, rotation: Array, elastic: Array) -> Solution:
     samples = len(q)
+    length = np.moveaxis(_rods(robot, q)[1], -1, 0)
     position, rotation = position.copy(), rotation.copy()
     iterations = np.zeros(samples, dtype=np.intp)
     residual = np.full(samples, np.inf)
     conditions = np.full(samples, np.nan)
     status = np.full(samples, STALLED)
     finite = (
-        np.isfinite(q).all(1) & np.isfinite(position).all(1) & np.isfinite(rotation).all((1, 2))
+        np.isfinite(q).all(1)
+        & np.isfinite(position).all(1)
+        & np.isfinite(rotation).all((1, 2))
+        & np.isfinite(elastic).all(1)
     )
     status[~finite] = NOT_FINITE
     possible = finite & (length > 0).all(1)
     status[finite & ~possible] = IMPOSSIBLE
     limit = TOLERANCE * length.max(axis=1)
     active = np.flatnonzero(possible)
-    for _ in range(MOST_ITERATIONS + 1):
+    for made in range(MOST_ITERATIONS + 1):
         if not active.size:
             break
-        arm = np.einsum("sij,lj->sli", rotation[active], points)
-        rod = position[active, np.newaxis] + arm - anchor[active]
-        # (‖d‖ − l)(‖d‖ + l)/(2 l): no cancellation of squares
-        norms = np.linalg.norm(rod, axis=-1)
-        lengths = length[active]
-        error = (norms - lengths) * (norms + lengths) / (2 * lengths)
-        residual[active] = (np.abs(error) / _grip(robot, rod / lengths[..., np.newaxis])).max(
-            axis=1
-        )
-        met = residual[active] <= limit[active]
-        rows = np.concatenate([rod, np.cross(arm, rod)], axis=-1) / lengths[..., np.newaxis]
+        fields = AT_REST | {
+            "position": position[active], "rotation": rotation[active], "q": q[active]
+        }  # fmt: skip
+        if robot.modes:
+            fields |= dict.fromkeys(ELASTIC_FIELDS, np.zeros((1, robot.modes)))
+            fields["elastic"] = elastic[active]
+        found = robot.executor(newton_step, len(active), fields)
+        residual[active] = found["residual"]
+        met = found["residual"] <= limit[active]
         status[active[met]] = CONVERGED
-        active, rows, error = active[~met], rows[~met], error[~met]
-        if not active.size or iterations[active[0]] == MOST_ITERATIONS:
+        if made == MOST_ITERATIONS:
             break
-        sane = np.isfinite(rows).all(axis=(1, 2)) & np.isfinite(error).all(axis=1)
-        active, rows, error = active[sane], rows[sane], error[sane]  # the rest stay STALLED
-        step, conditions[active] = _step(rows, error, scale)
-        singular = ~(conditions[active] < WORST_CONDITION)
-        status[active[singular]] = SINGULAR
-        active, step = active[~singular], step[~singular]
-        step *= _shrink(step, scale)[:, np.newaxis]
-        position[active] -= step[:, :3]
-        turned = Rotation.from_rotvec(-step[:, 3:]).as_matrix() @ rotation[active]
-        rotation[active] = turned
+        go = ~met & np.isfinite(found["residual"])  # those without a residual stay STALLED
+        doubtful = np.flatnonzero(go & ~(found["health"] > DOUBTFUL))
+        if doubtful.size:
+            here = {n: v if len(v) == 1 else v[doubtful] for n, v in fields.items()}
+            matrices = robot.executor(jacobian, len(doubtful), here)["jacobian"]
+            conditions[active[doubtful]] = worst = condition(matrices)
+            singular = doubtful[~(worst < WORST_CONDITION)]
+            status[active[singular]] = SINGULAR
+            go[singular] = False
+        active = active[go]
+        position[active], rotation[active] = found["position"][go], found["rotation"][go]
         iterations[active] += 1
     rotation = _orthogonal(rotation, status == CONVERGED)
-    _refuse_other_branch(robot, position, rotation, status, q)
-    return Solution(position, rotation, iterations, residual, conditions, status, limit)
-
-
-def _step(rows: Array, error: Array, scale: float) -> tuple[Array, Array]:
-    """Newton step (least squares for more than six legs) and the Jacobian's condition number."""
-    weights = np.array([1.0] * 3 + [scale] * 3)
-    left, values, right = np.linalg.svd(rows / weights, full_matrices=False)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        inner = np.einsum("sji,sj->si", left, error) / values
-        worst = values[:, 0] / values[:, -1]
-    return np.einsum("sji,sj->si", right, inner) / weights, worst
-
-
-def _shrink(step: Array, scale: float) -> Array:
-    """Factor that keeps a step within LARGEST_TURN radians and as many length scales."""
-    turn = np.linalg.norm(step[:, 3:], axis=1)
-    shift = np.linalg.norm(step[:, :3], axis=1) / scale
-    return np.asarray(LARGEST_TURN / np.maximum(np.maximum(turn, shift), LARGEST_TURN))
+    _refuse_other_branch(robot, position, rotation, elastic, status, q)
+    return Solution(position, rotation, iterations, residual, conditions, status, limit, elastic)
 
 
 def _rods(robot: Robot, q: Array) -> tuple[Array, Array]:
-    """Fixed ends (samples, legs, 3) and lengths (samples, legs) of the legs as rods."""
-    legs = robot.description.legs
-    if isinstance(legs, UPS):
-        return np.broadcast_to(legs.base[..., 0].T, (*q.shape, 3)), q
-    anchor = legs.rail_origin[..., 0].T + q[..., np.newaxis] * legs.rail_direction[..., 0].T
-    return anchor, np.broadcast_to(legs.length[:, 0], q.shape)
+    """Fixed ends (3, legs, samples) and lengths (legs, samples) of the legs as rods."""
+    machine = robot.machine
+    anchor, length, _ = machine.equations.rod(machine.legs, q.T)
+    return anchor, length
 
 
 def _orthogonal(rotation: Array, good: Array) -> Array:
-    """Wash the rounding of many products out of the rotations found."""
+    """Wash the rounding of many products out of the rotations found: R (3 − RᵀR)/2."""
     rotation = rotation.copy()
-    left, _, right = np.linalg.svd(rotation[good])
-    rotation[good] = left @ right
+    found = rotation[good]
+    rotation[good] = found @ (1.5 * np.eye(3) - 0.5 * np.swapaxes(found, -1, -2) @ found)
     return rotation
 
 
 def _refuse_other_branch(
-    robot: Robot, position: Array, rotation: Array, status: Array, q: Array
+    robot: Robot, position: Array, rotation: Array, elastic: Array, status: Array, q: Array
 ) -> None:
     """A rod posture whose link leans the other way along the rail has another q (Eq. 8's sign)."""
     legs = robot.description.legs
     if not isinstance(legs, PUS):
         return
-    anchor, _ = _rods(robot, q)
     points = robot.description.platform_points[..., 0].T
-    tip = position[:, np.newaxis] + np.einsum("sij,lj->sli", rotation, points)
-    lean = np.einsum("sli,li->sl", tip - anchor, legs.rail_direction[..., 0].T)
+    if robot.description.modal is not None:
+        points = points + np.einsum("lck,sk->slc", robot.description.modal.tip_shapes, elastic)
+    tip = position[:, np.newaxis] + points @ np.swapaxes(rotation, -1, -2)
+    lean = np.einsum("sli,li->sl", tip - _rods(robot, q)[0].T, legs.rail_direction[..., 0].T)
     wrong = (lean * legs.sign[:, 0] > 0).any(axis=1)
     status[(status == CONVERGED) & wrong] = OTHER_BRANCH

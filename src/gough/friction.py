@@ -25,6 +25,7 @@ TOLERANCE = 1e-13
 """Residual, relative to the largest load, at which the loop stops."""
 WORST_RESIDUAL = 1e-12
 """Residual above which there is no answer."""
+PLAIN_PASSES = 6
 MOST_PASSES = 25
 MOST_NEWTON_STEPS = 60
 
@@ -115,8 +116,9 @@ vectors V (n, 8, legs) behind these: F_A, F_B, u·N, v·N, which are affine in t
 def consistent(respond: Respond, rows: int, friction: Friction) -> Consistent:
     """Solve s = |V(s)| for the load magnitudes s.
 
-    Plain passes first; they contract by about k/l each. Rows that contract slowly go to Newton's
-    method on the affine map.
+    Plain passes first; they contract by about k/l each. Where these do not suffice, a secant through
+    the last two passes (Anderson 1965) takes out the slowest part of what is left; rows that still
+    contract slowly go to Newton's method on the affine map.
     """
     legs = len(friction.width)
     every = np.arange(rows)
@@ -128,19 +130,40 @@ def consistent(respond: Respond, rows: int, friction: Friction) -> Consistent:
     )
     if not feeds_back:
         return Consistent(loads, residual)
-    active = every
-    for _ in range(MOST_PASSES):
-        new, _ = respond(loads[active], active)
-        residual[active] = disagreement = _residual(new, loads[active])
+    active, now, before = every, loads, (loads, loads)
+    for done in range(MOST_PASSES):
+        new, _ = respond(now, active)
+        residual[active] = disagreement = _residual(new, now)
+        loads[active] = now
         open_ = ~((disagreement <= TOLERANCE) | np.isnan(disagreement))
-        loads[active[open_]] = new[open_]
-        active = active[open_]
+        active, new, change = active[open_], new[open_], (new - now)[open_]
         if not active.size:
             return Consistent(loads, residual)
+        now = new
+        if done >= PLAIN_PASSES:
+            now = _secant(new, change, *(one[open_] for one in before))
+        before = new, change
     loads[active] = _newton(respond, active, legs)
     new, _ = respond(loads[active], active)
     residual[active] = _residual(new, loads[active])
     return Consistent(loads, residual)
+
+
+def _secant(
+    new: Components, change: Components, last: Components, last_change: Components
+) -> Components:
+    """s' = g − θ (g − g₋), θ = f·(f − f₋)/‖f − f₋‖²: the change f = g − s made least along a line.
+
+    Row by row and term by term, so that a row does not depend on its neighbours; loads stay ≥ 0.
+    """
+    turn = change - last_change
+
+    def inner(a: Components, b: Components) -> Components:
+        terms = (a * b).reshape(len(a), -1)
+        return np.cumsum(terms, axis=1)[:, -1, np.newaxis, np.newaxis]  # in order, unlike sum
+
+    theta = inner(change, turn) / or_one(inner(turn, turn))
+    return np.asarray(np.maximum(new - theta * (new - last), 0.0))
 
 
 def _residual(new: Components, old: Components) -> Components:

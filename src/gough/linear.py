@@ -81,19 +81,19 @@ def least_norm(factors: Factors, right: Components) -> Components:
 
 
 def least_squares(factors: Factors, right: Components) -> Components:
-    """The x of least ‖J x − right‖: x = R⁻¹ Qᵀ right."""
+    """The x of least ‖J x − right‖: R x = the first rows of Qᵀ right."""
+    rest = list(right)
     width = len(factors.per_diagonal)
-    y = list(right)
-    for k in range(width):
-        v, weight = factors.reflectors[k]
-        projection = weight * sum(a * b for a, b in zip(v, y[k:], strict=True))
-        for i in range(len(v)):
-            y[k + i] = y[k + i] - v[i] * projection
+    for k, (v, weight) in enumerate(factors.reflectors):
+        projection = weight * sum(a * b for a, b in zip(v, rest[k:], strict=True))
+        for i, entry in enumerate(v):
+            rest[k + i] = rest[k + i] - entry * projection
+    x = rest[:width]
     for k in reversed(range(width)):
-        for j in range(k + 1, width):
-            y[k] = y[k] - factors.triangle[k][j - k - 1] * y[j]
-        y[k] = y[k] * factors.per_diagonal[k]
-    return np.stack(y[:width])
+        for j, entry in enumerate(factors.triangle[k], start=k + 1):
+            x[k] = x[k] - entry * x[j]
+        x[k] = x[k] * factors.per_diagonal[k]
+    return np.stack(x)
 
 
 class Triangles(NamedTuple):

@@ -12,11 +12,9 @@ no number. A motion file may leave things out:
 
 from __future__ import annotations
 
-import difflib
 import io
 import os
 import re
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,12 +33,11 @@ from gough.datasets import (
 )
 from gough.errors import FileError, GoughError, InputError
 from gough.motion import ELASTIC_FIELDS, Array, Motion
+from gough.tables import Table, Where, check_unit, nearest, read_bytes, read_table, shown
 
 if TYPE_CHECKING:
     import xarray
 
-LARGEST = 200_000_000
-"""Largest file that is read, bytes."""
 UNIT_LENGTH = 1e-6
 """How far a quaternion's length may be from 1."""
 
@@ -81,10 +78,6 @@ RIGID = {name: one for name, one in QUANTITIES.items() if name not in ELASTIC_FI
 UNITS = {column: one.unit for one in RIGID.values() for column in one.columns}
 UNITS |= dict.fromkeys(ROTATION_VECTOR, "rad")
 ELASTIC_COLUMN = re.compile(r"e([1-9][0-9]{0,3})(_rate|_acceleration)?")
-HEADING = re.compile(r"([^\[\]]*?)\s*(?:\[([^\[\]]*)\])?")
-NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.ASCII | re.I)
-
-Where = Callable[[int], str]
 
 
 def read_motion(path: str | os.PathLike[str]) -> Motion:
@@ -101,7 +94,7 @@ def read_motion(path: str | os.PathLike[str]) -> Motion:
     read = {".csv": _read_csv, ".nc": _read_netcdf}[kind_of(path)]
     try:
         with np.errstate(all="ignore"):  # absurd numbers end as errors, without warnings before
-            return _complete(*read(_bytes(path)))
+            return _complete(*read(read_bytes(path)))
     except GoughError as error:
         raise FileError(f"{path}: {error}") from None
 
@@ -116,7 +109,7 @@ def write_motion(motion: Motion, path: str | os.PathLike[str]) -> None:
     if 0 in motion.shape:
         raise InputError(f"motion of batch shape {motion.shape}: no samples to write")
     if motion.time is not None:
-        _check_time(motion.time, lambda sample: f"motion, sample {sample}")
+        check_time(motion.time, lambda sample: f"motion, sample {sample}")
     if kind == ".nc":
         write_dataset(motion_dataset(motion), path)
         return
@@ -159,19 +152,6 @@ def _columns(field: str, modes: int) -> list[str]:
     return [f"e{i + 1}{columns[0]}" for i in range(modes)] if field not in RIGID else [*columns]
 
 
-def _bytes(path: Path) -> bytes:
-    try:
-        size = path.stat().st_size
-        if size > LARGEST:
-            raise FileError(f"{size / 1e6:.0f} MB; at most {LARGEST / 1e6:.0f} MB are read")
-        data = path.read_bytes()
-    except OSError as error:
-        raise FileError(str(error.strerror)) from None
-    if not data:
-        raise FileError("the file is empty")
-    return data
-
-
 def _complete(fields: dict[str, Array], where: Where) -> Motion:
     """The motion of what a file holds: derived, zero or refused where something is left out."""
     if "position" not in fields:
@@ -179,10 +159,10 @@ def _complete(fields: dict[str, Array], where: Where) -> Motion:
     time = fields.get("time")
     if time is None:
         return Motion(**fields)
-    _check_time(time, where)
+    check_time(time, where)
     given = [name for name in fields if name not in ("time", "position", "rotation")]
     if not given and time.size > 1:
-        _check_time(time, where, strictly=True)
+        check_time(time, where, strictly=True)
         poses = {name: value for name, value in fields.items() if name != "time"}
         return Motion.from_samples(time, **poses).replace(**poses)
     for chain in DERIVATIVES if given else ():
@@ -196,7 +176,7 @@ def _complete(fields: dict[str, Array], where: Where) -> Motion:
     return Motion(**fields)
 
 
-def _check_time(time: Array, where: Where, strictly: bool = False) -> None:
+def check_time(time: Array, where: Where, strictly: bool = False) -> None:
     """Refuse times that are not finite or, along a single path, go back (strictly: or stop)."""
     if not np.all(np.isfinite(time)):
         raise InputError(f"{where(int(np.argmin(np.isfinite(time))))}: time is not finite")
@@ -209,22 +189,9 @@ def _check_time(time: Array, where: Where, strictly: bool = False) -> None:
 
 
 def _read_csv(data: bytes) -> tuple[dict[str, Array], Where]:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FileError(f"not a text file (byte {error.start} is not UTF-8)") from None
-    if not text.strip():
-        raise FileError("the file is empty")
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    header, *numbers = (i for i, line in enumerate(lines) if line.strip())
-    names = _names(lines[header])
-    if not numbers:
-        raise FileError("no samples below the header")
-
-    def where(row: int) -> str:
-        return f"line {numbers[row] + 1}"
-
-    table = _table([lines[i] for i in numbers], names, where)
+    found = read_table(data)
+    names, where = _names(found), found.where
+    table = found.numbers(names)
     modes = max((int(m[1]) for name in names if (m := ELASTIC_COLUMN.fullmatch(name))), default=0)
     wanted = {field: _columns(field, modes) for field in QUANTITIES}
     wanted["rotation vector"] = [*ROTATION_VECTOR]
@@ -252,61 +219,33 @@ def _read_csv(data: bytes) -> tuple[dict[str, Array], Where]:
     return fields, where
 
 
-def _names(header: str) -> list[str]:
-    """Column names of a header line, their units checked."""
-    cells = [cell.strip().strip('"').strip() for cell in header.split(",")]
-    if len(cells) == 1 and re.search("[;\t]", header):
-        raise FileError("columns must be separated by commas")
-    if NUMBER.fullmatch(cells[0]):
-        raise FileError(f"the first line must name the columns, and begins with {_shown(cells[0])}")
-    names: dict[str, None] = {}
-    for cell in cells:
-        found = HEADING.fullmatch(cell)
-        name, unit = found.groups() if found else (cell, None)
+def _names(table: Table) -> list[str]:
+    """Column names of a table, all known, their units checked."""
+    for name, unit in table.units.items():
         if not ELASTIC_COLUMN.fullmatch(name) and name not in UNITS:
-            raise FileError(f"unknown column {_shown(name)}{_nearest(name, (*UNITS, 'e1'))}")
-        if name in names:
-            raise FileError(f"column {name} is there twice")
-        _check_unit(f"column {name}", unit, UNITS.get(name, ""))
-        names[name] = None
-    return list(names)
+            raise FileError(f"unknown column {shown(name)}{nearest(name, (*UNITS, 'e1'))}")
+        check_unit(f"column {name}", unit, UNITS.get(name, ""))
+    return list(table.units)
 
 
-def _table(lines: list[str], names: list[str], where: Where) -> Array:
-    """(rows, columns) of finite numbers."""
-    try:
-        table = np.loadtxt(lines, delimiter=",", comments=None, ndmin=2)
-    except ValueError:
-        table = np.empty((0, 0))
-    if table.shape != (len(lines), len(names)):
-        for row, line in enumerate(lines):
-            cells = [cell.strip() for cell in line.split(",")]
-            if len(cells) != len(names):
-                raise FileError(f"{where(row)} has {len(cells)} cells, the header {len(names)}")
-            for name, cell in zip(names, cells, strict=True):
-                if not NUMBER.fullmatch(cell):
-                    raise FileError(f"{where(row)}, column {name}: {_shown(cell)} is not a number")
-        raise FileError("not a table of numbers")
-    bad = np.argwhere(~np.isfinite(table))
-    if bad.size:
-        row, column = bad[0]
-        raise FileError(f"{where(row)}, column {names[column]}: {table[row, column]} is not finite")
-    return table
-
-
-def _read_netcdf(data: bytes) -> tuple[dict[str, Array], Where]:
+def read_dataset(data: bytes) -> xarray.Dataset:
+    """The labelled dataset in a NetCDF-3 file's bytes."""
     import xarray
 
     if not data.startswith(b"CDF"):
         four = ", but NetCDF-4: save it as NetCDF-3" if data.startswith(b"\x89HDF") else ""
         raise FileError(f"not a NetCDF-3 file{four}")
     try:
-        dataset = xarray.load_dataset(io.BytesIO(data), engine="scipy", decode_times=False)
+        return xarray.load_dataset(io.BytesIO(data), engine="scipy", decode_times=False)
     except Exception as error:  # a broken file can trip the parser anywhere
         raise FileError(f"a broken NetCDF file ({type(error).__name__}: {error})") from None
+
+
+def _read_netcdf(data: bytes) -> tuple[dict[str, Array], Where]:
+    dataset = read_dataset(data)
     for name in map(str, dataset.variables):
         if name not in QUANTITIES and name not in dataset.sizes:
-            raise FileError(f"unknown variable {_shown(name)}{_nearest(name, QUANTITIES)}")
+            raise FileError(f"unknown variable {shown(name)}{nearest(name, QUANTITIES)}")
     for dim in MATRIX:
         if dim in dataset.coords and [str(label) for label in dataset[dim].values] != [*AXES]:
             raise FileError(f"dimension {dim} is not x, y, z")
@@ -317,22 +256,6 @@ def _read_netcdf(data: bytes) -> tuple[dict[str, Array], Where]:
         if {*variable.dims} != {*dims} or variable.dtype.kind not in "fiu":
             has, needs = (f"({', '.join(map(str, one))})" for one in (variable.dims, dims))
             raise FileError(f"{name} holds {variable.dtype} over {has}, needs numbers over {needs}")
-        _check_unit(f"variable {name}", variable.attrs.get("units"), QUANTITIES[name].unit)
+        check_unit(f"variable {name}", variable.attrs.get("units"), QUANTITIES[name].unit)
         fields[name] = variable.transpose(*dims).values.astype(np.float64)
     return fields, lambda sample: f"sample {sample}"
-
-
-def _check_unit(what: str, unit: str | None, expected: str) -> None:
-    plain = expected if unit is None else str(unit).strip().replace("^", "").replace("²", "2")
-    if plain != expected and not (expected == "" and plain in ("1", "-")):
-        raise FileError(f"{what} has the unit {_shown(str(unit))}, needs {expected or 'none'}")
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name[:40].lower(), known, 1, cutoff=0.0)
-    return f"; the nearest known is {near[0]}"
-
-
-def _shown(text: str) -> str:
-    """A piece of a file as messages show it: printable and not too long."""
-    return repr(text if len(text) <= 40 else f"{text[:40]}…")

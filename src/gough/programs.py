@@ -7,11 +7,13 @@ no leg at a singular or unreachable configuration, no doubt about a solve.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
+from types import ModuleType
 
 import numpy as np
 
-from gough import dynamics
+from gough import dynamics, elastic
 from gough.dynamics import Machine, State
 from gough.friction import Loads, magnitudes
 from gough.legs.leg import LegKinematics
@@ -34,16 +36,31 @@ VECTORS = (
 )
 
 
+def numeric(function: Callable[..., Outputs]) -> Callable[..., Outputs]:
+    """Mark a function as one for numbers only: it is not compiled."""
+    function.numeric = True  # type: ignore[attr-defined]
+    return function
+
+
+def _equations(machine: Machine) -> ModuleType:
+    """The one equation, for a platform that is rigid or bends."""
+    return dynamics if machine.flexible is None else elastic
+
+
 def inverse_kinematics(machine: Machine, state: State) -> Outputs:
     """All of `LegMotion`."""
-    legs = dynamics.moving(machine, state)[1]
+    legs = _equations(machine).moving(machine, state)[1]
     outputs = {name: getattr(legs, name) for name in SCALARS}
     outputs |= {name: np.moveaxis(getattr(legs, name), 0, 1) for name in VECTORS}
     return outputs | {"margin": _margin(machine, legs)}
 
 
 def jacobian(machine: Machine, state: State) -> Outputs:
-    """J (legs, 6): q̇ = J (v, ω)."""
+    """J (legs, 6): q̇ = J (v, ω); of a platform that bends also (legs, modes): q̇ = J (v, ω) + J_e q̇e."""
+    if machine.flexible is not None:
+        columns, modal, legs = elastic.jacobian(machine, state)
+        rows = np.moveaxis(columns, 0, 1)
+        return {"jacobian": rows, "elastic": modal, "margin": _margin(machine, legs)}
     tips, legs = dynamics.moving(machine, state)
     rows = np.moveaxis(rigid.jacobian_rows(tips, legs.w), 0, 1)
     return {"jacobian": rows, "margin": _margin(machine, legs)}
@@ -57,8 +74,10 @@ def inverse_dynamics(
     loads: Components | None = None,
 ) -> Outputs:
     """Actuator forces and powers; with loads (3, legs) also the loads they cause."""
-    found = dynamics.inverse(machine, state, wrench, preload, _loads(loads))
+    found = _equations(machine).inverse(machine, state, wrench, preload, _loads(loads))
     outputs = {"forces": found.forces, "power": found.forces * found.legs.qd}
+    if found.elastic is not None:
+        outputs["elastic_acceleration"] = found.elastic
     return outputs | _rest(machine, found, loads)
 
 
@@ -70,7 +89,7 @@ def reactions(
     loads: Components | None = None,
 ) -> Outputs:
     """Forces and moments in the joints."""
-    found = dynamics.inverse(machine, state, wrench, preload, _loads(loads))
+    found = _equations(machine).inverse(machine, state, wrench, preload, _loads(loads))
     outputs = {name: np.moveaxis(value, 0, 1) for name, value in found.reactions.items()}
     return outputs | _rest(machine, found, loads)
 
@@ -83,8 +102,10 @@ def direct_dynamics(
     loads: Components | None = None,
 ) -> Outputs:
     """Acceleration of the platform under actuator forces."""
-    found = dynamics.direct(machine, state, forces, wrench, _loads(loads))
+    found = _equations(machine).direct(machine, state, forces, wrench, _loads(loads))
     outputs = {"linear": found.acceleration[:3], "angular": found.acceleration[3:]}
+    if found.elastic is not None:
+        outputs["elastic"] = found.elastic
     return outputs | _rest(machine, found, loads)
 
 
@@ -94,16 +115,36 @@ def mass_matrix(machine: Machine, state: State) -> Outputs:
     return {"mass_matrix": dynamics.mass_matrix(machine, state), "margin": _margin(machine, legs)}
 
 
+@numeric
+def flexible_mass_matrix(machine: Machine, state: State) -> Outputs:
+    """M (6 + modes, 6 + modes) of the whole robot."""
+    matrix, legs = elastic.mass_matrix(machine, state)
+    return {"mass_matrix": matrix, "margin": _margin(machine, legs)}
+
+
 def bias(machine: Machine, state: State) -> Outputs:
-    """b (6,) of the whole robot."""
+    """b (6,) of the whole robot, and of a platform that bends (modes,)."""
+    if machine.flexible is not None:
+        pushed, modal, legs = elastic.bias(machine, state)
+        return {"bias": pushed, "elastic": modal, "margin": _margin(machine, legs)}
     legs = dynamics.moving(machine, dynamics.without_acceleration(state))[1]
     return {"bias": dynamics.robot_bias(machine, state), "margin": _margin(machine, legs)}
 
 
+def condensed(machine: Machine, state: State) -> Outputs:
+    """A (6, 6), c (6,) and T (6, legs) of a platform that bends."""
+    found = elastic.condensed(machine, state)
+    outputs = {"mass": found.mass, "bias": found.bias, "sharing": found.sharing}
+    return outputs | {"margin": _margin(machine, found.legs)}
+
+
 def energy(machine: Machine, state: State) -> Outputs:
     """Kinetic and potential energy of the whole robot."""
-    legs = dynamics.moving(machine, dynamics.without_acceleration(state))[1]
-    kinetic, potential = dynamics.energy(machine, state)
+    if machine.flexible is not None:
+        kinetic, potential, legs = elastic.energy(machine, state)
+    else:
+        legs = dynamics.moving(machine, dynamics.without_acceleration(state))[1]
+        kinetic, potential = dynamics.energy(machine, state)
     return {"kinetic": kinetic, "potential": potential, "margin": _margin(machine, legs)}
 
 
@@ -138,8 +179,14 @@ def contributions(
 
 def diagnosis(machine: Machine, state: State) -> Outputs:
     """What is wrong with samples of no margin: each leg's health, J and M made comparable."""
-    tips, legs = dynamics.moving(machine, state)
     scale = dynamics.scale(machine)
+    if machine.flexible is not None:
+        found = elastic.condensed(machine, state)
+        rows, matrix = found.sharing * scale[:, np.newaxis], found.mass
+        matrix = matrix * scale * scale[:, np.newaxis]
+        legs = found.legs
+        return {"legs": legs.health, "jacobian": np.moveaxis(rows, 0, 1), "mass_matrix": matrix}
+    tips, legs = dynamics.moving(machine, state)
     rows = rigid.jacobian_rows(tips, legs.w) * scale[:, np.newaxis]
     matrix = dynamics.mass_matrix(machine, state) * scale * scale[:, np.newaxis]
     return {"legs": legs.health, "jacobian": np.moveaxis(rows, 0, 1), "mass_matrix": matrix}

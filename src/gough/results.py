@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gough.motion import Array
 
@@ -80,3 +81,32 @@ class Reactions:
     load, across it bends the leg."""
     sliding_moment: Array | None = None
     """UPS: couple of the cylinder on the rod about the tip; bends and twists the leg."""
+
+
+@dataclass(frozen=True)
+class Platform:
+    """The platform's own properties, undeformed; payload counted with it."""
+
+    mass: float
+    """kg."""
+    center_of_mass: Array
+    """(3,), platform frame, m."""
+    inertia: Array
+    """(3, 3) about the platform frame's origin, kg m²."""
+    modal_mass: Array
+    """m_ee (N, N); N = 0 for a rigid platform."""
+    stiffness: Array
+    """K (N,) where it is diagonal, else (N, N)."""
+    damping: Array
+    """D, the coefficient of q̇e, likewise."""
+
+
+class Condensed(NamedTuple):
+    """A (v̇, ω̇) + c = T Γ + wrench, world axes: Long, Khalil & Martinet 2014, Eqs. 46–49."""
+
+    mass: Array
+    """A (..., 6, 6)."""
+    bias: Array
+    """c (..., 6)."""
+    sharing: Array
+    """T = J_sys⁻ᵀ (..., 6, legs)."""

@@ -3,30 +3,52 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough import batch, derivatives, files, forward, programs, regressor
+from gough import (
+    batch,
+    deflection,
+    derivatives,
+    files,
+    forward,
+    programs,
+    vibration,
+)
 from gough.batch import OnError
 from gough.check import Report, check
 from gough.contributions import Contributions
-from gough.description import Description, describe
+from gough.description import Description, describe, length_scale
 from gough.diagnosis import diagnose
-from gough.dynamics import Machine
-from gough.engine.execute import Executor, Function, executor, with_friction
-from gough.errors import ConvergenceError, InputError, MissingDataError
+from gough.dynamics import ELASTIC_FIELDS, Machine
+from gough.engine.execute import Executor, Function, at_most, executor, with_friction
+from gough.errors import ConvergenceError, ImpossibleBodyWarning, InputError, MissingDataError
 from gough.friction import WORST_RESIDUAL
 from gough.legs import pus, ups
+from gough.modal.integrals import flexible_part
 from gough.motion import Array, Motion
-from gough.results import Acceleration, Actuation, Energy, LegMotion, Reactions
+from gough.parameters import regressor
+from gough.results import (
+    Acceleration,
+    Actuation,
+    Condensed,
+    Energy,
+    LegMotion,
+    Platform,
+    Reactions,
+)
 from gough.schema import RobotFile
+
+if TYPE_CHECKING:
+    from gough.variants import Variants
 
 NO_WRENCH = np.zeros(6)
 NO_ACCELERATION = np.zeros((1, 3))
@@ -45,28 +67,41 @@ class Robot:
     text: str = field(repr=False)
     """The robot file's text, comments and all."""
     description: Description = field(repr=False)
+    folder: Path = field(default=Path(), repr=False)
+    """Where paths in the robot file start."""
 
     @classmethod
-    def from_text(cls, text: str, name: str = "robot") -> Self:
-        """A robot from the text of a robot file."""
-        file = files.parse(text, name)
-        return cls(file, text, describe(file, name))
+    def from_text(
+        cls, text: str, name: str = "robot", folder: str | os.PathLike[str] | None = None
+    ) -> Self:
+        """A robot from the text of a robot file; paths in it start at `folder` (the current one)."""
+        file, start = files.parse(text, name), Path.cwd() if folder is None else Path(folder)
+        return cls(file, text, describe(file, name, start), start)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+    def from_dict(
+        cls, data: Mapping[str, Any], folder: str | os.PathLike[str] | None = None
+    ) -> Self:
         """A robot from a dictionary with the keys of a robot file."""
         name = str(data.get("name", "robot"))
-        file = files.validate(data, name)
-        return cls(file, files.to_text(data), describe(file, name))
+        file, start = files.validate(data, name), Path.cwd() if folder is None else Path(folder)
+        return cls(file, files.to_text(data), describe(file, name, start), start)
 
     def edited(self, changes: Mapping[str, Any]) -> Self:
         """A robot with values at dotted keys changed: `robot.edited({"platform.mass": 12.0})`."""
-        return self.from_text(files.edit(self.text, changes), self.name)
+        return self.from_text(files.edit(self.text, changes), self.name, self.folder)
+
+    def variants(self, changes: Mapping[str, ArrayLike]) -> Variants:
+        """Many robots that differ from this one in the numbers given; see `gough.Variants.of`."""
+        from gough.variants import Variants
+
+        return Variants.of(self, changes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the robot file, its comments included."""
+        """Write the robot file, its comments included; paths in it are made to fit the new place."""
+        text = files.moved(self.text, self.file, self.folder, Path(path).parent)
         with files.replacing(path) as temporary:
-            Path(temporary).write_text(self.text, "utf-8")
+            Path(temporary).write_text(text, "utf-8")
 
     @property
     def name(self) -> str:
@@ -84,6 +119,42 @@ class Robot:
         return int(self.description.platform_points.shape[1])
 
     @property
+    def modes(self) -> int:
+        """Number of modes of the platform; 0 if it is rigid."""
+        return 0 if self.description.modal is None else self.description.modal.modes
+
+    @cached_property
+    def platform(self) -> Platform:
+        """Mass, inertia and modal properties of the platform, payload included."""
+        body = self.machine.platform
+        mass, moment = float(body.mass[0, 0]), body.first_moment[:, 0, 0]
+        modal, none = self.description.modal, np.zeros(0)
+        return Platform(
+            mass,
+            moment / mass if mass else np.zeros(3),
+            body.inertia[:, :, 0, 0],
+            np.zeros((0, 0)) if modal is None else modal.modal_mass,
+            none if modal is None else _diagonal(modal.stiffness),
+            none if modal is None else _diagonal(modal.damping),
+        )
+
+    @cached_property
+    def rigid(self) -> Self:
+        """The same robot with a platform that does not bend: its file has the undeformed inertia."""
+        if self.description.modal is None:
+            return self
+        body = self.platform
+        center = body.center_of_mass
+        steiner = body.mass * (center @ center * np.eye(3) - np.outer(center, center))
+        table = {
+            "mass": body.mass,
+            "center_of_mass": center.tolist(),
+            "inertia": (body.inertia - steiner).tolist(),
+        }
+        with warnings.catch_warnings(action="ignore", category=ImpossibleBodyWarning):
+            return self.edited({"platform": table})
+
+    @property
     def home(self) -> Motion:
         """The home pose, at rest."""
         if self.description.home is None:
@@ -93,9 +164,7 @@ class Robot:
     @cached_property
     def length_scale(self) -> float:
         """Characteristic length for condition numbers: rms distance of the P_i from their mean, m."""
-        points = self.description.platform_points[..., 0]
-        spread = points - points.mean(axis=1, keepdims=True)
-        return float(np.sqrt(np.mean(np.sum(spread**2, axis=0)))) or 1.0
+        return float(length_scale(self.description.platform_points)[0])
 
     @cached_property
     def machine(self) -> Machine:
@@ -109,6 +178,7 @@ class Robot:
             parts.gravity.reshape(3, 1, 1),
             parts.friction,
             self.length_scale,
+            flexible_part(parts.modal) if parts.modal is not None and self.modes else None,
         )
 
     @cached_property
@@ -121,18 +191,27 @@ class Robot:
         """The robot file gives friction."""
         return not self.machine.friction.none
 
-    def inverse_kinematics(self, motion: Motion, on_error: OnError = "raise") -> LegMotion:
+    def inverse_kinematics(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> LegMotion:
         """What each leg does while the platform moves: coordinates, rates, accelerations."""
-        return LegMotion(**self._run(programs.inverse_kinematics, motion, on_error))
+        return LegMotion(
+            **self._run(programs.inverse_kinematics, motion, on_error, threads=threads)
+        )
 
-    def jacobian(self, motion: Motion, on_error: OnError = "raise") -> Array:
-        """(..., legs, 6): q̇ = J (v, ω), world axes."""
-        return self._run(programs.jacobian, motion, on_error)["jacobian"]
+    def jacobian(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> Array:
+        """(..., legs, 6): q̇ = J (v, ω), world axes; flexible (..., legs, 6 + N): q̇ = J (v, ω, q̇e)."""
+        out = self._run(programs.jacobian, motion, on_error, threads=threads)
+        return (
+            np.concatenate([out["jacobian"], out["elastic"]], -1) if self.modes else out["jacobian"]
+        )
 
     def condition_number(self, motion: Motion, on_error: OnError = "raise") -> Array:
         """Condition number (...) of the Jacobian, its angular columns divided by `length_scale`."""
         scale = np.array([1.0] * 3 + [self.length_scale] * 3)
-        return forward.condition(self.jacobian(motion, on_error) / scale)
+        return forward.condition(self.jacobian(motion, on_error)[..., :6] / scale)
 
     def forward_kinematics(
         self,
@@ -143,6 +222,8 @@ class Robot:
         on_error: OnError = "raise",
     ) -> Motion:
         """The pose with actuated coordinates q (..., legs), found by Newton from a guess (or home).
+
+        A flexible platform is taken as deflected as the guess says.
 
         `along` names a batch axis of q that is time: each sample then starts from the one before.
         """
@@ -161,6 +242,7 @@ class Robot:
         *,
         preload: ArrayLike | None = None,
         on_error: OnError = "raise",
+        threads: int | None = None,
     ) -> Actuation:
         """Actuator forces and powers that this motion takes.
 
@@ -169,9 +251,14 @@ class Robot:
         internal (balances itself).
         """
         out = self._run(
-            programs.inverse_dynamics, motion, on_error, self._inputs(wrench, preload), friction
+            programs.inverse_dynamics,
+            motion,
+            on_error,
+            self._inputs(wrench, preload),
+            friction,
+            threads=threads,
         )
-        return Actuation(elastic_acceleration=_rigid(out["residual"]), **out)
+        return Actuation(**_with_modes("elastic_acceleration", out))
 
     def reactions(
         self,
@@ -181,10 +268,12 @@ class Robot:
         *,
         preload: ArrayLike | None = None,
         on_error: OnError = "raise",
+        threads: int | None = None,
     ) -> Reactions:
         """Forces and moments in the joints, (..., legs, 3), world axes."""
         inputs = self._inputs(wrench, preload)
-        return Reactions(**self._run(programs.reactions, motion, on_error, inputs, friction))
+        found = self._run(programs.reactions, motion, on_error, inputs, friction, threads=threads)
+        return Reactions(**found)
 
     def direct_dynamics(
         self,
@@ -194,24 +283,84 @@ class Robot:
         friction: bool = True,
         *,
         on_error: OnError = "raise",
+        threads: int | None = None,
     ) -> Acceleration:
         """Acceleration of the platform under actuator forces (..., legs).
 
         The motion's own accelerations are ignored.
         """
         inputs = self._inputs(wrench, None) | {"forces": (forces, (self.leg_count,))}
-        out = self._run(programs.direct_dynamics, motion, on_error, inputs, friction, coasting=True)
-        return Acceleration(elastic=_rigid(out["residual"]), **out)
+        out = self._run(
+            programs.direct_dynamics,
+            motion,
+            on_error,
+            inputs,
+            friction,
+            coasting=True,
+            threads=threads,
+        )
+        return Acceleration(**_with_modes("elastic", out))
 
-    def mass_matrix(self, motion: Motion, on_error: OnError = "raise") -> Array:
-        """M (..., 6, 6) of the whole robot: M ξ̇ + b = Jᵀ Γ + wrench, without friction."""
+    def mass_matrix(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> Array:
+        """M (..., 6 + N, 6 + N) of the whole robot: M ξ̇ + b = Jᵀ Γ + wrench, without friction."""
         self._need_masses()
-        return self._run(programs.mass_matrix, motion, on_error)["mass_matrix"]
+        program = programs.flexible_mass_matrix if self.modes else programs.mass_matrix
+        return self._run(program, motion, on_error, threads=threads)["mass_matrix"]
 
-    def bias(self, motion: Motion, on_error: OnError = "raise") -> Array:
-        """b (..., 6) of the whole robot: Coriolis, centrifugal and gravity terms."""
+    def bias(
+        self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
+    ) -> Array:
+        """b (..., 6 + N) of the whole robot: Coriolis, centrifugal and gravity terms.
+
+        Of a flexible platform also K qe + D q̇e; the wrench is then (f, m, φ).
+        """
         self._need_masses()
-        return self._run(programs.bias, motion, on_error)["bias"]
+        out = self._run(programs.bias, motion, on_error, threads=threads)
+        return np.concatenate([out["bias"], out["elastic"]], -1) if self.modes else out["bias"]
+
+    def condensed(self, motion: Motion, on_error: OnError = "raise") -> Condensed:
+        """A, c, T of A (v̇, ω̇) + c = T Γ + wrench with the elastic accelerations eliminated.
+
+        Long, Khalil & Martinet 2014, Eqs. 46–49, world axes, without friction; T = J_sys⁻ᵀ. A wrench
+        (f, m) with modal force φ enters as (f, m) − M_re M_ee⁻¹ φ, blocks of `mass_matrix`.
+        """
+        self._need_masses()
+        if self.modes:
+            return Condensed(**self._run(programs.condensed, motion, on_error))
+        return Condensed(
+            self.mass_matrix(motion, on_error),
+            self.bias(motion, on_error),
+            np.swapaxes(self.jacobian(motion, on_error), -1, -2),
+        )
+
+    def static_deflection(
+        self, motion: Motion, wrench: ArrayLike | None = None, *, on_error: OnError = "raise"
+    ) -> Motion:
+        """The motion's poses at rest, with the deflection that weight and wrench (..., 6) cause."""
+        return deflection.static_deflection(self, motion, wrench, on_error=on_error)
+
+    def deformation(self, motion: Motion, at: deflection.Where = "tips") -> deflection.Deformation:
+        """Places and velocities of points of a flexible platform: "origin", "tips" or "nodes"."""
+        return deflection.deformation(self, motion, at)
+
+    def natural_frequencies(
+        self,
+        motion: Motion,
+        actuators: vibration.Actuators | ArrayLike = "locked",
+        wrench: ArrayLike | None = None,
+        *,
+        on_error: OnError = "raise",
+    ) -> vibration.Vibration:
+        """Natural frequencies at rest: actuators "locked", "free" or of a stiffness, N/m."""
+        return vibration.natural_frequencies(self, motion, actuators, wrench, on_error=on_error)
+
+    def elastic_health(
+        self, motion: Motion, on_error: OnError = "raise"
+    ) -> vibration.ElasticHealth:
+        """Whether actuators can command a flexible platform at these poses; warns where not."""
+        return vibration.elastic_health(self, motion, on_error=on_error)
 
     def energy(self, motion: Motion, on_error: OnError = "raise") -> Energy:
         """Kinetic and potential energy (...) of the whole robot, J, heights from the world's origin."""
@@ -228,6 +377,7 @@ class Robot:
         on_error: OnError = "raise",
     ) -> Contributions:
         """The actuator forces split by cause; the parts add up to `inverse_dynamics`' forces."""
+        self.need_rigid("contributions")
         inputs = self._inputs(wrench, preload)
         parts = self._run(programs.contributions, motion, on_error, inputs)
         rubbing = self.inverse_dynamics(
@@ -295,9 +445,14 @@ class Robot:
             self, motion, forces, wrench, friction, on_error=on_error
         )
 
-    def regressor(self, motion: Motion, on_error: OnError = "raise") -> Array:
-        """W (..., legs, parameters): Γ = W X, X = `gough.regressor.standard_parameters(robot)`."""
-        return regressor.regressor(self, motion, on_error=on_error)
+    def regressor(
+        self, motion: Motion, friction: bool = False, *, on_error: OnError = "raise"
+    ) -> Array:
+        """W (..., legs, parameters): Γ = W X, X = `standard_parameters(robot, friction)`.
+
+        See `gough.parameters.regressor`.
+        """
+        return regressor.regressor(self, motion, friction, on_error=on_error)
 
     def to_casadi(self, name: str, *, loads: bool = False) -> Any:
         """A program ("inverse_dynamics", …) as a `casadi.Function`; see `gough.export.to_casadi`."""
@@ -325,20 +480,24 @@ class Robot:
         inputs: Mapping[str, tuple[ArrayLike, tuple[int, ...]]] | None = None,
         friction: bool | None = None,
         coasting: bool = False,
+        threads: int | None = None,
     ) -> dict[str, Array]:
         """A program's outputs for a motion, in its batch shape.
 
         `friction` None: the program knows none. Else the outputs come with the `residual` of the
         friction loop, which runs if the robot has friction and it is asked for. `coasting`: the
-        motion's own accelerations do not count.
+        motion's own accelerations do not count. `threads` caps the threads of this call.
         """
+        if threads is not None:
+            with at_most(threads):
+                return self._run(function, motion, on_error, inputs, friction, coasting)
+        if self.modes or getattr(motion, "modes", 0):
+            inputs = {**self.elastic_inputs(motion), **(inputs or NO_INPUTS)}
         rows = batch.lay_out(motion, inputs or NO_INPUTS)
         if coasting:
             rows.fields["acceleration"] = rows.fields["angular_acceleration"] = NO_ACCELERATION
-        if motion.modes:
-            raise InputError(
-                f"motion has {motion.modes} elastic coordinates, the platform is rigid"
-            )
+        if self.modes and function is not programs.inverse_kinematics:
+            rows.fields["elastic_acceleration"] = np.zeros((1, self.modes))
         residual = None
         if friction and self._rubs:
             out, residual = with_friction(
@@ -380,6 +539,27 @@ class Robot:
             inputs["preload"] = (preload, (self.leg_count,))
         return inputs
 
+    def elastic_inputs(self, motion: Motion) -> dict[str, tuple[ArrayLike, tuple[int, ...]]]:
+        """The motion's elastic coordinates, 0 where it has none."""
+        if not isinstance(motion, Motion):
+            raise InputError(f"needs a gough.Motion, has {type(motion).__name__}")
+        if motion.modes not in (0, self.modes):
+            has = f"has {self.modes} modes" if self.modes else "is rigid"
+            raise InputError(f"motion has {motion.modes} elastic coordinates, the platform {has}")
+        still = np.zeros(self.modes)
+        return {
+            name: (getattr(motion, name) if motion.modes else still, (self.modes,))
+            for name in ELASTIC_FIELDS
+        }
+
+    def need_rigid(self, task: str) -> None:
+        """Refuse what is there for rigid platforms only."""
+        if self.modes:
+            raise InputError(
+                f"{self.name} has a flexible platform: {task} knows rigid ones only; "
+                "`robot.rigid` is the same robot with a rigid one"
+            )
+
     def _need_masses(self) -> None:
         if self.description.missing:
             lacking = ", ".join(f"[{name}]" for name in self.description.missing)
@@ -389,12 +569,19 @@ class Robot:
             )
 
 
-def _rigid(like: Array) -> Array:
-    """Elastic coordinates of a rigid platform: none."""
-    return np.zeros((*like.shape, 0))
+def _with_modes(name: str, out: dict[str, Array]) -> dict[str, Array]:
+    """A program's outputs with the elastic ones of a rigid platform: none."""
+    return {name: np.zeros((*out["residual"].shape, 0))} | out
+
+
+def _diagonal(matrix: Array) -> Array:
+    """The diagonal (N,) of a matrix that has nothing else."""
+    diagonal = np.diagonal(matrix)
+    return diagonal if np.array_equal(matrix, np.diag(diagonal)) else matrix
 
 
 def load(name: str | os.PathLike[str]) -> Robot:
     """A robot from a catalogue name or from a robot file."""
     text, shown = files.read_text(name)
-    return Robot.from_text(text, shown)
+    catalogued = isinstance(name, str) and name in files.catalogue()
+    return Robot.from_text(text, shown, None if catalogued else Path(name).absolute().parent)

@@ -51,10 +51,11 @@ def _numbers(value: Any) -> Array:
 
 @dataclass(frozen=True)
 class Numbers:
-    """An array of a shape, or, if `per_leg`, a list of such with one a leg."""
+    """An array of a shape, or, if `per_leg`, a list of such with one a leg (or what `each` says)."""
 
     shape: tuple[int, ...]
     per_leg: bool
+    each: str = "leg"
 
     def validate(self, value: Any) -> Array:
         """The value as an array."""
@@ -63,7 +64,7 @@ class Numbers:
         core = array.shape[array.ndim - rank :] if array.ndim >= rank else None
         if core != self.shape or array.ndim - rank > self.per_leg:
             wanted = " × ".join(map(str, self.shape)) + " numbers" if self.shape else "a number"
-            more = ", or a list of such with one a leg" if self.per_leg else ""
+            more = f", or a list of such with one a {self.each}" if self.per_leg else ""
             raise ValueError(f"needs {wanted}{more}; has shape {array.shape}")
         return array
 
@@ -74,7 +75,7 @@ class Numbers:
         one: dict[str, Any] = {"type": "number"}
         for length in reversed(self.shape):
             one = {"type": "array", "items": one, "minItems": length, "maxItems": length}
-        many = {"type": "array", "items": one, "minItems": 3}
+        many = {"type": "array", "items": one, "minItems": 1 if self.each == "mode" else 3}
         return {"anyOf": [one, many]} if self.per_leg else one
 
 
@@ -85,7 +86,10 @@ def _branch(value: Any) -> Any:
     return value
 
 
+Scalar = Annotated[Any, Numbers((), per_leg=False)]
 Vector = Annotated[Any, Numbers((3,), per_leg=False)]
+Outline = Annotated[Any, Numbers((2,), per_leg=True, each="corner")]
+ModeScalar = Annotated[Any, Numbers((), per_leg=True, each="mode")]
 LegScalar = Annotated[Any, Numbers((), per_leg=True)]
 LegVector = Annotated[Any, Numbers((3,), per_leg=True)]
 LegMatrix = Annotated[Any, Numbers((3, 3), per_leg=True)]
@@ -143,10 +147,96 @@ class SingleBody(Body):
         return self
 
 
+class Plate(Table):
+    """A thin plate that bends: mid-surface in the platform frame's plane z = 0."""
+
+    radius: Scalar = Field(None, description="of the circle through the corners, m")
+    sides: int | None = Field(
+        None, ge=3, le=360, description="of a regular polygon, its first corner on the x axis"
+    )
+    outline: Outline = Field(None, description="or its corners [x, y], m, platform frame")
+    thickness: Scalar = Field(description="m")
+    density: Scalar = Field(description="kg/m³")
+    young: Scalar = Field(description="Young's modulus, N/m²")
+    poisson: Scalar = Field(0.3, description="Poisson's ratio")
+    modes: int = Field(10, ge=0, le=300, description="number of elastic modes")
+    damping_ratio: ModeScalar = Field(0.0, description="of critical damping; one, or one a mode")
+    boundary: Literal["free", "pinned", "clamped"] = Field(
+        "free", description="free edge, or pinned at the tips, or the whole edge clamped"
+    )
+    rotary_inertia: bool = Field(False, description="with the inertia of turning cross-sections")
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> Self:
+        given = [key for key in ("radius", "sides") if getattr(self, key) is not None]
+        if self.outline is not None and given:
+            raise ValueError(f"has {given[0]} as well as an outline")
+        if self.outline is None and len(given) < 2:
+            raise ValueError("needs either radius and sides, or outline")
+        for key in ("radius", "thickness", "density", "young"):
+            value = getattr(self, key)
+            if value is not None and value <= 0:
+                raise ValueError(f"{key} must be positive")
+        if not -1 < self.poisson <= 0.5:
+            raise ValueError("poisson must be above −1 and at most 0.5")
+        if np.any(np.asarray(self.damping_ratio) < 0):
+            raise ValueError("damping_ratio is negative")
+        return self
+
+
+class Modes(Table):
+    """Modes from a file: .npz arrays, Nastran's .op2 or CalculiX' .frd."""
+
+    file: str = Field(
+        min_length=1, description=".npz, .op2 or .frd; relative to the robot file's folder"
+    )
+    geometry: str | None = Field(
+        None, description="of an .op2 the .bdf, of an .frd the .inp; relative as well"
+    )
+    tips: list[int] | None = Field(
+        None, description=".op2, .frd: node at each leg's tip; default the node at the place"
+    )
+    modes: int | None = Field(
+        None, ge=0, le=300, description=".op2, .frd: number of elastic modes; default all"
+    )
+    damping_ratio: ModeScalar = Field(
+        0.0, description=".op2, .frd: of critical damping; one, or one a mode"
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        ending = self.file.rpartition(".")[2].lower()
+        if ending not in ("npz", "op2", "frd"):
+            raise ValueError(f"file {self.file!r} must end in .npz, .op2 or .frd"[:200])
+        if ending == "npz":
+            for key in sorted(self.model_fields_set - {"file"}):
+                raise ValueError(f"{key} does not go with an .npz file, which holds all there is")
+        elif self.geometry is None:
+            wanted = "geometry = '….bdf'" if ending == "op2" else "geometry = '….inp'"
+            raise ValueError(f"an .{ending} file needs {wanted}")
+        if np.any(np.asarray(self.damping_ratio) < 0):
+            raise ValueError("damping_ratio is negative")
+        return self
+
+
 class Platform(SingleBody):
-    """The platform and what is bolted to it."""
+    """The platform and what is bolted to it; or a flexible one, from a plate or from modes."""
 
     payload: list[SingleBody] = Field([], description="bodies added to the platform")
+    plate: Plate | None = Field(None, description="a plate that bends")
+    modes: Modes | None = Field(None, description="a flexible body from a file")
+
+    @model_validator(mode="after")
+    def _rigid_or_flexible(self) -> Self:
+        flexible = [key for key in ("plate", "modes") if getattr(self, key) is not None]
+        if len(flexible) == 2:
+            raise ValueError("has both plate and modes: a platform bends in one way")
+        rigid = sorted(self.model_fields_set - {"plate", "modes"})
+        if flexible and rigid:
+            raise ValueError(
+                f"has {rigid[0]} as well as {flexible[0]}: a flexible platform's mass is its nodes'"
+            )
+        return self
 
 
 class Home(Table):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.dynamics import State
+from gough.dynamics import RIGID_FIELDS
 from gough.engine import c
 from gough.engine.program import Array
 
@@ -164,7 +164,7 @@ static int test_refusal(void)
 def _states_text(package: c.Package, inputs: Mapping[str, Array]) -> str:
     rows = []
     for i in range(len(inputs["position"])):
-        fields = ",\n     ".join(_braces(inputs[name][i], package.real) for name in State._fields)
+        fields = ",\n     ".join(_braces(inputs[name][i], package.real) for name in RIGID_FIELDS)
         rows.append(f"    {{{fields}}}")
     body = ",\n".join(rows)
     return f"static const {package.prefix}_state states[COUNT] = {{\n{body}\n}};\n"

@@ -3,7 +3,8 @@
 A file is named by a hash of what the kernel depends on: program, robot structure, processor, versions
 and gough's own equations. It starts with a hash of its contents, so a damaged or half-written file is
 just not there; it is written under a temporary name and renamed, so any number of processes may write
-at once. Nothing in it is executed but the machine code, and nothing is unpickled.
+at once. Nothing in it is executed but the machine code, and nothing is unpickled. Those longest unused
+go when the folder grows too large.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import hashlib
 import json
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -28,17 +30,25 @@ from gough.engine.program import Program, Step
 
 NAME = "kernel"
 MAGIC = b"gough-kernel-1\n"
+MOST_BYTES = 200_000_000
+"""Kernels kept on disk."""
+DAY = 86_400.0
 
 
 class Kernel(NamedTuple):
     """Machine code in memory, and how to call it."""
 
     address: int
+    once: int
+    """Address of the same for one state."""
     prologue: tuple[Step, ...]
     hoisted: tuple[int, ...]
     field_shapes: dict[str, tuple[int, ...]]
     """Shape of one state's part in each input, in the order of the kernel's pointers."""
     outputs: dict[str, tuple[int, ...]]
+    tables: tuple[int, ...]
+    """Which numbers of modes, and of pairs of modes, follow the hoisted ones."""
+    matrices: tuple[int, ...]
     engine: Any
     """Keeps the machine code alive."""
     from_disk: bool
@@ -70,21 +80,25 @@ def _trusted(place: Path) -> bool:
     return status.st_uid in (0, os.getuid()) and not status.st_mode & 0o022
 
 
-def load_or_make(key: tuple[Any, ...], make: Callable[[], Program]) -> Kernel:
-    """The kernel for a key, from disk if a sound one is there."""
-    path = folder() / f"{_digest(key)}.kernel"
+def load_or_make(
+    key: tuple[Any, ...], make: Callable[[], Program], variants: bool = False
+) -> Kernel:
+    """The kernel for a key, from disk if a sound one is there; see `kernel_text` for `variants`."""
+    path = folder() / f"{_digest((key, variants))}.kernel"
     trusted = _trusted(path.parent)
     stored = _read(path) if trusted else None
     if stored is not None:
         with contextlib.suppress(RuntimeError, LookupError, ValueError, TypeError, AttributeError):
             return _load(*stored)
     program = make()
-    code = _compile(program)
+    code = _compile(program, variants)
     description = {
         "prologue": [list(step) for step in program.prologue],
         "hoisted": program.hoisted,
         "fields": program.fields,
         "outputs": {name: output.shape for name, output in program.outputs.items()},
+        "tables": program.tables,
+        "matrices": program.matrices,
     }
     if trusted:
         _write(path, json.dumps(description).encode(), code)
@@ -121,6 +135,9 @@ def _read(path: Path) -> tuple[dict[str, Any], bytes] | None:
         or hashlib.sha256(data[head:]).digest() != data[len(MAGIC) : head]
     ):
         return None
+    with contextlib.suppress(OSError):
+        if time.time() - path.stat().st_mtime > DAY:
+            os.utime(path)  # in use: not among the first to go
     size = int.from_bytes(data[head : head + 8], "little")
     try:
         description = json.loads(data[head + 8 : head + 8 + size])
@@ -142,13 +159,38 @@ def _write(path: Path, description: bytes, code: bytes) -> None:
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(name)
+        _prune(path.parent)
+
+
+def _prune(place: Path) -> None:
+    """Delete the kernels longest unused where there are too many, and what interrupted writers left.
+
+    Any number of processes may do so at once, and read: a kernel that is gone is made again.
+    """
+    kernels, now = [], time.time()
+    for entry in os.scandir(place):
+        with contextlib.suppress(OSError):  # gone already
+            status = entry.stat()
+            if entry.name.endswith(".kernel"):
+                kernels.append((status.st_mtime, status.st_size, entry.path))
+            elif entry.name.startswith(".writing-") and now - status.st_mtime > DAY:
+                os.unlink(entry.path)
+    excess = sum(size for _, size, _ in kernels) - MOST_BYTES
+    for _, size, path in sorted(kernels):
+        if excess <= 0:
+            break
+        excess -= size
+        with contextlib.suppress(OSError):
+            os.unlink(path)
 
 
 @cache
 def _target() -> Any:
-    for name in ("atan2",):
-        library = ctypes.CDLL(ctypes.util.find_library("m"))
-        llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
+    try:
+        atan2 = ctypes.CDLL(None).atan2  # Python has its mathematics loaded; looking for it is slow
+    except (TypeError, OSError, AttributeError):
+        atan2 = ctypes.CDLL(ctypes.util.find_library("m")).atan2
+    llvm.add_symbol("atan2", ctypes.cast(atan2, ctypes.c_void_p).value)
     return llvm.Target.from_default_triple()
 
 
@@ -159,25 +201,9 @@ def _machine() -> Any:
     )
 
 
-def _compile(program: Program) -> bytes:
-    module = llvm.parse_assembly(kernel_text(program, NAME, lanes()))
+def _compile(program: Program, variants: bool = False) -> bytes:
+    module = llvm.parse_assembly(kernel_text(program, NAME, lanes(), variants))
     return bytes(_machine().emit_object(module))
-
-
-def closed_call(kernel: int, *addresses: int) -> tuple[Any, Any]:
-    """A function without arguments that runs a kernel for one state at fixed addresses.
-
-    Calling it costs a fraction of handing over five arguments. Returns it and what keeps it alive.
-    """
-    given = ", ".join(f"ptr inttoptr (i64 {address} to ptr)" for address in addresses)
-    text = f"""define void @call() {{
-  call void inttoptr (i64 {kernel} to ptr)(i64 1, {given})
-  ret void
-}}
-"""
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), _machine())
-    engine.finalize_object()
-    return ctypes.CFUNCTYPE(None)(engine.get_function_address("call")), engine
 
 
 def _load(description: dict[str, Any], code: bytes) -> Kernel:
@@ -185,8 +211,8 @@ def _load(description: dict[str, Any], code: bytes) -> Kernel:
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    address = engine.get_function_address(NAME)
-    if not address:
+    address, once = (engine.get_function_address(name) for name in (NAME, f"{NAME}_once"))
+    if not address or not once:
         raise RuntimeError("no kernel in the machine code")
     prologue = tuple(
         Step(operation, tuple(arguments), tuple(leaf) if isinstance(leaf, list) else leaf)
@@ -195,10 +221,13 @@ def _load(description: dict[str, Any], code: bytes) -> Kernel:
     outputs = {name: tuple(shape) for name, shape in description["outputs"].items()}
     return Kernel(
         address,
+        once,
         prologue,
         tuple(description["hoisted"]),
         {name: tuple(shape) for name, shape in description["fields"].items()},
         outputs,
+        tuple(description.get("tables", ())),
+        tuple(description.get("matrices", ())),
         engine,
         True,
     )

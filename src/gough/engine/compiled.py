@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import ctypes
 import math
-import os
 import threading
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from gough.dynamics import Machine
+from gough.dynamics import Machine, State
 from gough.engine import cache as disk
-from gough.engine.execute import Array, Function
+from gough.engine.execute import Array, Function, NumPyExecutor, spread
 from gough.engine.prologue import evaluate
-from gough.engine.trace import STATE_SHAPES, parameters, structure_of, trace
-from gough.errors import InputError
+from gough.engine.trace import (
+    mode_count,
+    mode_matrices,
+    mode_tables,
+    parameters,
+    structure_of,
+    trace,
+)
 
 BLOCK = 8192
 """Rows a thread takes at a time."""
+FEW = 64
+"""Rows that are cheaper to copy to where the kernel finds them than to tell it where they are."""
 KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * 4)
+ONCE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class CompiledExecutor:
@@ -41,14 +47,23 @@ class CompiledExecutor:
         key = (function.__name__, *fields)
         bound = self._ready.get(key)
         if bound is None:
-            inputs = {n: v.shape[1:] for n, v in fields.items() if n not in STATE_SHAPES}
+            if getattr(function, "numeric", False):
+                return NumPyExecutor(self.machine)(function, rows, fields)
+            inputs = {n: v.shape[1:] for n, v in fields.items() if n not in State._fields}
             bound = self._ready[key] = self.bind(function, inputs)
-        return bound.one(fields) if rows == 1 else bound.run(rows, fields)
+        if rows == 1:
+            return bound.one(fields)
+        return bound.few(rows, fields) if 1 < rows <= FEW else bound.run(rows, fields)
 
     def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
         """The kernel of a function for this robot, which takes further inputs of given shapes."""
-        kernel = _kernel(function, self.machine, self.structure, inputs)
-        return BoundKernel(kernel, evaluate(kernel.prologue, kernel.hoisted, self.parameters))
+        kernel = kernel_for(function, self.machine, self.structure, inputs)
+        hoisted = evaluate(kernel.prologue, kernel.hoisted, self.parameters)
+        if self.machine.flexible is not None:
+            tables = mode_tables(self.machine)[list(kernel.tables)]
+            matrices = mode_matrices(self.machine)[list(kernel.matrices)]
+            hoisted = np.concatenate([hoisted, tables.ravel(), matrices.ravel()])
+        return BoundKernel(kernel, hoisted)
 
 
 class BoundKernel:
@@ -60,14 +75,22 @@ class BoundKernel:
         self.function = KERNEL(kernel.address)
         self.widths = [(name, shape, math.prod(shape)) for name, shape in kernel.outputs.items()]
         self._single: SingleState | None = None
+        self._few: FewStates | None = None
         self._lock = threading.Lock()
 
-    def run(self, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
-        """Outputs (rows, ...) by name, from fields (rows or 1, ...)."""
+    def run(
+        self, rows: int, fields: Mapping[str, Array], variant: Array | None = None
+    ) -> dict[str, Array]:
+        """Outputs (rows, ...) by name, from fields (rows or 1, ...).
+
+        A kernel for variants also takes the row of `hoisted` that each state has, (rows or 1,).
+        """
         out = {name: np.empty((rows, *shape)) for name, shape, _ in self.widths}
         if rows == 0:
             return out
         arrays = [_contiguous(fields[name]) for name in self.kernel.field_shapes]
+        if variant is not None:
+            arrays.append(variant)
         strides = [0 if len(a) == 1 else a.strides[0] for a in arrays]
         places = [a.ctypes.data for a in arrays]
         results = [a.ctypes.data for a in out.values()]
@@ -85,12 +108,7 @@ class BoundKernel:
             )
             self.function(min(BLOCK, rows - start), inputs, c_strides, parameters, outputs)
 
-        starts = range(0, rows, BLOCK)
-        if len(starts) > 1 and threads() > 1:
-            list(_pool(threads()).map(block, starts))
-        else:
-            for start in starts:
-                block(start)
+        spread(block, range(0, rows, BLOCK))
         return out
 
     def one(self, fields: Mapping[str, Array]) -> dict[str, Array]:
@@ -103,6 +121,39 @@ class BoundKernel:
                 place[...] = fields[name][0]
             single()
             return {name: value[np.newaxis].copy() for name, value in single.outputs.items()}
+
+    def few(self, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
+        """Outputs (rows, ...) by name of 1 to FEW states; a kernel always takes one at least."""
+        with self._lock:
+            states = self._few
+            if states is None:
+                states = self._few = FewStates(self)
+            return states(rows, fields)
+
+
+class FewStates:
+    """Arrays in fixed places for up to FEW states. Not for two threads at once."""
+
+    def __init__(self, bound: BoundKernel) -> None:
+        shapes = bound.kernel.field_shapes
+        self.inputs = {name: np.zeros((FEW, *shape)) for name, shape in shapes.items()}
+        self.outputs = {name: np.empty((FEW, *shape)) for name, shape, _ in bound.widths}
+        inputs, outputs = [*self.inputs.values()], [*self.outputs.values()]
+        self._call = bound.function
+        self._given = (
+            (ctypes.c_void_p * len(inputs))(*(one.ctypes.data for one in inputs)),
+            (ctypes.c_int64 * len(inputs))(*(math.prod(shape) for shape in shapes.values())),
+            ctypes.c_void_p(bound.hoisted.ctypes.data),
+            (ctypes.c_void_p * len(outputs))(*(one.ctypes.data for one in outputs)),
+        )
+        self._keep = bound
+
+    def __call__(self, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
+        """Outputs (rows, ...) by name."""
+        for name, place in self.inputs.items():
+            place[:rows] = fields[name]
+        self._call(rows, *self._given)
+        return {name: value[:rows].copy() for name, value in self.outputs.items()}
 
 
 class SingleState:
@@ -118,20 +169,20 @@ class SingleState:
         self.outputs = {name: np.empty(shape) for name, shape, _ in bound.widths}
         inputs = [value.ctypes.data for value in self.inputs.values()]
         outputs = [value.ctypes.data for value in self.outputs.values()]
-        self._keep = (
-            bound,
+        parts = (
             (ctypes.c_void_p * len(inputs))(*inputs),
             (ctypes.c_int64 * len(inputs))(),
             (ctypes.c_void_p * len(outputs))(*outputs),
         )
-        addresses = [ctypes.addressof(one) for one in self._keep[1:]]
-        self._call, self._engine = disk.closed_call(
-            kernel.address, addresses[0], addresses[1], bound.hoisted.ctypes.data, addresses[2]
-        )
+        places = [ctypes.addressof(part) for part in parts]
+        call = (ctypes.c_void_p * 4)(*places[:2], bound.hoisted.ctypes.data, places[2])
+        self._keep = (bound, parts, call)
+        self._place = ctypes.c_void_p(ctypes.addressof(call))
+        self._call = ONCE(kernel.once)
 
     def __call__(self) -> None:
         """Compute the outputs."""
-        self._call()
+        self._call(self._place)
 
 
 def _contiguous(value: Array) -> Array:
@@ -146,40 +197,23 @@ def _contiguous(value: Array) -> Array:
     return value
 
 
-def threads() -> int:
-    """Threads to use: GOUGH_THREADS, or one a core."""
-    wanted = os.environ.get("GOUGH_THREADS")
-    if wanted is None:
-        return _cores()
-    if not wanted.isdecimal() or int(wanted) < 1:
-        raise InputError(f"GOUGH_THREADS is a positive whole number, not {wanted!r}")
-    return int(wanted)
-
-
-@cache
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@cache
-def _pool(count: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(count, thread_name_prefix="gough")
-
-
-if hasattr(os, "register_at_fork"):  # a forked child has the pool but not its threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)
-
-
 _kernels: dict[Any, disk.Kernel] = {}
 
 
-def _kernel(
-    function: Function, machine: Machine, marks: bytes, inputs: Mapping[str, tuple[int, ...]]
+def kernel_for(
+    function: Function,
+    machine: Machine,
+    marks: bytes,
+    inputs: Mapping[str, tuple[int, ...]],
+    variants: bool = False,
 ) -> disk.Kernel:
     """The kernel of a program for a robot's structure: from memory, from disk, or made now."""
     legs = machine.points.shape[1]
     name = f"{function.__module__}.{function.__name__}"
-    key = (name, machine.equations.__name__, legs, marks, tuple(inputs.items()))
-    if key not in _kernels:
-        _kernels[key] = disk.load_or_make(key, lambda: trace(function, machine, inputs))
-    return _kernels[key]
+    modes = mode_count(machine)
+    key = (name, machine.equations.__name__, legs, modes, marks, tuple(inputs.items()))
+    known = (key, variants)
+    if known not in _kernels:
+        made = disk.load_or_make(key, lambda: trace(function, machine, inputs), variants)
+        _kernels[known] = made
+    return _kernels[known]

@@ -218,7 +218,8 @@ def _evaluate(program: Program, machine: Machine, fields: Mapping[str, Array]) -
     ]
     flat = np.concatenate(blocks).T
     results, start = {}, 0
-    for name, (shape, places) in program.outputs.items():
-        results[name] = flat[start : start + len(places)].reshape(*shape, *samples)
-        start += len(places)
+    for name, output in program.outputs.items():
+        stop = start + len(output.places)
+        results[name] = flat[start:stop].reshape(*output.shape, *samples)
+        start = stop
     return results

@@ -2,6 +2,9 @@
 
 Every node is made once: the same operation on the same arguments is the same node, and what is known
 (0 x, 1 x, x − x, constants) is folded while tracing. Nodes are numbered so that arguments come first.
+
+Sums over the modes of a flexible platform stay sums: a node may stand for one value a mode (MODE, TABLE,
+COUPLED and all that is computed of them), until SUM adds these up. Back ends make loops of that.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from typing import Any
 import numpy as np
 
 CONSTANT, INPUT = "constant", "input"
+MODE, TABLE, MATRIX, COUPLED, SUM = "mode", "table", "matrix", "coupled", "sum"
+"""One number a mode of a state's field and of the robot; one a pair of modes; Σ_j C_kj x_j; Σ_k x_k."""
 COMMUTATIVE = {"add", "mul", "min", "max"}
 
 
@@ -23,7 +28,9 @@ class Graph:
         self.operations: list[str] = []
         self.arguments: list[tuple[int, ...]] = []
         self.leaves: list[Any] = []
-        """Constant: its value. Input: (field, index)."""
+        """Constant: its value. Input: (field, index). Mode: field. Table, matrix, coupled: a number."""
+        self.varying: list[bool] = []
+        """Which nodes have one value a mode."""
         self._known: dict[Any, int] = {}
 
     def __len__(self) -> int:
@@ -38,6 +45,10 @@ class Graph:
             self.operations.append(operation)
             self.arguments.append(arguments)
             self.leaves.append(leaf)
+            self.varying.append(
+                operation in (MODE, TABLE, MATRIX, COUPLED)
+                or (operation != SUM and any(self.varying[one] for one in arguments))
+            )
         return Symbol(self, number)
 
     def constant(self, value: float) -> Symbol:
@@ -55,6 +66,18 @@ class Graph:
         for i in range(count):
             symbols[i] = self.input(field, i)
         return symbols.reshape(shape)
+
+    def mode(self, field: str) -> Symbol:
+        """An input field that has one number a mode."""
+        return self._node(MODE, (), field)
+
+    def table(self, number: int) -> Symbol:
+        """Parameters, one a mode."""
+        return self._node(TABLE, (), number)
+
+    def matrix(self, number: int) -> Symbol:
+        """Parameters, one a pair of modes; only `coupled_with` reads them."""
+        return self._node(MATRIX, (), number)
 
     def constants(self, values: Any) -> np.ndarray[Any, Any]:
         """An array of numbers as symbols."""
@@ -160,6 +183,19 @@ class Symbol:
     def rint(self) -> Symbol:
         """The nearest whole number, halves to even; NumPy's rint finds it."""
         return self._with("rint")
+
+    def over_modes(self) -> Symbol:
+        """Σ_k of one value a mode."""
+        if self.graph.value(self.number) == 0:
+            return self
+        assert self.graph.varying[self.number]
+        return self.graph._node(SUM, (self.number,))
+
+    def coupled_with(self, values: Symbol) -> Symbol:
+        """Σ_j C_kj x_j of a matrix; of a table, which is a matrix's diagonal, C_k x_k."""
+        if self.graph.operations[self.number] != MATRIX or self.graph.value(values.number) == 0:
+            return self * values
+        return self.graph._node(COUPLED, (values.number,), self.graph.leaves[self.number])
 
     def or_one(self) -> Symbol:
         """1 where x = 0, else x: a safe divisor of what is 0 there."""

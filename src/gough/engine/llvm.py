@@ -3,16 +3,22 @@
 The kernel takes W states at a time, W by the host's vector unit. Lanes past the end of the batch repeat
 the last state and write it again, so tails run through the same instructions and a result never
 depends on the length of the batch. Operations may be contracted into fused ones; NaN stays NaN.
+
+Loops over the modes of a flexible platform keep their numbers in vectors on the stack: inputs of each
+mode, values that later loops read, and sums. Tables and matrices follow the hoisted numbers.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 import numpy as np
 
-from gough.engine.graph import CONSTANT, INPUT
+from gough.engine.graph import CONSTANT, COUPLED, INPUT, MODE, SUM, TABLE
 from gough.engine.program import HOISTED, Program
 
 FLAGS = "reassoc nsz arcp contract"
@@ -38,20 +44,32 @@ def lanes() -> int:
     return 4 if features.get("avx2") or features.get("avx") else 2
 
 
-def kernel_text(program: Program, name: str, width: int) -> str:
+def kernel_text(program: Program, name: str, width: int, variants: bool = False) -> str:
     """LLVM IR of void name(i64 rows, ptr inputs, ptr strides, ptr hoisted, ptr outputs).
 
     `inputs` points to an array of field pointers, `strides` to the doubles from one state to the
-    next of each; `outputs` to pointers of row-major results.
+    next of each; `outputs` to pointers of row-major results. With `variants` one more input, after
+    the fields, holds for each state the number of its row in `hoisted`, an i64.
+
+    void name_once(ptr call) does so for one state, with `call` pointing to the four pointers: from
+    Python one argument costs a fraction of five.
     """
-    return _Kernel(program, name, width).text()
+    return _Kernel(program, name, width, variants).text()
 
 
 class _Kernel:
-    def __init__(self, program: Program, name: str, width: int) -> None:
+    def __init__(self, program: Program, name: str, width: int, variants: bool) -> None:
         self.program, self.name, self.width = program, name, width
+        self.variants = variants
         self.vector = f"<{width} x double>"
         self.lines: list[str] = []
+        self.slots: list[str] = []
+        self.block = "loop"
+        self.mode_inputs: dict[str, str] = {}
+        self.kept: dict[int, str] = {}
+        """Slots of values that later loops read."""
+        self.totals: dict[int, str] = {}
+        """Slots of sums."""
         self.counter = 0
         self.intrinsics: set[str] = set()
 
@@ -68,24 +86,40 @@ class _Kernel:
 
     def text(self) -> str:
         self._rows()
-        fields = self._field_pointers()
-        values = self._body(fields)
+        self.fields = self._field_pointers()
+        if self.variants:
+            self.fields[HOISTED] = self._variant_pointers()
+        if self.program.modes:
+            self._transpose_modes()
+        values = self._body()
         self._store(values)
-        body = "\n".join(self.lines)
+        slots, body = "\n".join(self.slots), "\n".join(self.lines)
         declarations = "\n".join(sorted(self.intrinsics))
         return f"""{declarations}
 define void @{self.name}(i64 %rows, ptr noalias %inputs, ptr noalias %strides, \
 ptr noalias %hoisted, ptr noalias %outputs) {{
 entry:
+{slots}
   %last = sub i64 %rows, 1
   br label %loop
 loop:
-  %i = phi i64 [0, %entry], [%next, %loop]
+  %i = phi i64 [0, %entry], [%next, %{self.block}]
 {body}
   %next = add i64 %i, {self.width}
   %more = icmp slt i64 %next, %rows
   br i1 %more, label %loop, label %done
 done:
+  ret void
+}}
+define void @{self.name}_once(ptr %call) {{
+  %second = getelementptr ptr, ptr %call, i64 1
+  %third = getelementptr ptr, ptr %call, i64 2
+  %fourth = getelementptr ptr, ptr %call, i64 3
+  %inputs = load ptr, ptr %call
+  %strides = load ptr, ptr %second
+  %hoisted = load ptr, ptr %third
+  %outputs = load ptr, ptr %fourth
+  call void @{self.name}(i64 1, ptr %inputs, ptr %strides, ptr %hoisted, ptr %outputs)
   ret void
 }}
 """
@@ -99,6 +133,7 @@ done:
 
     def _field_pointers(self) -> dict[str, list[str]]:
         used = {s.leaf[0] for s in self.program.body if s.operation == INPUT} - {HOISTED}
+        used |= {s.leaf for s in self.program.body if s.operation == MODE}
         pointers: dict[str, list[str]] = {}
         for k, field in enumerate(self.program.fields):
             if field not in used:
@@ -113,20 +148,197 @@ done:
                 pointers[field].append(self.new(f"getelementptr double, ptr {base}, i64 {offset}"))
         return pointers
 
-    def _body(self, fields: dict[str, list[str]]) -> list[str]:
+    def _variant_pointers(self) -> list[str]:
+        """Where each lane's robot has its hoisted parameters."""
+        k = len(self.program.fields)
+        slot = self.new(f"getelementptr ptr, ptr %inputs, i64 {k}")
+        base = self.new(f"load ptr, ptr {slot}")
+        slot = self.new(f"getelementptr i64, ptr %strides, i64 {k}")
+        stride = self.new(f"load i64, ptr {slot}")
+        pointers = []
+        for row in self.rows:
+            place = self.new(f"mul i64 {row}, {stride}")
+            slot = self.new(f"getelementptr i64, ptr {base}, i64 {place}")
+            variant = self.new(f"load i64, ptr {slot}")
+            offset = self.new(f"mul i64 {variant}, {max(len(self.program.hoisted), 1)}")
+            pointers.append(self.new(f"getelementptr double, ptr %hoisted, i64 {offset}"))
+        return pointers
+
+    def _body(self) -> list[str]:
         values: list[str] = []
-        for step in self.program.body:
-            arguments = [values[a] for a in step.arguments]
-            values.append(self._step(step, arguments, fields))
+        steps = self.program.body
+        edges = (*(self.program.sections or (0,)), len(steps))
+        for section, (start, stop) in enumerate(pairwise(edges)):
+            if section % 2:
+                self._loop(start, stop, values)
+                values += [""] * (stop - start)
+            else:
+                for step in steps[start:stop]:
+                    values.append(self._step(step, [values[a] for a in step.arguments]))
         return values
 
-    def _step(self, step: Any, arguments: list[str], fields: dict[str, list[str]]) -> str:
+    def _loop(self, start: int, stop: int, values: list[str]) -> None:
+        """Steps of a section that run once a mode, and what they leave behind."""
+        steps = self.program.body
+        summed = {step.arguments[0] for step in steps if step.operation == SUM}
+        read_later = {a for step in steps[stop:] if step.operation != SUM for a in step.arguments}
+        for place in range(start, stop):
+            if place in summed:
+                self.totals[place] = self.slot(1)
+                self.store_vector(self.splat(0.0), self.totals[place], "0")
+            if place in read_later and steps[place].operation not in (MODE, TABLE):
+                self.kept[place] = self.slot(self.program.modes)
+        rows = {
+            k: self._output_rows(k)
+            for k, output in enumerate(self.program.outputs.values())
+            if output.varying and any(start <= place < stop for place in output.places)
+        }
+        loop = self.begin_loop()
+        here = self._couplings(start, stop, loop.mode)
+
+        def value(place: int) -> str:
+            """A value as it is for this mode: of this loop, of one before, or the same for all."""
+            if place not in here:
+                step = steps[place]
+                if step.operation in (MODE, TABLE):
+                    here[place] = self._of_mode(step, loop.mode)
+                elif place in self.kept:
+                    here[place] = self.load_vector(self.kept[place], loop.mode)
+                else:
+                    return values[place]
+            return here[place]
+
+        for place in range(start, stop):
+            step = steps[place]
+            if step.operation not in (MODE, TABLE, COUPLED):
+                here[place] = self._step(step, [value(a) for a in step.arguments])
+            if place in self.kept:
+                self.store_vector(here[place], self.kept[place], loop.mode)
+            if place in self.totals:
+                so_far = self.load_vector(self.totals[place], "0")
+                total = self.new(f"fadd {FLAGS} {self.vector} {so_far}, {value(place)}")
+                self.store_vector(total, self.totals[place], "0")
+        for k, starts in rows.items():
+            for j, place in enumerate(list(self.program.outputs.values())[k].places):
+                if start <= place < stop:
+                    at = self.new(f"add i64 {loop.mode}, {j * self.program.modes}")
+                    for lane, row in enumerate(starts):
+                        self._store_lane(value(place), lane, row, at)
+        self.end_loop(loop)
+
+    def _couplings(self, start: int, stop: int, index: str) -> dict[int, str]:
+        """All Σ_j C_kj x_j of a section in one inner loop over j."""
+        steps, modes = self.program.body, self.program.modes
+        places = [p for p in range(start, stop) if steps[p].operation == COUPLED]
+        if not places:
+            return {}
+        first = max(len(self.program.hoisted), 1) + len(self.program.tables) * modes
+        row = self.new(f"mul i64 {index}, {modes}")
+        loop = self.begin_loop(len(places))
+        column = self.new(f"add i64 {row}, {loop.mode}")
+        loaded: dict[int, str] = {}
+        sums = []
+        for place, so_far in zip(places, loop.carried, strict=True):
+            (argument,) = steps[place].arguments
+            if argument not in loaded:
+                step = steps[argument]
+                loaded[argument] = (
+                    self._of_mode(step, loop.mode)
+                    if step.operation in (MODE, TABLE)
+                    else self.load_vector(self.kept[argument], loop.mode)
+                )
+            at = self.new(f"add i64 {column}, {first + steps[place].leaf * modes * modes}")
+            product = self.new(
+                f"fmul {FLAGS} {self.vector} {self.broadcast(at)}, {loaded[argument]}"
+            )
+            sums.append(self.new(f"fadd {FLAGS} {self.vector} {so_far}, {product}"))
+        self.end_loop(loop, sums)
+        return dict(zip(places, sums, strict=True))
+
+    def _of_mode(self, step: Any, index: str) -> str:
+        """An input or a parameter of one mode."""
+        if step.operation == MODE:
+            return self.load_vector(self.mode_inputs[step.leaf], index)
+        first = max(len(self.program.hoisted), 1) + step.leaf * self.program.modes
+        return self.broadcast(self.new(f"add i64 {index}, {first}"))
+
+    def _transpose_modes(self) -> None:
+        """Put the modes' inputs into vectors, W states side by side."""
+        used = {step.leaf for step in self.program.body if step.operation == MODE}
+        if not used:
+            return
+        loop = self.begin_loop()
+        for name in sorted(used):
+            slot = self.mode_inputs[name] = self.slot(self.program.modes)
+            lanes = []
+            for pointer in self.fields[name]:
+                lanes.append(self.new(f"getelementptr double, ptr {pointer}, i64 {loop.mode}"))
+            self.store_vector(self.gather(lanes), slot, loop.mode)
+        self.end_loop(loop)
+
+    def slot(self, count: int) -> str:
+        """Vectors on the stack."""
+        self.counter += 1
+        name = f"%s{self.counter}"
+        self.slots.append(f"  {name} = alloca {self.vector}, i64 {count}, align {8 * self.width}")
+        return name
+
+    def load_vector(self, slot: str, index: str) -> str:
+        place = self.new(f"getelementptr {self.vector}, ptr {slot}, i64 {index}")
+        return self.new(f"load {self.vector}, ptr {place}")
+
+    def store_vector(self, value: str, slot: str, index: str) -> None:
+        place = self.new(f"getelementptr {self.vector}, ptr {slot}, i64 {index}")
+        self.lines.append(f"  store {self.vector} {value}, ptr {place}")
+
+    def gather(self, pointers: list[str]) -> str:
+        """A vector from one number a lane."""
+        result = "poison"
+        for lane, pointer in enumerate(pointers):
+            value = self.new(f"load double, ptr {pointer}")
+            result = self.new(f"insertelement {self.vector} {result}, double {value}, i64 {lane}")
+        return result
+
+    def begin_loop(self, sums: int = 0) -> Frame:
+        """Open a loop over the modes that carries some sums."""
+        self.counter += 1
+        label, index = f"modes{self.counter}", f"%k{self.counter}"
+        before = self.block
+        carried = [f"{index}_{i}" for i in range(sums)]
+        self.lines += [f"  br label %{label}", f"{label}:"]
+        place = len(self.lines)
+        self.block = label
+        return Frame(label, index, before, carried, place)
+
+    def end_loop(self, loop: Frame, sums: Sequence[str] = ()) -> None:
+        """Close it; `sums` are the carried ones at the end of a round."""
+        label, index, here = loop.label, loop.mode, self.block
+        head = [f"  {index} = phi i64 [0, %{loop.before}], [{index}_next, %{here}]"]
+        zero = self.splat(0.0)
+        head += [
+            f"  {old} = phi {self.vector} [{zero}, %{loop.before}], [{new}, %{here}]"
+            for old, new in zip(loop.carried, sums, strict=True)
+        ]
+        self.lines[loop.place : loop.place] = head
+        self.lines += [
+            f"  {index}_next = add i64 {index}, 1",
+            f"  {index}_more = icmp slt i64 {index}_next, {self.program.modes}",
+            f"  br i1 {index}_more, label %{label}, label %{label}_done",
+            f"{label}_done:",
+        ]
+        self.block = f"{label}_done"
+
+    def _step(self, step: Any, arguments: list[str]) -> str:
         operation, vector = step.operation, self.vector
         if operation == CONSTANT:
             return self.splat(step.leaf)
+        if operation == SUM:
+            return self.load_vector(self.totals[step.arguments[0]], "0")
         if operation == INPUT:
             field, index = step.leaf
-            return self._broadcast(index) if field == HOISTED else self._load(fields[field], index)
+            if field in self.fields:
+                return self._load(self.fields[field], index)
+            return self.broadcast(str(index))
         if operation in BINARY:
             a, b = arguments
             return self.new(f"{BINARY[operation]} {FLAGS} {vector} {a}, {b}")
@@ -161,7 +373,8 @@ done:
             result = self.new(f"insertelement {self.vector} {result}, double {value}, i64 {lane}")
         return result
 
-    def _broadcast(self, index: int) -> str:
+    def broadcast(self, index: str) -> str:
+        """One of the robot's numbers in all lanes."""
         slot = self.new(f"getelementptr double, ptr %hoisted, i64 {index}")
         value = self.new(f"load double, ptr {slot}")
         first = self.new(f"insertelement {self.vector} poison, double {value}, i64 0")
@@ -169,21 +382,50 @@ done:
         return self.new(f"shufflevector {self.vector} {first}, {self.vector} poison, {zeros}")
 
     def _load(self, pointers: list[str], index: int) -> str:
-        result = "poison"
-        for lane, pointer in enumerate(pointers):
-            slot = self.new(f"getelementptr double, ptr {pointer}, i64 {index}")
-            value = self.new(f"load double, ptr {slot}")
-            result = self.new(f"insertelement {self.vector} {result}, double {value}, i64 {lane}")
-        return result
+        return self.gather(
+            [self.new(f"getelementptr double, ptr {pointer}, i64 {index}") for pointer in pointers]
+        )
 
     def _store(self, values: list[str]) -> None:
         for k, output in enumerate(self.program.outputs.values()):
-            slot = self.new(f"getelementptr ptr, ptr %outputs, i64 {k}")
-            base = self.new(f"load ptr, ptr {slot}")
-            for lane, row in enumerate(self.rows):
-                offset = self.new(f"mul i64 {row}, {len(output.places)}")
-                start = self.new(f"getelementptr double, ptr {base}, i64 {offset}")
-                for j, place in enumerate(output.places):
-                    value = self.new(f"extractelement {self.vector} {values[place]}, i64 {lane}")
-                    slot = self.new(f"getelementptr double, ptr {start}, i64 {j}")
-                    self.lines.append(f"  store double {value}, ptr {slot}")
+            loops = [place for place in output.places if not values[place]]
+            if output.varying and len(loops) == len(output.places):
+                continue  # stored by the loops that compute it
+            starts = self._output_rows(k)
+            loop = self.begin_loop() if output.varying else None
+            for j, place in enumerate(output.places):
+                if values[place]:
+                    at = str(j)
+                    if loop:
+                        at = self.new(f"add i64 {loop.mode}, {j * self.program.modes}")
+                    for lane, start in enumerate(starts):
+                        self._store_lane(values[place], lane, start, at)
+            if loop:
+                self.end_loop(loop)
+
+    def _output_rows(self, number: int) -> list[str]:
+        """Where in an output each lane's state is."""
+        output = list(self.program.outputs.values())[number]
+        slot = self.new(f"getelementptr ptr, ptr %outputs, i64 {number}")
+        base = self.new(f"load ptr, ptr {slot}")
+        offsets = [self.new(f"mul i64 {row}, {math.prod(output.shape)}") for row in self.rows]
+        return [self.new(f"getelementptr double, ptr {base}, i64 {one}") for one in offsets]
+
+    def _store_lane(self, vector: str, lane: int, start: str, index: str) -> None:
+        value = self.new(f"extractelement {self.vector} {vector}, i64 {lane}")
+        slot = self.new(f"getelementptr double, ptr {start}, i64 {index}")
+        self.lines.append(f"  store double {value}, ptr {slot}")
+
+
+class Frame(NamedTuple):
+    """An open loop over the modes."""
+
+    label: str
+    mode: str
+    """The mode it is at."""
+    before: str
+    """The block it was entered from."""
+    carried: list[str]
+    """The sums so far."""
+    place: int
+    """Where its first line goes."""

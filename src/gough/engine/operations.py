@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough import dynamics
+from gough import dynamics, elastic
 from gough.dynamics import Machine, State
 from gough.engine.program import Array
 from gough.engine.trace import trace
@@ -50,6 +50,8 @@ def count(robot: Robot, model: str, solver: str = "qr") -> Count:
     """
     inputs = {"forces": (robot.leg_count,)} if model == "direct" else {}
     stages = _direct if model == "direct" else _inverse
+    if robot.modes:
+        stages = _bending
 
     def until(stage: str) -> Counter[str]:
         def so_far(machine: Machine, state: State, **given: Array) -> dict[str, Array]:
@@ -86,6 +88,27 @@ def _direct(
         "moving": {"w": legs.w, "omega": legs.spin.omega, "omega_dot": legs.spin.omega_dot},
         "gathered": {"matrix": matrix, "right": found.driving},
         "solved": {"acceleration": found.acceleration},
+    }
+
+
+def _bending(
+    machine: Machine, state: State, solver: str, forces: Array | None = None
+) -> dict[str, dict[str, Array]]:
+    """The same of a flexible platform, modes times the work a mode included."""
+    tips, local = elastic.place(machine, state)
+    legs = elastic.legs_at(machine, tips, tips.velocity if forces is None else 0 * tips.velocity)
+    felt = elastic.feel(machine, state, local, legs)
+    terms = elastic.platform(machine, state, NO_WRENCH, 0 * legs.direction)[2]
+    if forces is None:
+        inverse = elastic.inverse(machine, state, NO_WRENCH)
+        solved = {"forces": inverse.forces, "elastic": inverse.elastic}
+    else:
+        direct = elastic.direct(machine, state, forces, NO_WRENCH)
+        solved = {"acceleration": direct.acceleration, "elastic": direct.elastic}
+    return {
+        "moving": {"w": legs.w, "omega": legs.spin.omega, "omega_dot": legs.spin.omega_dot},
+        "gathered": {"felt": felt.softness, "crossed": felt.mixed, **terms._asdict()},
+        "solved": {name: value for name, value in solved.items() if value is not None},
     }
 
 

@@ -2,17 +2,22 @@
 
 The prologue holds all work that depends on parameters alone; it runs once a robot. The body reads its
 results and the state's fields. Both are lists of operations on numbered values, arguments first.
+
+The body of a flexible platform comes in sections, straight-line code and loops over the modes in turn:
+section 2n is straight and may use sums made by the loops before it, section 2n + 1 is a loop.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.engine.graph import CONSTANT, INPUT, Graph
+from gough.engine.graph import CONSTANT, COUPLED, INPUT, MODE, SUM, TABLE, Graph
+from gough.engine.order import few_alive
 
 PARAMETERS = "parameters"
 """The input field that holds a robot's numbers; all others are the state's."""
@@ -27,14 +32,18 @@ class Step(NamedTuple):
     operation: str
     arguments: tuple[int, ...]
     leaf: Any = None
-    """Constant: its value. Input: (field, index)."""
+    """Constant: its value. Input: (field, index). See `gough.engine.graph` for those of modes."""
 
 
 class Output(NamedTuple):
-    """A named result: its shape and the body's places that hold it, row-major."""
+    """A named result: its shape and the body's places that hold it, row-major.
+
+    Of a result that has one number a mode on its last axis, `shape` counts the modes, `places` not.
+    """
 
     shape: tuple[int, ...]
     places: tuple[int, ...]
+    varying: bool = False
 
 
 class Program(NamedTuple):
@@ -47,17 +56,38 @@ class Program(NamedTuple):
     outputs: dict[str, Output]
     fields: dict[str, tuple[int, ...]]
     """Shape of one state's part in each input field."""
+    modes: int = 0
+    sections: tuple[int, ...] = ()
+    """Where in the body each section starts, for a flexible platform."""
+    tables: tuple[int, ...] = ()
+    """Numbers of the tables that the body reads, as TABLE leaf 0, 1, …"""
+    matrices: tuple[int, ...] = ()
 
     def tally(self) -> Counter[str]:
         """How often the body does each operation; negations are free (they fold into others)."""
-        free = (CONSTANT, INPUT, "neg")
-        return Counter(step.operation for step in self.body if step.operation not in free)
+        free = (CONSTANT, INPUT, MODE, TABLE, "neg")
+        counts: Counter[str] = Counter()
+        edges = (*(self.sections or (0,)), len(self.body))
+        for section, (start, stop) in enumerate(pairwise(edges)):
+            times = self.modes if section % 2 else 1
+            for step in self.body[start:stop]:
+                if step.operation == SUM:
+                    counts["add"] += self.modes
+                elif step.operation == COUPLED:
+                    counts["add"] += times * self.modes
+                    counts["mul"] += times * self.modes
+                elif step.operation not in free:
+                    counts[step.operation] += times
+        return counts
 
 
 def assemble(
-    graph: Graph, outputs: Mapping[str, Array], fields: Mapping[str, tuple[int, ...]]
+    graph: Graph,
+    outputs: Mapping[str, Array],
+    fields: Mapping[str, tuple[int, ...]],
+    modes: int = 0,
 ) -> Program:
-    """Dead code out, parameter-only work into the prologue, the rest ordered output by output."""
+    """Dead code out, parameter-only work into the prologue, the rest ordered for few live values."""
     wanted = [symbol.number for array in outputs.values() for symbol in array.flat]
     fixed = _fixed(graph, graph.reachable(wanted))
     order = _depth_first(graph, wanted)
@@ -70,6 +100,7 @@ def assemble(
     body: list[Step] = []
     late: dict[int, int] = {}
     hoisted: list[int] = []
+    used: dict[str, dict[int, int]] = {TABLE: {}, COUPLED: {}}
 
     def place(number: int) -> int:
         if number not in late:
@@ -82,17 +113,66 @@ def assemble(
             body.append(step)
         return late[number]
 
-    for number in order:
-        if fixed[number]:
-            continue
-        arguments = tuple(place(a) for a in graph.arguments[number])
-        late[number] = len(body)
-        body.append(Step(graph.operations[number], arguments, graph.leaves[number]))
-    results = {
-        name: Output(array.shape, tuple(place(symbol.number) for symbol in array.flat))
-        for name, array in outputs.items()
-    }
-    return Program(tuple(prologue), tuple(hoisted), tuple(body), results, dict(fields))
+    ordered = few_alive(graph, order, fixed.__getitem__)
+    moving = [number for number in ordered if not fixed[number]]
+    section = _sections(graph, moving) if modes else dict.fromkeys(moving, 0)
+    last = max(section.values(), default=0)
+    starts: list[int] = []
+    for current in range(last + 1 + last % 2):
+        here = [number for number in moving if section[number] == current]
+        if current % 2:  # what a robot alone decides is read before the loop that needs it
+            for number in here:
+                for argument in graph.arguments[number]:
+                    if fixed[argument]:
+                        place(argument)
+        starts.append(len(body))
+        for number in here:
+            arguments = tuple(place(a) for a in graph.arguments[number])
+            late[number] = len(body)
+            leaf = graph.leaves[number]
+            if graph.operations[number] in used:
+                numbers = used[graph.operations[number]]
+                leaf = numbers.setdefault(leaf, len(numbers))
+            body.append(Step(graph.operations[number], arguments, leaf))
+    results = {}
+    for name, array in outputs.items():
+        places = tuple(place(symbol.number) for symbol in array.flat)
+        varying = any(graph.varying[symbol.number] for symbol in array.flat)
+        shape = (*array.shape[:-1], modes) if varying else array.shape
+        results[name] = Output(shape, places, varying)
+    return Program(
+        tuple(prologue),
+        tuple(hoisted),
+        tuple(body),
+        results,
+        dict(fields),
+        modes,
+        tuple(starts) if modes else (),
+        tuple(used[TABLE]),
+        tuple(used[COUPLED]),
+    )
+
+
+def _sections(graph: Graph, numbers: list[int]) -> dict[int, int]:
+    """In which section each node is: arguments come in order of their numbers.
+
+    A sum is there in the straight code after the loop that makes it; a coupled value needs all modes of
+    its argument, so a loop that comes after the one that computes them.
+    """
+    section: dict[int, int] = {}
+    for number in sorted(numbers):
+        operation = graph.operations[number]
+        before = [section[a] for a in graph.arguments[number] if a in section]
+        latest = max(before, default=0)
+        if operation == SUM:
+            latest += 1
+        elif operation == COUPLED:
+            (argument,) = graph.arguments[number]
+            latest = 1 if graph.operations[argument] in (MODE, TABLE) else latest + 2
+        elif graph.varying[number] and latest % 2 == 0:
+            latest += 1
+        section[number] = latest
+    return section
 
 
 def _fixed(graph: Graph, numbers: list[int]) -> dict[int, bool]:
@@ -101,6 +181,8 @@ def _fixed(graph: Graph, numbers: list[int]) -> dict[int, bool]:
     for number in numbers:
         if graph.operations[number] == INPUT:
             fixed[number] = graph.leaves[number][0] == PARAMETERS
+        elif graph.varying[number]:
+            fixed[number] = False
         else:
             fixed[number] = all(fixed[a] for a in graph.arguments[number])
     return fixed

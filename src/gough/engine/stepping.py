@@ -16,8 +16,8 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from gough.engine.cache import _machine
-from gough.engine.compiled import BoundKernel, _pool, threads
-from gough.engine.execute import Array
+from gough.engine.compiled import BoundKernel
+from gough.engine.execute import Array, spread
 
 MOST_REPEATS = 60
 BLOCK = 64
@@ -168,12 +168,7 @@ def run(steps: int, rows: int, calls: Sequence[Call], tolerance: float = 0.0) ->
         )
         del slots
 
-    starts = range(0, rows, BLOCK)
-    if len(starts) > 1 and threads() > 1:
-        list(_pool(threads()).map(block, starts))
-    else:
-        for start in starts:
-            block(start)
+    spread(block, range(0, rows, BLOCK))
 
 
 class _Plan(NamedTuple):

@@ -1,7 +1,8 @@
 """Tracing: run the equations on symbols and keep what they did.
 
 A robot's numbers become run-time parameters, except for those that are 0, 1 or −1: these are its
-structure (an axis along x, a body without mass), folded into the program.
+structure (an axis along x, a body without mass), folded into the program. Numbers of modes and of pairs
+of modes are tables and matrices; their structure is which of these are 0, and which are diagonal.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from gough.dynamics import Machine, State
+from gough.dynamics import ELASTIC_FIELDS, RIGID_FIELDS, Machine, State
 from gough.engine.execute import LARGEST
 from gough.engine.graph import Graph
 from gough.engine.program import PARAMETERS, Array, Program, assemble
+from gough.platforms.flexible import Couplings, Flexible, ModeTables
 
 STRUCTURAL = (0.0, 1.0, -1.0)
-STATE_SHAPES = {name: (3, 3) if name == "rotation" else (3,) for name in State._fields}
+STATE_SHAPES: dict[str, tuple[int, ...]] = {
+    name: (3, 3) if name == "rotation" else (3,) for name in RIGID_FIELDS
+}
+NOTHING, DIAGONAL, FULL = 0, 1, 2
 
 
 def parameters(machine: Machine) -> Array:
@@ -34,7 +39,7 @@ def structure_of(machine: Machine) -> bytes:
     """
     if hasattr(machine.legs, "sign"):
         machine = machine._replace(legs=machine.legs._replace(sign=np.nan * machine.legs.sign))
-    return structure(parameters(machine))
+    return structure(parameters(machine)) + _mode_structure(machine)
 
 
 def structure(values: Array) -> bytes:
@@ -57,6 +62,7 @@ def trace(
     """
     graph = Graph()
     marks = np.frombuffer(structure_of(machine), dtype=np.uint8)
+    modes = mode_count(machine)
     place = 0
 
     def symbolic(leaf: Array) -> Array:
@@ -71,23 +77,104 @@ def trace(
         return symbols.reshape(leaf.shape)
 
     numbers = _map_leaves(_numeric(machine), symbolic)
-    robot = machine._replace(**dict(zip(_NUMERIC, numbers, strict=True)))
+    robot = machine._replace(**dict(zip(_NUMERIC, numbers, strict=False)))
     state = State(*(graph.inputs(name, (*shape, 1, 1)) for name, shape in STATE_SHAPES.items()))
+    everything = [symbol for array in state[:6] for symbol in array.flat]
+    if machine.flexible is not None:
+        robot = robot._replace(flexible=_symbolic_modes(graph, machine, numbers[-1]))
+        elastic = {name: np.array([[graph.mode(name)]]) for name in ELASTIC_FIELDS}
+        state = state._replace(**elastic)
+        everything += [array[0, 0].over_modes() for array in elastic.values()]
     given = {name: graph.inputs(name, (*shape, 1)) for name, shape in inputs.items()}
     results = function(robot, state, **given)
     outputs = {name: _symbols(graph, array[..., 0]) for name, array in results.items()}
     if "margin" in outputs:
-        everything = [symbol for array in (*state, *given.values()) for symbol in array.flat]
+        everything += [symbol for array in given.values() for symbol in array.flat]
         spare = LARGEST - abs(sum(everything[1:], start=everything[0]))
         outputs["margin"] = _symbols(graph, outputs["margin"].item().minimum(spare))
-    return assemble(graph, outputs, STATE_SHAPES | dict(inputs))
+    return assemble(graph, outputs, state_shapes(machine) | dict(inputs), modes)
+
+
+def state_shapes(machine: Machine) -> dict[str, tuple[int, ...]]:
+    """Shape of one state's part in each of its fields."""
+    if machine.flexible is None:
+        return STATE_SHAPES
+    return STATE_SHAPES | dict.fromkeys(ELASTIC_FIELDS, (mode_count(machine),))
+
+
+def mode_count(machine: Machine) -> int:
+    """Number of modes."""
+    return 0 if machine.flexible is None else int(machine.flexible.couplings.mass.shape[0])
+
+
+def mode_tables(machine: Machine) -> Array:
+    """All numbers of modes, (tables, modes): those of each mode, then the matrices' diagonals."""
+    assert machine.flexible is not None
+    tables, matrices = _flat_tables(machine), mode_matrices(machine)
+    return np.concatenate([tables, np.diagonal(matrices, axis1=1, axis2=2)])
+
+
+def mode_matrices(machine: Machine) -> Array:
+    """All numbers of pairs of modes, (matrices, modes, modes)."""
+    assert machine.flexible is not None
+    modes = mode_count(machine)
+    return np.concatenate([one.reshape(-1, modes, modes) for one in machine.flexible.couplings])
+
+
+def _flat_tables(machine: Machine) -> Array:
+    assert machine.flexible is not None
+    modes = mode_count(machine)
+    return np.concatenate([one.reshape(-1, modes) for one in machine.flexible.tables])
+
+
+def _mode_structure(machine: Machine) -> bytes:
+    """Which tables are all 0, which matrices are 0 or diagonal, and how many modes there are."""
+    if machine.flexible is None:
+        return b""
+    tables, matrices = _flat_tables(machine), mode_matrices(machine)
+    marks = [FULL if np.any(one) else NOTHING for one in tables]
+    for one in matrices:
+        off = one[~np.eye(len(one), dtype=bool)]
+        marks.append(FULL if np.any(off) else DIAGONAL if np.any(one) else NOTHING)
+    return bytes(marks)
+
+
+def _symbolic_modes(graph: Graph, machine: Machine, fixed: tuple[Any, ...]) -> Flexible:
+    """The flexible platform on symbols; `fixed` holds those of what is not a table."""
+    assert machine.flexible is not None
+    marks = _mode_structure(machine)
+    plain = len(_flat_tables(machine))
+    place = 0
+
+    def symbol() -> Any:
+        nonlocal place
+        mark, number = marks[place], place
+        place += 1
+        if mark == NOTHING:
+            return graph.constant(0.0)
+        if number >= plain and mark == FULL:
+            return graph.matrix(number - plain)
+        return graph.table(number)
+
+    def symbolic(leaf: Array, axes: int) -> Array:
+        shape = leaf.shape[: -axes - 1]
+        symbols = np.empty(int(np.prod(shape)), dtype=object)
+        for i in range(symbols.size):
+            symbols[i] = symbol()
+        return symbols.reshape(*shape, *[1] * (axes + 1))
+
+    parts = machine.flexible
+    tables = ModeTables(*(symbolic(one, 1) for one in parts.tables))
+    couplings = Couplings(*(symbolic(one, 2) for one in parts.couplings))
+    return Flexible(fixed[0], fixed[1], fixed[2], tables, couplings)
 
 
 _NUMERIC = ("legs", "points", "platform", "gravity", "friction", "length_scale")
 
 
 def _numeric(machine: Machine) -> tuple[Any, ...]:
-    return tuple(getattr(machine, name) for name in _NUMERIC)
+    numbers = tuple(getattr(machine, name) for name in _NUMERIC)
+    return numbers if machine.flexible is None else (*numbers, tuple(machine.flexible[:3]))
 
 
 def _map_leaves(tree: Any, function: Callable[[Array], Any]) -> Any:

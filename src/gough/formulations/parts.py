@@ -74,6 +74,7 @@ class Parts(NamedTuple):
 
 def read(robot: Robot) -> Parts:
     """The numbers of a robot; refuses what neither paper covers."""
+    robot.need_rigid("this formulation")
     if robot.kind != "PUS":
         raise InputError(f"{robot.name} has {robot.kind} legs; this formulation is for PUS legs")
     if robot.leg_count != LEGS:

@@ -8,6 +8,7 @@ n = cos φ2 α + sin φ2 x_cross. The angular velocity is exact: the link does t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from gough.legs.leg import (
     turning,
     turning_load,
 )
-from gough.vectors import Components, cross, dot, matvec, transposed_matvec
+from gough.vectors import Components, cross, dot, matvec, maximum, transposed_matvec
 
 JOINTS = ("lambda", "phi1", "phi2")
 BODIES = ("slider", "cross", "link")
@@ -270,3 +271,20 @@ def potential_energy(leg: PUS, legs: LegKinematics, gravity: Components) -> Comp
 def guide_normals(leg: PUS) -> tuple[Components, Components]:
     """The guide's two normals, unit: u (`guide_normal`) and v = rail × u."""
     return leg.guide_normal, cross(leg.rail_direction, leg.guide_normal)
+
+
+FIRM = 1e-3
+"""Slope of a link along its rail below which q cannot be held to a tolerance."""
+
+
+def rod(leg: PUS, q: Components) -> tuple[Components, Components, Callable[..., Components]]:
+    """The leg at a fixed q as a rod: its fixed end A, its length l, and `grip`.
+
+    `grip` tells from the direction by how much the distance from A changes with q: |a·n|.
+    """
+
+    def grip(direction: Components) -> Components:
+        slope: Components = maximum(np.abs(dot(leg.rail_direction, direction)), FIRM + 0 * q)
+        return slope
+
+    return leg.rail_origin + q * leg.rail_direction, leg.length + 0 * q, grip

@@ -8,6 +8,7 @@ sin q2 = ‖z1×z3‖ and cos q2 = −z1·z3 do all the work.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -199,3 +200,11 @@ def potential_energy(leg: UPS, legs: LegKinematics, gravity: Components) -> Comp
     tip = leg.base + legs.q * legs.direction
     total = (leg.cross.mass + leg.cylinder.mass) * leg.base + leg.rod.mass * tip
     return -dot(gravity, total + to_world(legs.link, moments))
+
+
+def rod(leg: UPS, q: Components) -> tuple[Components, Components, Callable[..., Components]]:
+    """The leg at a fixed q as a rod: its fixed end B, its length q, and `grip`.
+
+    `grip` tells from the direction by how much the length changes with q: 1.
+    """
+    return leg.base, q, lambda direction: 1 + 0 * direction[0]

@@ -95,13 +95,17 @@ def in_world(body: Body, rotation: Components) -> Body:
 
 
 def mass_matrix(body: Body, rotation: Components) -> Components:
-    """M (6, 6, samples) = [M 1, −M̂S; M̂S, I] about the frame's origin, world axes (Eq. 29)."""
-    here = in_world(body, rotation)
-    x, y, z = here.first_moment
+    """M (6, 6, samples) about the frame's origin, world axes (Eq. 29)."""
+    return on_own_axes(in_world(body, rotation))
+
+
+def on_own_axes(body: Body) -> Components:
+    """M (6, 6, samples) = [M 1, −M̂S; M̂S, I] of a body on the axes its tensors are given on."""
+    x, y, z = body.first_moment
     zero = 0 * x
     mass = matrix([[one * body.mass + zero for one in row] for row in np.eye(3)])
     arm = matrix([[zero, -z, y], [z, zero, -x], [-y, x, zero]])
-    return _blocks(mass, arm, here.inertia)[:, :, 0]
+    return _blocks(mass, arm, body.inertia)[:, :, 0]
 
 
 def bias(

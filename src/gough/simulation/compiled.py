@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gough.dynamics import State as Fields
+from gough.dynamics import RIGID_FIELDS
 from gough.motion import Array
 from gough.simulation import programs
 from gough.simulation.controllers import law_inputs
@@ -46,7 +46,7 @@ def possible(scenario: Scenario) -> bool:
         scenario.method == "rk4"
         and controller.program is not None
         and not scenario.plant.modes
-        and not getattr(model, "modes", 0)
+        and not model.modes
         and not isinstance(robot.executor, NumPyExecutor)
         and not isinstance(model.executor, NumPyExecutor)
     )
@@ -376,7 +376,7 @@ def _solid(value: Array) -> Array:
 
 def _state(known: Mapping[str, Any]) -> dict[str, Any]:
     """The state's fields of a call."""
-    return {name: known.get(name, NOTHING) for name in Fields._fields}
+    return {name: known.get(name, NOTHING) for name in RIGID_FIELDS}
 
 
 def _bind(executor: CompiledExecutor, program: Any, inputs: Mapping[str, Any]) -> Any:

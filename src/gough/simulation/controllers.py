@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.dynamics import State
+from gough.dynamics import RIGID_FIELDS, State
 from gough.engine.execute import Function
 from gough.errors import InputError
 from gough.motion import Array, Motion
@@ -94,7 +94,7 @@ class Controller(ABC):
             **goals,
         }
         model = self.robot(plant)
-        wanted = (*State._fields, *law_inputs(self.program))
+        wanted = (*RIGID_FIELDS, *law_inputs(self.program))
         fields = {name: known[name] for name in wanted}
         return model.executor(self.program, rows, fields)["command"]
 
@@ -237,13 +237,13 @@ class ComputedTorque(Controller):
     def command(self, plant: Robot, measured: Measured, goals: dict[str, Array]) -> Array:
         """As of every law; a flexible model has its own inverse dynamics."""
         model = self.robot(plant)
-        if not getattr(model, "modes", 0):
+        if not model.modes:
             return super().command(plant, measured, goals)
         if self.space == "legs":
             raise InputError("computed torque on the legs needs a rigid model")
         given = {name: goals[name] for name in goals if name.startswith("goal_")}
         motion = measured.motion
-        values = [getattr(motion, name) for name in State._fields[:4]]
+        values = [getattr(motion, name) for name in RIGID_FIELDS[:4]]
         values += [goals["acceleration"], goals["angular_acceleration"]]
         state = State(*(np.expand_dims(_last(value, len(measured.q)), -2) for value in values))
         wanted = programs.wanted_acceleration(
@@ -278,7 +278,7 @@ class FunctionController(Controller):
 
     def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
         """The reference itself, field by field."""
-        return {name: getattr(reference, name) for name in State._fields}
+        return {name: getattr(reference, name) for name in RIGID_FIELDS}
 
     def gains(self, plant: Robot) -> dict[str, Array]:
         """None."""

@@ -1,6 +1,6 @@
 """Small motions about an equilibrium: forces at rest, modes, frequency responses, transmissibility.
 
-    ẋ = A x + B_Γ δΓ + B_w δw + B_a a,    x = (δp, δθ, δv, δω)
+    ẋ = A x + B_Γ δΓ + B_w δw + B_a a,    x = (δp, δθ, δv, δω); flexible (δp, δθ, δq_e, δv, δω, δq̇_e)
 
 of the robot at rest in a pose under holding forces, with legs that may have a stiffness and a damping
 (drives that hold their position: δΓ = −K δq − D δq̇). The base's acceleration a (3,) acts as −a added to
@@ -18,13 +18,12 @@ from scipy import signal
 
 from gough.errors import InputError, MissingDataError
 from gough.motion import Array, Motion
+from gough.vibration import stiffness_matrix
 
 if TYPE_CHECKING:
     from gough.robot import Robot
 
 Input = Literal["forces", "wrench", "base"]
-STATIC = 1e-10
-"""Change of the static deflection, relative, at which Newton's method stops."""
 
 
 class Modes(NamedTuple):
@@ -37,7 +36,7 @@ class Modes(NamedTuple):
     poles: Array
     """λ, 1/s."""
     shapes: Array
-    """(6, modes): (δp, δθ) of each, the largest entry 1."""
+    """(6 + N, modes): (δp, δθ, δq_e) of each, the largest entry 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +44,9 @@ class LinearModel:
     """The robot near an equilibrium; see the module."""
 
     A: Array
-    """(12, 12)."""
+    """(12 + 2 N, 12 + 2 N)."""
     inputs: dict[str, Array]
-    """B by input: "forces" (12, legs), "wrench" (12, 6), "base" (12, 3)."""
+    """B by input: "forces" (…, legs), "wrench" (…, 6), "base" (…, 3)."""
     forces: Array
     """Γ that holds the pose, (legs,), N."""
 
@@ -141,53 +140,51 @@ def linear_model(
             raise InputError(f"linear_model: {name} must be () or ({legs},), not negative")
         gains.append(np.broadcast_to(array, legs))
     forces = robot.inverse_dynamics(still, wrench, friction=False).forces
-    found = robot.linearize(still, forces, wrench, friction=False)
-    half = len(found.A) // 2
-    jacobian = robot.jacobian(still)
-    A = found.A.copy()
-    A[:, :half] -= found.B @ (gains[0][:, np.newaxis] * jacobian)
-    A[:, half:] -= found.B @ (gains[1][:, np.newaxis] * jacobian)
-    mass = robot.mass_matrix(still)
+    mass, jacobian = robot.mass_matrix(still), robot.jacobian(still)
+    stiff = stiffness_matrix(robot, still, forces)
+    stiff = stiff + jacobian.T @ (gains[0][:, np.newaxis] * jacobian)
+    damp = jacobian.T @ (gains[1][:, np.newaxis] * jacobian)
+    body = robot.description.modal
+    if body is not None:
+        damp[6:, 6:] += body.damping
+    size = len(mass)
+    zero, one = np.zeros((size, size)), np.eye(size)
+    A = np.block([[zero, one], [-np.linalg.solve(mass, stiff), -np.linalg.solve(mass, damp)]])
     pulls = [robot.edited({"gravity": axis}).bias(still) for axis in np.eye(3).tolist()]
-    inputs = {"forces": found.B}
-    for name, push in (("wrench", np.eye(half, 6)), ("base", np.stack(pulls, axis=1))):
-        inputs[name] = np.concatenate([np.zeros_like(push), np.linalg.solve(mass, push)])
+    pulls = [pull - _unweighted(robot, still) for pull in pulls]
+    pushes = {
+        "forces": jacobian.T,
+        "wrench": _felt(robot, still),
+        "base": np.stack(pulls, axis=1),
+    }
+    inputs = {
+        name: np.concatenate([np.zeros_like(push), np.linalg.solve(mass, push)])
+        for name, push in pushes.items()
+    }
     return LinearModel(A, inputs, forces)
 
 
-def static_deflection(robot: Robot, pose: Motion) -> Array:
-    """Elastic coordinates (..., N) at which the platform stays as it is, by Newton's method.
+def _unweighted(robot: Robot, still: Motion) -> Array:
+    """b at rest without weight: the platform's elastic forces alone, 0 of a rigid one."""
+    body = robot.description.modal
+    elastic = np.zeros(0) if body is None else body.stiffness @ still.elastic
+    return np.concatenate([np.zeros(6), elastic])
 
-    The elastic acceleration of inverse dynamics at rest is zero there; it is nearly affine in q_e.
-    """
-    modes = int(getattr(robot, "modes", 0))
-    shape = pose.shape
-    found = np.zeros((*shape, modes))
-    if not modes:
-        return found
 
-    def acceleration(elastic: Array) -> Array:
-        lead = (np.newaxis,) * (elastic.ndim - 1 - len(shape))
-        position, rotation = pose.position[lead], pose.rotation[lead]
-        resting = Motion(position, rotation, elastic=elastic, elastic_velocity=0 * elastic)
-        return robot.inverse_dynamics(resting, friction=False).elastic_acceleration
-
-    probe = 1e-6
-    for _ in range(20):
-        steps = probe * np.eye(modes).reshape(modes, *(1,) * len(shape), modes)
-        here = acceleration(found)
-        slope = np.moveaxis((acceleration(found + steps) - acceleration(found - steps)), 0, -1)
-        change = np.linalg.solve(slope / (2 * probe), here[..., np.newaxis])[..., 0]
-        found = found - change
-        if np.all(np.abs(change) <= STATIC * np.abs(found).max(initial=1e-300)):
-            break
-    return found
+def _felt(robot: Robot, still: Motion) -> Array:
+    """(6 + N, 6): what a wrench does on the velocity coordinates, modes included."""
+    felt = np.eye(6 + robot.modes, 6)
+    body = robot.description.modal
+    for k, name in enumerate(("origin_shapes", "origin_rotations")):
+        shapes = getattr(body, name, None)
+        if shapes is not None:
+            felt[6:, 3 * k : 3 * k + 3] = shapes.T @ still.rotation.T
+    return felt
 
 
 def _resting(robot: Robot, pose: Motion | None) -> Motion:
     """The pose at rest, deflected if it is flexible and has no elastic coordinates of its own."""
     still = robot.home if pose is None else pose
-    if getattr(robot, "modes", 0):
-        elastic = still.elastic if still.modes else static_deflection(robot, still)
-        return Motion(still.position, still.rotation, elastic=elastic)
-    return Motion(still.position, still.rotation)
+    if robot.modes and not still.modes:
+        return robot.static_deflection(still)
+    return Motion(still.position, still.rotation, elastic=still.elastic)

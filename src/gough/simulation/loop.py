@@ -20,7 +20,6 @@ from gough.simulation.controllers import Controller, controller_of
 from gough.simulation.disturbances import wrench_of
 from gough.simulation.events import KINDS, Monitor, with_culprit
 from gough.simulation.integrators import SOLVERS
-from gough.simulation.linear import static_deflection
 from gough.simulation.plant import Plant, State
 from gough.simulation.reference import Reference, reference_of
 from gough.simulation.result import Simulation
@@ -222,7 +221,7 @@ class _Whole:
             raise InputError(f"start has {start.modes} elastic coordinates, the robot {modes}")
         elastic, elastic_velocity = start.elastic, start.elastic_velocity
         if start.modes != modes:
-            elastic = static_deflection(robot, start)
+            elastic = robot.static_deflection(start).elastic
             elastic_velocity = np.zeros_like(elastic)
         fields = {name: getattr(start, name) for name in FIELDS[:4]}
         fields |= {"elastic": elastic, "elastic_velocity": elastic_velocity}

@@ -126,7 +126,7 @@ class Plant:
     @cached_property
     def modes(self) -> int:
         """Number of elastic coordinates."""
-        return int(getattr(self.robot, "modes", 0))
+        return self.robot.modes
 
     @cached_property
     def rubs(self) -> bool:
@@ -203,13 +203,13 @@ class Plant:
         change = np.concatenate([found.linear, found.angular, found.elastic], axis=1)
         pushing = np.sum(applied * legs.qd, axis=1)
         pushed = np.sum(wrench * twist[:, :6], axis=1) + self._modal_power(state, wrench)
-        lost = np.zeros(len(twist))
-        if self.rubs or self.modes:
+        lost = self._damped(state)
+        if self.rubs:
             mass, bias = (
                 model(motion, on_error="nan") for model in (robot.mass_matrix, robot.bias)
             )
             stored = np.einsum("ni,nij,nj->n", twist, mass, change) + np.sum(twist * bias, axis=1)
-            lost = pushing + pushed - stored + self._damped(state)
+            lost = lost + pushing + pushed - stored
         parts = [
             state.velocity,
             gibbs_rate(gibbs.T, state.angular_velocity.T).T,
@@ -225,23 +225,21 @@ class Plant:
     def _modal_power(self, state: State, wrench: Array) -> Array:
         """Power of the wrench on the modes: (φ_o q̇_e)·Rᵀ f + (ψ_o q̇_e)·Rᵀ m, W."""
         power = np.zeros(len(state.position))
-        platform = getattr(self.robot, "platform", None)
+        body = self.robot.description.modal
         names = ("origin_shapes", "origin_rotations")
         for name, part in zip(names, (wrench[:, :3], wrench[:, 3:]), strict=True):
-            shapes = getattr(platform, name, None)
-            if shapes is not None and self.modes:
-                moving = state.elastic_velocity @ np.asarray(shapes).T
+            shapes = getattr(body, name, None)
+            if shapes is not None:
+                moving = state.elastic_velocity @ shapes.T
                 power += np.einsum("ni,nij,nj->n", part, state.rotation, moving)
         return power
 
     def _damped(self, state: State) -> Array:
         """Power of the modal damping q̇_eᵀ D q̇_e, W."""
-        if not self.modes:
-            return np.zeros(len(state.position))
-        damping = np.asarray(self.robot.platform.damping)  # type: ignore[attr-defined]
-        matrix = np.diag(damping) if damping.ndim == 1 else damping
-        rate = state.elastic_velocity
-        return np.asarray(np.einsum("ni,ij,nj->n", rate, matrix, rate))
+        body, rate = self.robot.description.modal, state.elastic_velocity
+        if body is None:
+            return np.zeros(len(rate))
+        return np.asarray(np.einsum("ni,ij,nj->n", rate, body.damping, rate))
 
     def _trouble(self, state: State, applied: Array) -> SampleError | None:
         """Why a state has no acceleration; None if it has one after all."""

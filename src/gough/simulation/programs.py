@@ -74,7 +74,7 @@ def rates(
     `drive` (legs,) are the lagging drives' forces; without, drives follow the command at once.
     The works' are Σ Γ q̇, wrench·ξ and the friction power −(f_s q̇ + m_u·ω_l + m_p·(ω_l − ω)).
     """
-    _, legs = dynamics.coasting(machine, state)
+    tips, legs = dynamics.coasting(machine, state)
     wanted = command if force_limit is None else within(command, force_limit)
     applied = wanted if drive is None else drive
     if speed_limit is not None:
@@ -89,7 +89,7 @@ def rates(
     ]
     if loads is not None:
         feel = Loads(loads[0], loads[1], loads[2])
-        rubbing = dynamics.rubbing_under(machine, state, legs, feel)
+        rubbing = dynamics.rubbing_under(machine, tips.angular_velocity, legs, feel)
         relative = legs.link_angular_velocity - state.angular_velocity
         lost = rubbing.slider * legs.qd + dot(rubbing.universal, legs.link_angular_velocity)
         works[2] = -(lost + dot(rubbing.spherical, relative)).sum(axis=0)
@@ -286,7 +286,7 @@ def wanted_acceleration(
 
     of the turn φ about n that is left to go; K in 1/s², D in 1/s.
     """
-    position, rotation, velocity, omega, linear, angular = (one[..., 0, :] for one in state)
+    position, rotation, velocity, omega, linear, angular = (one[..., 0, :] for one in state[:6])
     apart = np.concatenate([goal_position - position, rotation_error(goal_rotation, rotation)])
     slower = np.concatenate([goal_velocity - velocity, goal_angular_velocity - omega])
     wanted: Components = np.concatenate([linear, angular]) + damping * slower + stiffness * apart

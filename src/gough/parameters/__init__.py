@@ -1,0 +1,1 @@
+"""Inertial and friction parameters: standard, base and essential ones, and what they make of forces."""

@@ -1,0 +1,264 @@
+"""Base parameters of any robot, from its regressor: the fewest from which its forces follow.
+
+Γ = W X for every state. Where columns of W depend on each other, W_d = W_b B whatever the state, only
+X_base = X_b + B X_d can be felt (Gautier 1991; Khalil & Guegan 2004, Eqs. 41–42):
+
+    Γ = W_b X_base,    X_base = G X with G = 1 in the independent columns b and B in the others d.
+
+Independent columns are taken in an order of preference, so that a hexapod's base parameters carry the
+names of the paper's Table II. Elastic parameters need no other code than columns in the regressor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gough.batch import OnError
+from gough.errors import InputError
+from gough.motion import Array, Motion
+from gough.parameters.regressor import (
+    LINEAR_FRICTION,
+    parameter_names,
+    refuse_load_friction,
+    regressor,
+    standard_parameters,
+)
+from gough.parameters.special import special_cases
+from gough.parameters.states import random_states
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+KEPT = {
+    "UPS": {
+        "cross": ("ZZ", "MX", "MY"),
+        "cylinder": ("XX", "XY", "XZ", "YZ", "ZZ", "MX", "MY"),
+        "rod": ("MX", "MY", "MZ"),
+    },
+    "PUS": {
+        "slider": ("M",),
+        "cross": ("ZZ", "MX", "MY"),
+        "link": ("XX", "XY", "XZ", "YY", "YZ", "MX"),
+    },
+}
+"""Parameters of a leg that name the groups, where they can: Table II for UPS; see `grouping` for PUS."""
+NO_EFFECT = 1e-11
+"""A column so much shorter than the longest of its unit counts as 0."""
+NEGLIGIBLE = 1e-9
+"""Share of a column below which a coefficient of a relation is 0."""
+SMALLEST_GAP = 1e4
+"""Ratio of neighbouring singular values below which the rank is not clear."""
+STATES = 4
+"""Equations for each column of the regressor."""
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """Which parameters a robot's forces depend on, and in what combinations."""
+
+    names: tuple[str, ...]
+    """All columns of the regressor."""
+    independent: Array
+    """(rank,) columns that name the groups, in the columns' order."""
+    grouping: Array
+    """G (rank, columns): X_base = G X."""
+    standard: Array
+    """X (columns,) of the robot."""
+    singular_values: Array
+    """Of the regressor on random states, columns of unit length; falling. None in closed form."""
+    friction: bool
+    """With friction columns."""
+    special: tuple[str, ...]
+    """What is special about this robot, in words."""
+
+    @property
+    def rank(self) -> int:
+        """Number of base parameters."""
+        return len(self.independent)
+
+    @property
+    def no_effect(self) -> Array:
+        """Columns without any effect on the forces."""
+        return np.flatnonzero(~self.grouping.any(axis=0))
+
+    @property
+    def gap(self) -> float:
+        """Ratio of the last singular value that counts to the first that does not; NaN if unknown."""
+        sizes = self.singular_values
+        if not sizes.size:
+            return float("nan")
+        if self.rank == len(sizes) or sizes[self.rank] == 0:
+            return float("inf")
+        return float(sizes[self.rank - 1] / sizes[self.rank])
+
+    @property
+    def values(self) -> Array:
+        """X_base (rank,) of the robot, SI units."""
+        return np.asarray(self.grouping @ self.standard)
+
+    @property
+    def base_names(self) -> tuple[str, ...]:
+        """Names of the groups: that of the column each is named after."""
+        return tuple(self.names[i] for i in self.independent)
+
+    @property
+    def null_space(self) -> Array:
+        """N (columns, columns − rank) with W N = 0: [−B; 1]."""
+        dependent = np.setdiff1d(np.arange(len(self.names)), self.independent)
+        null = np.zeros((len(self.names), len(dependent)))
+        null[dependent, np.arange(len(dependent))] = 1.0
+        null[self.independent] = -self.grouping[:, dependent]
+        return null
+
+    def relations(self) -> list[str]:
+        """Each base parameter as a sum of standard ones: "leg 1 cross ZZ + leg 1 cylinder YY"."""
+        return [
+            relation(self.names, row, first)
+            for row, first in zip(self.grouping, self.independent, strict=True)
+        ]
+
+
+def base_parameters(robot: Robot, friction: bool = False, *, seed: int = 0) -> BaseParameters:
+    """The base parameters of a robot, found from the rank of its regressor on random states.
+
+    `friction` includes viscous and constant Coulomb friction; see `gough.parameters.regressor`.
+    """
+    if friction:
+        refuse_load_friction(robot)
+    names = parameter_names(robot, friction)
+    rows = STATES * len(names)
+    motion = random_states(robot, -(-rows // robot.leg_count), seed)
+    W = regressor(robot, motion, friction).reshape(-1, len(names))
+    W = W / np.linalg.norm(W.reshape(len(motion), -1), axis=1).repeat(robot.leg_count)[:, None]
+    W = np.asarray(np.linalg.qr(W, mode="r"))  # the same lengths and dependences in fewer rows
+    sizes = np.linalg.norm(W, axis=0)
+    effect = sizes > NO_EFFECT * _natural_sizes(names, sizes)
+    unit = W / np.where(effect, sizes, 1.0)
+    felt = np.flatnonzero(effect)
+    singular_values = np.linalg.svd(unit[:, felt], compute_uv=False)
+    limit = _limit(robot, singular_values)
+    independent = first_independent(unit, [i for i in preference(robot, names) if effect[i]], limit)
+    dependent = np.setdiff1d(felt, independent)
+    grouping = np.zeros((len(independent), len(names)))
+    grouping[np.arange(len(independent)), independent] = 1.0
+    shares = _shares(unit[:, independent], unit[:, dependent])
+    grouping[:, dependent] = shares * sizes[dependent] / sizes[independent][:, np.newaxis]
+    return BaseParameters(
+        names=names,
+        independent=independent,
+        grouping=grouping,
+        standard=standard_parameters(robot, friction),
+        singular_values=singular_values,
+        friction=friction,
+        special=special_cases(robot),
+    )
+
+
+def base_regressor(
+    robot: Robot, base: BaseParameters, motion: Motion, *, on_error: OnError = "raise"
+) -> Array:
+    """W_b (..., legs, rank): Γ = W_b X_base, W's independent columns."""
+    return regressor(robot, motion, base.friction, on_error=on_error)[..., base.independent]
+
+
+def preference(robot: Robot, names: Sequence[str]) -> list[int]:
+    """Columns in the order in which they are taken as independent.
+
+    The platform's, the rotor masses, the legs' KEPT ones, friction, then the rest.
+    """
+    kept = {f"{body} {key}" for body, keys in KEPT[robot.kind].items() for key in keys}
+
+    def place(name: str) -> int:
+        parameter = name.removeprefix("leg ").partition(" ")[2]
+        if name.startswith("platform"):
+            return 0
+        if parameter == "rotor_mass":
+            return 1
+        if parameter in LINEAR_FRICTION[robot.kind]:
+            return 3
+        return 2 if parameter in kept else 4
+
+    return sorted(range(len(names)), key=lambda i: place(names[i]))
+
+
+def relation(names: Sequence[str], row: Array, first: int) -> str:
+    """A sum of named parameters, one of them first: "leg 1 rod XX − 0.5 leg 1 rod M"."""
+    text = ""
+    for i in [first, *(i for i in np.flatnonzero(row).tolist() if i != first)]:
+        size = abs(row[i])
+        factor = "" if abs(size - 1) < NEGLIGIBLE else f"{size:.6g} "
+        sign = "−" if row[i] < 0 else "+"
+        text += f" {sign} {factor}{names[i]}" if text else f"{sign} {factor}{names[i]}"
+    return text.removeprefix("+ ")
+
+
+def _natural_sizes(names: Sequence[str], sizes: Array) -> Array:
+    """For each column the largest size among columns of its own unit."""
+    units = [unit_of(name) for name in names]
+    largest = {
+        unit: max(s for s, u in zip(sizes, units, strict=True) if u == unit) for unit in set(units)
+    }
+    return np.array([largest[unit] or 1.0 for unit in units])
+
+
+def unit_of(name: str) -> str:
+    """SI unit of a parameter, by its name."""
+    key = name.rpartition(" ")[2]
+    if key in ("M", "rotor_mass"):
+        return "kg"
+    if key in ("MX", "MY", "MZ"):
+        return "kg m"
+    units = {
+        "slider_viscous": "N s/m",
+        "slider_coulomb": "N",
+        "screw_drag": "N",
+        "universal_viscous": "N m s/rad",
+        "spherical_viscous": "N m s/rad",
+    }
+    return units.get(key, "kg m²")
+
+
+def _limit(robot: Robot, singular_values: Array) -> float:
+    """The middle of the gap: between singular values that count and rounding."""
+    floor = np.finfo(float).eps * len(singular_values)
+    sizes = np.maximum(np.append(singular_values, floor), floor)
+    steps = sizes[:-1] / sizes[1:]
+    last = int(np.argmax(steps))
+    if steps[last] < SMALLEST_GAP:
+        raise InputError(
+            f"{robot.name}: the number of base parameters is not clear: no gap in the regressor's "
+            f"singular values is over {steps[last]:.2g} (limit {SMALLEST_GAP:g})"
+        )
+    return float(np.sqrt(sizes[last] * sizes[last + 1]))
+
+
+def first_independent(unit: Array, order: Sequence[int], limit: float) -> Array:
+    """The columns that, taken in the given order, do not depend on those before; sorted.
+
+    Columns are of unit length; one depends on others if what they leave of it is below the limit.
+    """
+    basis = np.zeros((unit.shape[0], 0))
+    chosen: list[int] = []
+    for column in order:
+        left = unit[:, column]
+        for _ in range(2):  # twice is enough
+            left = left - basis @ (basis.T @ left)
+        rest = np.linalg.norm(left)
+        if rest > limit:
+            basis = np.column_stack([basis, left / rest])
+            chosen.append(column)
+    return np.sort(np.array(chosen, dtype=int))
+
+
+def _shares(independent: Array, dependent: Array) -> Array:
+    """B with dependent = independent B: by all columns, then each again by those that count alone."""
+    shares = np.linalg.lstsq(independent, dependent, rcond=None)[0]
+    for column, share in zip(dependent.T, shares.T, strict=True):
+        counts = np.abs(share) > NEGLIGIBLE
+        share[~counts] = 0.0
+        share[counts] = np.linalg.lstsq(independent[:, counts], column, rcond=None)[0]
+    return np.asarray(shares)

@@ -1,0 +1,183 @@
+"""Standard parameters that carry identified base parameters, as near as may be to a robot file's.
+
+A log fixes G X only. Of all X the one is taken that strays least from the robot file's X₀, in widths
+that are natural for its kind:
+
+    minimise  (G X − X_base)ᵀ P⁻¹ (G X − X_base) + ‖(X − X₀)/width‖²
+
+with P the covariance of the identification, so that what the log hardly shows stays what the file says.
+Friction and rotor masses are never negative. "Consistent": besides, every body is one that matter can
+make: its pseudo-inertia matrix ∫ [x; 1][x; 1]ᵀ dm = [½ tr(I) 1 − I, MS; MSᵀ, M] is positive semidefinite
+(Wensing, Kim & Slotine 2018; Sousa & Cortesão 2014), a semidefinite program, solved by cvxpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.optimize import lsq_linear
+
+from gough.description import describe
+from gough.errors import ConvergenceError, Failure, MissingDataError
+from gough.motion import Array
+from gough.parameters.base import unit_of
+from gough.parameters.regressor import LINEAR_FRICTION, standard_parameters
+from gough.schema import STANDARD_PARAMETERS
+
+if TYPE_CHECKING:
+    from gough.parameters.identification import Identification
+    from gough.robot import Robot
+
+SPEED = 0.1
+"""Speed (m/s) and, over the length scale, rate at which viscous friction is compared with weight."""
+SHARE = 0.1
+"""Friction's width, in weights."""
+TEN = len(STANDARD_PARAMETERS)
+NOMINAL_LEAD = 0.01
+"""Lead (m) of a screw whose drag is known and whose file gives none: only their ratio counts."""
+
+
+def standard_values(robot: Robot, found: Identification, *, consistent: bool = False) -> Array:
+    """X (columns,) of the module's text, in the order of `found.base.names`."""
+    base = found.base
+    widths = _widths(robot, found)
+    values, vectors = np.linalg.eigh(found.information)
+    root = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
+    rows = np.concatenate([root @ base.grouping, np.diag(1 / widths)]) * widths
+    right = np.concatenate([root @ found.values, base.standard / widths])
+    # rows reach from 1 to 1e8: equations of one triangle lose less than their squares would
+    lower = np.array([0.0 if _never_negative(name) else -np.inf for name in base.names])
+    if consistent:
+        return _semidefinite(robot, rows, right, widths, lower)
+    plain = np.linalg.lstsq(rows, right, rcond=None)[0]
+    if np.any(plain < lower):
+        plain = lsq_linear(rows, right, bounds=(lower, np.inf)).x
+    return np.asarray(plain * widths)
+
+
+def adopted(robot: Robot, found: Identification, *, consistent: bool = False) -> Robot:
+    """The robot with the parameters found in its file; comments and geometry stay as they are."""
+    return robot.edited(changes(robot, found.base.names, standard_values(
+        robot, found, consistent=consistent
+    )))  # fmt: skip
+
+
+def changes(robot: Robot, names: tuple[str, ...], values: Array) -> Mapping[str, Any]:
+    """Keys of the robot file that make X the given values, bodies by their standard parameters.
+
+    What is bolted to the platform as payload stays; the platform has the rest.
+    """
+    legs, bodies = robot.leg_count, robot.machine.equations.BODIES
+    found: dict[str, Any] = {}
+    leg_values = values[: 3 * TEN * legs].reshape(legs, 3, TEN)
+    for i, body in enumerate(bodies):
+        table = zip(STANDARD_PARAMETERS, leg_values[:, i].T, strict=True)
+        found[f"legs.{body}"] = {key: _short(column) for key, column in table if column.any()}
+    found["legs.rotor_mass"] = _short(values[3 * TEN * legs : (3 * TEN + 1) * legs])
+    at = (3 * TEN + 1) * legs
+    platform = values[at : at + TEN] - _payload(robot)
+    table = {key: float(one) for key, one in zip(STANDARD_PARAMETERS, platform, strict=True) if one}
+    payload = robot.file.platform.payload if robot.file.platform is not None else []
+    if payload:
+        kept = [one.model_dump(exclude_unset=True) for one in payload]
+        found["platform"] = {**table, "payload": kept}
+    else:
+        found["platform"] = table
+    if len(names) == at + TEN:
+        return found
+    kinds = LINEAR_FRICTION[robot.kind]
+    by_leg = values[at + TEN :].reshape(legs, len(kinds))
+    for kind, column in zip(kinds, by_leg.T, strict=True):
+        if kind != "screw_drag":
+            if column.any():
+                found[f"legs.friction.{kind}"] = _short(column)
+        elif column.any():
+            lead = robot.file.legs.friction.screw_lead
+            if lead is None:
+                lead = found["legs.friction.screw_lead"] = NOMINAL_LEAD
+            found["legs.friction.screw_torque"] = _short(column * np.asarray(lead) / (2 * np.pi))
+    return found
+
+
+def _short(column: Array) -> Any:
+    """One number if it is the same for all legs."""
+    return float(column[0]) if np.all(column == column[0]) else column.tolist()
+
+
+def _payload(robot: Robot) -> Array:
+    """The ten parameters of what is bolted to the platform."""
+    platform = robot.file.platform
+    if platform is None or not platform.payload:
+        return np.zeros(TEN)
+    own = [key for key in platform.model_fields_set if key != "payload"]
+    bare = platform.model_copy(
+        update={key: type(platform).model_fields[key].get_default() for key in own}
+    )
+    only = robot.file.model_copy(update={"platform": bare})
+    machine = type(robot)(only, robot.text, describe(only, robot.name))
+    return standard_parameters(machine)[-TEN:]
+
+
+def _never_negative(name: str) -> bool:
+    return unit_of(name).startswith("N") or name.endswith("rotor_mass")
+
+
+def _widths(robot: Robot, found: Identification) -> Array:
+    """How far a parameter may be from the file's, by its unit: whole weights, lengths and forces."""
+    names = found.base.names
+    mass = float(np.abs(found.base.standard[[n.endswith(" M") for n in names]]).max()) or 1.0
+    length = robot.length_scale
+    weight = SHARE * float(np.sqrt(np.mean(found.measured.forces**2)))
+    sizes = {
+        "kg": mass,
+        "kg m": mass * length,
+        "kg m²": mass * length**2,
+        "N": weight,
+        "N s/m": weight / SPEED,
+        "N m s/rad": weight * length**2 / SPEED,
+    }
+    widths = np.array([sizes[unit_of(name)] for name in names])
+    if robot.kind == "UPS":  # told by nothing from the sliders' own friction: as the file has it
+        widths[[name.endswith("screw_drag") for name in names]] *= 1e-6
+    return widths
+
+
+def _semidefinite(robot: Robot, rows: Array, right: Array, widths: Array, lower: Array) -> Array:
+    try:
+        import cvxpy
+    except ImportError:
+        raise MissingDataError(
+            "the physically consistent solution needs cvxpy: pip install 'gough[identify]'"
+        ) from None
+    # the triangle of the QR factors says the same in fewer rows
+    triangle = np.linalg.qr(np.column_stack([rows, right]), mode="r")
+    x = cvxpy.Variable(rows.shape[1])
+    bounded = np.flatnonzero(np.isfinite(lower))
+    constraints: list[Any] = [x[bounded] >= 0]
+    legs = robot.leg_count
+    starts = [*range(0, 3 * TEN * legs, TEN), (3 * TEN + 1) * legs]
+    for start in starts:
+        ten = cvxpy.multiply(widths[start : start + TEN], x[start : start + TEN])
+        xx, xy, xz, yy, yz, zz, mx, my, mz, mass = (ten[i] for i in range(TEN))
+        length = float(widths[start + 6] / widths[start + 9])
+        pseudo = cvxpy.bmat(
+            [
+                [(yy + zz - xx) / 2, -xy, -xz, mx * length],
+                [-xy, (xx + zz - yy) / 2, -yz, my * length],
+                [-xz, -yz, (xx + yy - zz) / 2, mz * length],
+                [mx * length, my * length, mz * length, mass * length**2],
+            ]
+        )
+        constraints.append(pseudo / float(widths[start]) >> 0)
+    objective = cvxpy.Minimize(cvxpy.sum_squares(triangle[:, :-1] @ x - triangle[:, -1]))
+    problem = cvxpy.Problem(objective, constraints)
+    try:
+        problem.solve(solver=cvxpy.CLARABEL)
+    except cvxpy.error.SolverError:
+        problem = None
+    if problem is None or problem.status not in ("optimal", "optimal_inaccurate"):
+        status = "failed" if problem is None else problem.status
+        raise ConvergenceError([Failure((), None, f"the semidefinite program: {status}")])
+    return np.asarray(x.value * widths)

@@ -1,0 +1,431 @@
+"""Exciting motions: Fourier series that show every base parameter, within the robot's limits.
+
+    minimise cond(W S)    over the coefficients of gough.trajectories.Fourier
+
+W is the regressor of the base parameters along one period, S a fixed scaling of its columns (one over
+their rms on random motions), so that a slow motion, which hardly shows inertia, counts as badly
+conditioned. Subject to the robot's limits (what the file leaves open is assumed, and said) and to a
+largest condition number of the Jacobian. Motions start and end at rest: Σ h S_h = 0, Σ h² C_h = 0.
+
+Swevers et al. 1997 (Fourier series); Gautier & Khalil 1992 (condition number).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import block_diag, null_space
+from scipy.optimize import minimize
+
+from gough.check import demands
+from gough.description import Limits
+from gough.errors import FileError, ImpossibleBodyWarning, InputError
+from gough.files import replacing
+from gough.motion import Array, Motion
+from gough.parameters.base import BaseParameters, base_parameters, base_regressor
+from gough.parameters.regressor import LOAD_FRICTION
+from gough.parameters.states import leg_length
+from gough.rotations import exponential
+from gough.trajectories import Fourier
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+SAMPLES = 100
+"""Of a period, on which motions are compared."""
+FINE = 1000
+"""Of a period, on which limits of the result are checked."""
+BATCH = 50
+"""Motions whose regressor is held at a time."""
+STEP = 1e-5
+"""Of finite differences, in units of coefficients."""
+SHARPNESS = 6
+"""Exponent of the norm that stands for the largest eigenvalue: smooth, and within 20 % of it."""
+LOST = 1e6
+"""Condition number of the Jacobian from which a pose has no forces worth comparing."""
+WIDTH = 0.02
+"""Of the smoothed Coulomb friction, in largest speeds."""
+MARGIN = 0.01
+"""Part of the limits that is kept free."""
+STROKE, SPEED, WORSE = 0.2, 1.0, 4.0
+"""Assumed where the file is silent: ± leg lengths, m/s, times the Jacobian's condition at home."""
+FORCE = 3.0
+"""Assumed largest force, in forces of the heaviest loaded leg at rest at home."""
+
+Progress = Callable[[str, int, int, float], None]
+"""Told the stage, how many steps of how many are done, and the best condition number so far."""
+
+
+class Bounds(NamedTuple):
+    """Limits of an exciting motion."""
+
+    limits: Limits
+    condition: float
+    """Largest condition number of the Jacobian."""
+    assumed: tuple[str, ...]
+    """What the robot file does not say."""
+
+
+@dataclass(frozen=True, eq=False)
+class Excitation:
+    """An exciting motion and how good it is."""
+
+    trajectory: Fourier
+    condition: float
+    """cond(W S)."""
+    random: float
+    """The best of the random motions' cond(W S)."""
+    bounds: Bounds
+    base: BaseParameters
+    iterations: int
+    """Done in all."""
+
+    @property
+    def ratio(self) -> float:
+        """How many times better conditioned than the best random motion."""
+        return self.random / self.condition
+
+
+def default_bounds(robot: Robot) -> Bounds:
+    """The robot file's limits; where it gives none, assumed ones."""
+    limits, home = robot.description.limits, robot.home
+    q = robot.inverse_kinematics(home).q
+    length = leg_length(robot, home)
+    assumed = []
+    if not np.all(np.isfinite(limits.longest)):
+        limits = limits._replace(shortest=q - STROKE * length, longest=q + STROKE * length)
+        assumed.append(f"stroke: home ± {STROKE * length:.3g} m")
+    if not np.all(np.isfinite(limits.speed)):
+        limits = limits._replace(speed=np.full_like(q, SPEED))
+        assumed.append(f"speed: {SPEED:g} m/s")
+    if not np.all(np.isfinite(limits.force)):
+        largest = FORCE * float(np.abs(robot.inverse_dynamics(home).forces).max())
+        if largest > 0:
+            limits = limits._replace(force=np.full_like(q, largest))
+            assumed.append(f"force: {largest:.4g} N, {FORCE:g} times the largest at rest at home")
+    condition = WORSE * float(robot.condition_number(home))
+    return Bounds(limits, condition, tuple(assumed))
+
+
+@dataclass
+class _Search:
+    """The problem, and the best motion so far."""
+
+    robot: Robot
+    base: BaseParameters
+    bounds: Bounds
+    period: float
+    harmonics: int
+    smooth: Robot = field(init=False)
+    """The robot with Coulomb friction smoothed: a sign has no derivative."""
+    friction: bool = field(init=False)
+    """Forces are compared with friction."""
+    free: Array = field(init=False)
+    """(12 harmonics, free) coefficients that start and end at rest."""
+    scale: Array = field(init=False)
+    """S (rank,)."""
+    best: Array | None = None
+    """(free,)."""
+    condition: float = np.inf
+    random: float = np.inf
+    iterations: int = 0
+
+    def __post_init__(self) -> None:
+        h = np.arange(1.0, self.harmonics + 1)
+        still = null_space(block_diag(h, h**2))
+        length = 0.1 * leg_length(self.robot, self.robot.home)
+        units = [length] * 3 + [0.1] * 3
+        self.free = np.kron(np.diag(units), still)
+        self.scale = np.ones(self.base.rank)
+        rubs = self.robot.machine.friction
+        loaded = any(np.any(getattr(rubs, one)) for one in LOAD_FRICTION[self.robot.kind])
+        width = max(float(np.max(rubs.width)), WIDTH * float(np.min(self.bounds.limits.speed)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ImpossibleBodyWarning)  # said when it was loaded
+            self.smooth = self.robot.edited({"legs.friction.width": width})
+        self.friction = not loaded  # the loop that finds it is slow; `_within` counts it
+
+    def trajectory(self, z: Array) -> Fourier:
+        sine, cosine = np.split((self.free @ z).reshape(6, 2 * self.harmonics), 2, axis=1)
+        return Fourier(self.robot.home, sine, cosine, self.period)
+
+    def motions(self, points: Array, samples: int = SAMPLES) -> Motion:
+        """(points, samples): their `trajectory` over a period, all at once."""
+        coefficients = (points @ self.free.T).reshape(-1, 1, 6, 2, self.harmonics)
+        h = 2 * np.pi * np.arange(1, self.harmonics + 1)
+        # between the rests at the ends, where the sign of a speed is chance
+        phase = h * (np.arange(samples) + 0.5)[:, np.newaxis, np.newaxis] / samples
+        waves = (coefficients[..., 1, :] - 1j * coefficients[..., 0, :]) * np.exp(1j * phase)
+        x, xd, xdd = ((waves * (1j * h / self.period) ** k).sum(-1).real for k in range(3))
+        turn, omega, omega_dot = exponential(x[..., 3:], xd[..., 3:], xdd[..., 3:])
+        home = self.robot.home
+        pose = home.position + x[..., :3], turn @ home.rotation
+        return Motion(*pose, xd[..., :3], omega, xdd[..., :3], omega_dot)
+
+    def excess(self, motions: Motion) -> Array:
+        """(points, limits): the largest demand over a period, over what is allowed, less 1.
+
+        The stroke counts from its middle; ∞ where a motion leaves the legs' reach.
+        """
+        with np.errstate(invalid="ignore"):
+            condition = self.robot.condition_number(motions, on_error="nan")
+        lost = ~(condition < LOST).all(axis=1)
+        good = np.flatnonzero(~lost)
+        found: list[Array] = [condition[:, :, np.newaxis].max(axis=1) / self.bounds.condition - 1]
+        limits = self.bounds.limits
+        middle, half = (
+            (limits.longest + limits.shortest) / 2,
+            (limits.longest - limits.shortest) / 2,
+        )
+        some = motions[good] if lost.any() else motions
+        for name, value, allowed in demands(self.robot, some, limits, None, self.friction):
+            if name == "stroke":
+                value, allowed = value - middle, half
+            elif "stroke" in name:
+                value, allowed = value + middle, half
+            over = np.full((len(motions), value.shape[-1]), np.inf)
+            over[good] = value.max(axis=1) / allowed - 1
+            found.append(over)
+        all_ = np.concatenate(found, axis=1) + MARGIN
+        all_[lost] = np.inf
+        return np.asarray(all_)
+
+    def grams(self, motions: Motion) -> Array:
+        """(points, rank, rank): Wᵀ W over one period, mean over its samples."""
+        found = []
+        for i in range(0, len(motions), BATCH):
+            W = base_regressor(self.smooth, self.base, motions[i : i + BATCH], on_error="nan")
+            W = np.nan_to_num(W.reshape(len(W), -1, self.base.rank))
+            found.append(np.swapaxes(W, 1, 2) @ W / W.shape[1])
+        return np.concatenate(found)
+
+    def eigenvalues(self, motions: Motion) -> Array:
+        """Of S Wᵀ W S, (points, rank)."""
+        grams = self.grams(motions) * self.scale * self.scale[:, np.newaxis]
+        return np.maximum(np.linalg.eigvalsh(grams), 1e-300)
+
+    def fit(self, points: Array, most: float = 1.2) -> Array:
+        """Points (n, free) brought within the limits, as large as they may be."""
+        low, high = np.zeros(len(points)), np.full(len(points), most)
+        for _ in range(14):
+            middle = (low + high) / 2
+            inside = (self.excess(self.motions(middle[:, np.newaxis] * points)) <= 0).all(axis=1)
+            low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+        return low[:, np.newaxis] * points
+
+    def keep(self, points: Array, conditions: Array, excess: Array) -> None:
+        """Remember the best point within the limits."""
+        conditions = np.where((excess <= 0).all(axis=1), conditions, np.inf)
+        place = int(np.argmin(conditions))
+        if conditions[place] < self.condition:
+            self.condition, self.best = float(conditions[place]), points[place].copy()
+
+    def evaluate(self, points: Array) -> tuple[Array, Array]:
+        """Smooth objective (n,) and excess (n, limits); keeps the best."""
+        motions = self.motions(points)
+        values, excess = self.eigenvalues(motions), self.excess(motions)
+        self.keep(points, np.sqrt(values[:, -1] / values[:, 0]), excess)
+        spread = _power_norm(values, SHARPNESS) - _power_norm(values, -SHARPNESS)
+        return 0.5 * spread, np.minimum(excess, 10.0)
+
+
+def _power_norm(values: Array, power: int) -> Array:
+    """log (Σ λ^p)^(1/p), (n,)."""
+    logs = power * np.log(values)
+    top = logs.max(axis=1, keepdims=True)
+    return np.asarray((top[:, 0] + np.log(np.exp(logs - top).sum(axis=1))) / power)
+
+
+def excite(
+    robot: Robot,
+    *,
+    period: float = 10.0,
+    harmonics: int = 8,
+    iterations: int = 60,
+    random_motions: int = 1000,
+    friction: bool = True,
+    seed: int = 0,
+    bounds: Bounds | None = None,
+    base: BaseParameters | None = None,
+    state: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Excitation:
+    """The best conditioned motion found, a Fourier series of one period (s) about home.
+
+    First random motions, brought to the limits; then sequential quadratic programming from the best of
+    them. With a `state` file it goes on where it was stopped; an interrupt (Ctrl-C) returns the best so
+    far once the random motions are done. The same arguments give the same motion.
+    """
+    if not 2 < harmonics <= 50 or not period > 0 or iterations < 0 or random_motions < 1:
+        raise InputError(
+            f"needs 3 to 50 harmonics, a period > 0 s, iterations ≥ 0 and random motions ≥ 1; has "
+            f"{harmonics}, {period:g} s, {iterations}, {random_motions}"
+        )
+    base = base_parameters(robot, friction) if base is None else base
+    search = _Search(robot, base, bounds or default_bounds(robot), period, harmonics)
+    told = progress or (lambda stage, done, total, best: None)
+    key = _key(search, random_motions, seed)
+    if state is None or not _restore(search, Path(state), key):
+        _random_stage(search, random_motions, np.random.default_rng(seed), told)
+        _save(search, state, key)
+
+    def step(z: Array) -> None:
+        search.iterations += 1
+        search.evaluate(search.fit(z[np.newaxis]))  # the way may lead a little outside the limits
+        told("optimising", search.iterations, iterations, search.condition)
+        _save(search, state, key)
+        if search.iterations >= iterations:
+            raise StopIteration
+
+    try:
+        while search.iterations < iterations:
+            before = search.condition
+            _descend(search, step, iterations - search.iterations)
+            if search.condition > 0.999 * before:
+                break
+    except KeyboardInterrupt:
+        _save(search, state, key)
+        if progress is None:
+            raise
+    return Excitation(
+        trajectory=_within(search),
+        condition=search.condition,
+        random=search.random,
+        bounds=search.bounds,
+        base=base,
+        iterations=search.iterations,
+    )
+
+
+def _random_stage(search: _Search, count: int, rng: np.random.Generator, told: Progress) -> None:
+    """Random motions at the limits: they set the columns' scale and the best of them is the start."""
+    h = np.arange(1.0, search.harmonics + 1)
+    points, grams = [], []
+    project = np.linalg.pinv(search.free)
+    for done in range(0, count, BATCH):
+        some = min(BATCH, count - done)
+        fall = rng.uniform(0.0, 2.0, (some, 1, 1))
+        coefficients = rng.normal(size=(some, 6, 2 * search.harmonics)) / np.tile(h, 2) ** fall
+        units = np.linalg.norm(search.free.reshape(6, -1), axis=1)
+        flat = (coefficients * units[:, np.newaxis]).reshape(some, -1)
+        z = flat @ project.T
+        z = search.fit(z / np.linalg.norm(z, axis=1, keepdims=True), 4.0)
+        points.append(z)
+        grams.append(search.grams(search.motions(z)))
+        told("random motions", done + some, count, np.inf)
+    z, gram = np.concatenate(points), np.concatenate(grams)
+    sizes = np.sqrt(np.diagonal(gram, axis1=1, axis2=2).mean(axis=0))
+    search.scale = 1 / np.where(sizes > 0, sizes, 1.0)
+    values = np.linalg.eigvalsh(gram * search.scale * search.scale[:, np.newaxis])
+    conditions = np.sqrt(values[:, -1] / np.maximum(values[:, 0], 1e-300))
+    search.keep(z, conditions, np.zeros((len(z), 1)))
+    search.random = search.condition
+
+
+def _descend(search: _Search, step: Callable[[Array], None], most: int) -> None:
+    """Sequential quadratic programming; gradients by finite differences, one batch each."""
+    last: dict[bytes, tuple[float, Array]] = {}
+
+    def at(z: Array) -> tuple[float, Array]:
+        key = z.tobytes()
+        if key not in last:
+            value, excess = search.evaluate(z[np.newaxis])
+            last.clear()
+            last[key] = float(value[0]), excess[0]
+        return last[key]
+
+    slopes: dict[bytes, tuple[Array, Array]] = {}
+
+    def slope(z: Array) -> tuple[Array, Array]:
+        key = z.tobytes()
+        if key not in slopes:
+            value, excess = at(z)
+            values, excesses = search.evaluate(z + STEP * np.eye(len(z)))
+            slopes.clear()
+            slopes[key] = (values - value) / STEP, (excesses - excess).T / STEP
+        return slopes[key]
+
+    limits: dict[str, Any] = {
+        "type": "ineq",
+        "fun": lambda z: -at(z)[1],
+        "jac": lambda z: -slope(z)[1],
+    }
+    try:
+        minimize(
+            lambda z: at(z)[0],
+            search.best,
+            jac=lambda z: slope(z)[0],
+            method="SLSQP",
+            constraints=[limits],
+            callback=step,
+            options={"maxiter": most, "ftol": 1e-6},
+        )
+    except StopIteration:
+        return
+
+
+def _within(search: _Search) -> Fourier:
+    """The best motion, made smaller if between its samples it leaves the limits."""
+    assert search.best is not None
+    z = search.best
+    search.friction = True
+    while (search.excess(search.motions(z[np.newaxis], FINE)) > MARGIN).any():
+        z = 0.998 * z
+    return search.trajectory(z)
+
+
+def _key(search: _Search, random_motions: int, seed: int) -> str:
+    """What a state must agree in to be gone on with."""
+    bounds = search.bounds
+    numbers = [*bounds.limits, np.array([bounds.condition, search.period])]
+    parts = [search.robot.text, str((search.harmonics, random_motions, seed, search.base.names))]
+    text = "\n".join(parts).encode() + b"".join(np.asarray(one).tobytes() for one in numbers)
+    return hashlib.sha256(text).hexdigest()
+
+
+def _save(search: _Search, path: str | os.PathLike[str] | None, key: str) -> None:
+    if path is None:
+        return
+    assert search.best is not None
+    buffer = io.BytesIO()
+    numbers = [search.condition, search.random, search.iterations]
+    np.savez(buffer, key=np.array(key), best=search.best, scale=search.scale, numbers=numbers)
+    with replacing(path) as temporary:
+        temporary.write_bytes(buffer.getvalue())
+
+
+def _restore(search: _Search, path: Path, key: str) -> bool:
+    """Go on with a saved state; False if there is none."""
+    if not path.exists():
+        return False
+    try:
+        with np.load(path, allow_pickle=False) as saved:
+            same = str(saved["key"]) == key
+            best, scale, numbers = (saved[name] for name in ("best", "scale", "numbers"))
+    except (OSError, ValueError, KeyError) as error:
+        raise FileError(f"{path}: not a saved search ({error}); remove it") from None
+    if not same:
+        raise FileError(f"{path}: the search of another robot or other settings; remove it")
+    if best.shape != (search.free.shape[1],) or scale.shape != search.scale.shape:
+        raise FileError(f"{path}: a damaged search; remove it")
+    search.best, search.scale = best, scale
+    search.condition, search.random = float(numbers[0]), float(numbers[1])
+    search.iterations = int(numbers[2])
+    return True
+
+
+def lines(found: Excitation) -> Sequence[str]:
+    """The result in words."""
+    return [
+        f"condition number {found.condition:.4g}; best random motion {found.random:.4g}, "
+        f"{found.ratio:.2f} times worse",
+        *(f"assumed {one}" for one in found.bounds.assumed),
+    ]

@@ -1,0 +1,278 @@
+"""Identification: base parameters of a machine from its log, and how well they are known.
+
+F Γ = F W X + F e (see `measurements`), columns of W made of unit length. With R the noise covariance
+between legs' equations, diagonal from the residuals of ordinary least squares (R = 1 there):
+
+    ordinary, weighted    X = (Wᵀ R⁻¹ W)⁻¹ Wᵀ R⁻¹ Γ                                          (Z = W)
+    instrumental          X = (Zᵀ R⁻¹ W)⁻¹ Zᵀ R⁻¹ Γ,  Z the regressor of a simulated, noise-free robot
+    covariance            P S Pᵀ,  P = (Zᵀ R⁻¹ W)⁻¹,  S = Zᵀ R⁻¹ C R⁻¹ Z
+
+C is the covariance of the residuals as they are: filtered and decimated, so each leg's neighbours in
+time are correlated (C: each leg's autocovariance, tapered). Taking them as independent would
+give standard deviations that are too small. Gautier 1997; Janot, Vandanjon & Gautier 2014 (instruments).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from scipy.signal import oaconvolve
+
+from gough.errors import InputError
+from gough.motion import Array, Motion
+from gough.parameters.base import BaseParameters, base_parameters, base_regressor
+from gough.parameters.logs import Log
+from gough.parameters.measurements import (
+    PARALLEL,
+    Measured,
+    filtered_regressor,
+    logged_motion,
+    measure,
+)
+from gough.trajectories import Spline, Trajectory
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+Method = Literal["ordinary", "weighted", "instrumental"]
+
+UNEXCITED = 1e-9
+"""Singular value, relative to the largest, of a combination that the motion does not show."""
+TOUCHED = 1e-6
+"""Share of an unseen combination that makes a parameter unseen."""
+MEMORY = 5.0
+"""Reach of the residuals' autocovariance, in periods of the cut-off."""
+GOOD, ROUGH = 0.05, 0.30
+"""Relative standard deviations up to which a parameter counts as identified, as roughly so."""
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """Base parameters found from a log."""
+
+    base: BaseParameters
+    values: Array
+    """X_base (rank,), SI units; the robot file's along combinations that the log does not show."""
+    deviations: Array
+    """Standard deviations (rank,); ∞ for parameters that the motion does not show."""
+    information: Array
+    """(rank, rank): the inverse of the covariance, singular where the log shows nothing."""
+    method: Method
+    condition: float
+    """Condition number of the regressor, columns of unit length."""
+    noise: Array
+    """Rms residual (legs,) of the filtered forces, N."""
+    measured: Measured
+
+    @property
+    def relative(self) -> Array:
+        """Standard deviations over |values|, (rank,)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.deviations / np.abs(self.values))
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """What is known of each parameter: "good", "rough", "not identifiable" or "not excited"."""
+        return tuple(
+            "not excited"
+            if not np.isfinite(deviation)
+            else "good"
+            if part <= GOOD
+            else "rough"
+            if part <= ROUGH
+            else "not identifiable"
+            for deviation, part in zip(self.deviations, self.relative, strict=True)
+        )
+
+    @property
+    def residuals(self) -> Array:
+        """(n, legs): filtered forces less those of the parameters found, N."""
+        return np.asarray(self.measured.forces - self.measured.regressor @ self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """Forces of a second log beside those of the parameters found."""
+
+    time: Array
+    measured: Array
+    """(n, legs), N, as in the log."""
+    predicted: Array
+    before: Array
+    """(n, legs): the robot file's forces, N, for comparison."""
+
+    @property
+    def error(self) -> Array:
+        """Rms difference of each leg (legs,), N."""
+        return np.asarray(np.sqrt(np.mean((self.measured - self.predicted) ** 2, axis=0)))
+
+    @property
+    def percent(self) -> Array:
+        """The same, % of the leg's rms force."""
+        return np.asarray(100 * self.error / np.sqrt(np.mean(self.measured**2, axis=0)))
+
+    @property
+    def percent_before(self) -> Array:
+        """Rms error of the robot file's forces, %."""
+        error = np.sqrt(np.mean((self.measured - self.before) ** 2, axis=0))
+        return np.asarray(100 * error / np.sqrt(np.mean(self.measured**2, axis=0)))
+
+
+def identify(
+    robot: Robot,
+    log: Log,
+    *,
+    method: Method = "weighted",
+    friction: bool = True,
+    cutoff: float | None = None,
+    reference: Motion | Trajectory | None = None,
+    base: BaseParameters | None = None,
+) -> Identification:
+    """Base parameters of a robot from a log, with standard deviations.
+
+    `friction`: viscous and constant Coulomb friction are parameters too. `cutoff` (Hz) of the filters
+    is by default five times the band of the motion. `method` "instrumental" needs the `reference`, the
+    commanded motion over the log's times: a simulated robot under an ideal controller follows it
+    exactly, so its regressor has no noise of the log in it. `base` saves time if it is known already.
+    """
+    if method not in get_args(Method):
+        raise InputError(f"method is {method!r}, must be one of {', '.join(get_args(Method))}")
+    if log.legs != robot.leg_count:
+        raise InputError(f"the log has {log.legs} legs, {robot.name} has {robot.leg_count}")
+    if base is None:
+        base = base_parameters(robot, friction)
+    measured = measure(robot, base, log, cutoff)
+    instruments = None
+    if method == "instrumental":
+        if reference is None:
+            raise InputError("instrumental variables need the commanded motion as reference")
+        instruments = _instruments(robot, base, measured, reference)
+    return solve(base, measured, method, instruments)
+
+
+def solve(
+    base: BaseParameters, measured: Measured, method: Method, instruments: Array | None = None
+) -> Identification:
+    """Solve the equations of a log; `instruments` Z (n, legs, rank) for method "instrumental"."""
+    W, forces = measured.regressor, measured.forces
+    prior = base.values
+    sizes = np.sqrt(np.mean(W**2, axis=(0, 1)))
+    scale = np.where(sizes > 0, 1 / np.where(sizes > 0, sizes, 1.0), 0.0)
+    excess, independent = forces - W @ prior, measured.independent
+    step, noise, _, _ = _estimate(W * scale, excess, np.ones(W.shape[1]), None, independent)
+    weights = np.ones_like(noise)
+    if method != "ordinary":
+        largest = float(noise.max()) or 1.0
+        weights = 1 / np.maximum(noise / largest, 1e-6)
+    Z = None if instruments is None else instruments * scale
+    step, noise, directions, values = _estimate(W * scale, excess, weights, Z, independent)
+    lags = int(np.ceil(MEMORY * measured_rate(measured) / (PARALLEL * measured.cutoff)))
+    covariance = _covariance(
+        W * scale, excess - (W * scale) @ step, weights, Z, directions, lags, independent
+    )
+    seen = directions @ directions.T
+    unseen = (1 - np.diag(seen) > TOUCHED) | (sizes == 0)
+    deviations = np.where(unseen, np.inf, scale * np.sqrt(np.diag(covariance)))
+    back = directions / np.where(scale > 0, scale, 1.0)[:, np.newaxis]
+    core = np.linalg.inv(directions.T @ covariance @ directions)
+    return Identification(
+        base=base,
+        values=prior + scale * step,
+        deviations=deviations,
+        information=back @ core @ back.T,
+        method=method,
+        condition=float(values[0] / values[-1]) if not unseen.any() else float("inf"),
+        noise=noise,
+        measured=measured,
+    )
+
+
+def measured_rate(measured: Measured) -> float:
+    """Equations a second, of one leg."""
+    return (len(measured.time) - 1) / float(measured.time[-1] - measured.time[0])
+
+
+def validate(robot: Robot, found: Identification, log: Log) -> Validation:
+    """Forces of another log beside those that the parameters found give for its motion."""
+    motion, forces, _, _ = logged_motion(robot, log, found.measured.cutoff)
+    predicted = np.concatenate(
+        [
+            base_regressor(robot, found.base, motion[i : i + 8000]) @ found.values
+            for i in range(0, len(motion), 8000)
+        ]
+    )
+    assert motion.time is not None
+    before = base_forces(robot, motion)
+    return Validation(motion.time, forces, predicted, before)
+
+
+def base_forces(robot: Robot, motion: Motion) -> Array:
+    """The robot file's own forces (n, legs), its friction included."""
+    return robot.inverse_dynamics(motion).forces
+
+
+def _instruments(
+    robot: Robot, base: BaseParameters, measured: Measured, reference: Motion | Trajectory
+) -> Array:
+    """F W along the commanded motion at the log's times."""
+    if isinstance(reference, Motion):
+        if reference.time is None or len(reference.shape) != 1:
+            raise InputError("the reference must be a motion of shape (n,) with time")
+        reference = Spline(reference.time, reference)
+    assert measured.motion.time is not None
+    commanded = reference(measured.motion.time)
+    return filtered_regressor(robot, base, commanded, measured.rate, measured.cutoff)
+
+
+def _estimate(
+    W: Array, forces: Array, weights: Array, Z: Array | None, independent: float
+) -> tuple[Array, Array, Array, Array]:
+    """Solution, rms residual of each leg, combinations seen (rank, seen), singular values."""
+    count = W.shape[-1]
+    rows = (W * weights[:, np.newaxis]).reshape(-1, count)
+    right = (forces * weights).ravel()
+    _, values, turned = np.linalg.svd(np.linalg.qr(rows, mode="r"))
+    directions = turned[values > UNEXCITED * values[0]].T
+    left = rows if Z is None else (Z * weights[:, np.newaxis]).reshape(-1, count)
+    left = left @ directions
+    if Z is None:
+        solution = directions @ np.linalg.lstsq(left, right, rcond=None)[0]
+    else:
+        solution = directions @ np.linalg.solve(left.T @ rows @ directions, left.T @ right)
+    residual = forces - W @ solution
+    freedom = 1 - directions.shape[1] / independent
+    noise = np.sqrt(np.mean(residual**2, axis=0) / freedom)
+    return solution, noise, directions, values
+
+
+def _covariance(
+    W: Array,
+    residual: Array,
+    weights: Array,
+    Z: Array | None,
+    directions: Array,
+    lags: int,
+    independent: float,
+) -> Array:
+    """P S Pᵀ of the module's text, in the combinations seen.
+
+    The autocovariance of each leg's residuals is tapered by Parzen's window, which keeps C positive.
+    """
+    count, freedom = len(W), 1 - directions.shape[1] / independent
+    lags = min(lags, count // 4)
+    x = np.arange(lags + 1) / (lags + 1)
+    taper = np.where(x < 0.5, 1 - 6 * x**2 + 6 * x**3, 2 * (1 - x) ** 3)
+    Z = W if Z is None else Z
+    middle = np.zeros((directions.shape[1],) * 2)
+    cross = np.zeros_like(middle)
+    for leg, weight in enumerate(weights):
+        e = residual[:, leg]
+        auto = np.array([e[: count - k] @ e[k:] for k in range(lags + 1)]) / (count * freedom)
+        kernel = np.concatenate([(auto * taper)[:0:-1], auto * taper])[:, np.newaxis]
+        left, right = Z[:, leg] @ directions * weight, W[:, leg] @ directions * weight
+        middle += left.T @ oaconvolve(left, kernel * weight**2, mode="same", axes=0)
+        cross += left.T @ right
+    inverse = np.linalg.inv(cross)
+    return np.asarray(directions @ (inverse @ middle @ inverse.T) @ directions.T)

@@ -1,0 +1,160 @@
+"""The regressor: actuator forces are linear in inertial and simple friction parameters, Γ = W X."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gough import batch, dynamics
+from gough.batch import OnError
+from gough.derivative_programs import graph_of
+from gough.derivatives import matrices
+from gough.dynamics import RIGID_FIELDS, Machine, State
+from gough.engine.derivative import gradients, symbolic
+from gough.errors import InputError
+from gough.friction import Friction, Loads
+from gough.legs.body import Body
+from gough.motion import Array, Motion
+from gough.programs import Outputs
+from gough.schema import STANDARD_PARAMETERS
+from gough.vectors import Components
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+LINEAR_FRICTION = {
+    "UPS": (
+        "slider_viscous",
+        "slider_coulomb",
+        "screw_drag",
+        "universal_viscous",
+        "spherical_viscous",
+    ),
+    "PUS": ("slider_viscous", "screw_drag", "universal_viscous", "spherical_viscous"),
+}
+"""Friction that the forces are linear in; `screw_drag` is 2π screw_torque/screw_lead, N."""
+LOAD_FRICTION = {
+    "UPS": ("universal_coulomb", "spherical_coulomb"),
+    "PUS": ("slider_coulomb", "universal_coulomb", "spherical_coulomb"),
+}
+"""Friction that grows with the load in the joint, which friction itself changes: not linear."""
+
+
+@symbolic
+def regressor_row(machine: Machine, state: State, weights: Components) -> Outputs:
+    """Σ weight ∂Γ/∂X, (parameters,): Γ is linear in X, so the values of X never enter."""
+    graph = graph_of(state)
+    unknown = graph.inputs("standard", (31 * len(weights) + 10, 1))
+    wrench = graph.constants(np.zeros((6, 1)))
+    forces = dynamics.inverse(_with_parameters(machine, unknown), state, wrench).forces
+    return {"row": gradients(forces, weights, unknown)}
+
+
+@symbolic
+def regressor_row_with_friction(machine: Machine, state: State, weights: Components) -> Outputs:
+    """The same, the linear friction parameters behind the inertial ones."""
+    graph = graph_of(state)
+    count = len(weights)
+    zeros = graph.constants(np.zeros((count, 1)))
+    kind = "PUS" if hasattr(machine.equations, "guide_normals") else "UPS"
+    names = LINEAR_FRICTION[kind]
+    inertial = 31 * count + 10
+    unknown = graph.inputs("standard", (inertial + len(names) * count, 1))
+    by_leg = unknown[inertial:].reshape(count, len(names), 1)
+    rubs = dict.fromkeys(Friction._fields, zeros) | {
+        name: by_leg[:, i] for i, name in enumerate(names)
+    }
+    friction = Friction(**rubs)._replace(width=machine.friction.width)
+    robot = _with_parameters(machine, unknown[:inertial])._replace(friction=friction)
+    wrench = graph.constants(np.zeros((6, 1)))
+    forces = dynamics.inverse(robot, state, wrench, loads=Loads(zeros, zeros, zeros)).forces
+    return {"row": gradients(forces, weights, unknown)}
+
+
+def parameter_names(robot: Robot, friction: bool = False) -> tuple[str, ...]:
+    """Names of the parameters, in the order of `standard_parameters`.
+
+    For each leg its three bodies, ten parameters each ("leg 1 rod XX"); the rotor masses; the
+    platform's ten; with `friction` each leg's LINEAR_FRICTION ("leg 1 slider_viscous").
+    """
+    legs = [f"leg {i + 1}" for i in range(robot.leg_count)]
+    bodies = robot.machine.equations.BODIES
+    names = [
+        f"{leg} {body} {key}" for leg in legs for body in bodies for key in STANDARD_PARAMETERS
+    ]
+    names += [f"{leg} rotor_mass" for leg in legs]
+    names += [f"platform {key}" for key in STANDARD_PARAMETERS]
+    if friction:
+        names += [f"{leg} {key}" for leg in legs for key in LINEAR_FRICTION[robot.kind]]
+    return tuple(names)
+
+
+def standard_parameters(robot: Robot, friction: bool = False) -> Array:
+    """X (parameters,): what `parameter_names` says, payload counted with the platform, SI units."""
+    machine = robot.machine
+    bodies = [_ten(getattr(machine.legs, name)) for name in machine.equations.BODIES]
+    legs = np.stack(bodies).transpose(2, 0, 1)
+    parts = [legs, machine.legs.rotor_mass, _ten(machine.platform)]
+    if friction:
+        rubs = [getattr(machine.friction, name) for name in LINEAR_FRICTION[robot.kind]]
+        parts.append(np.concatenate(rubs, axis=1))
+    return np.concatenate([np.ravel(part) for part in parts])
+
+
+def regressor(
+    robot: Robot, motion: Motion, friction: bool = False, *, on_error: OnError = "raise"
+) -> Array:
+    """W (..., legs, parameters) with Γ = W X, no wrench; X as `standard_parameters`.
+
+    The exact derivative of the forces by the parameters, which does not depend on their values. With
+    more than six legs Γ is the one of least norm. `friction` adds columns for LINEAR_FRICTION; a
+    robot that has friction of the other kind, which no W can give, is refused.
+    """
+    if friction:
+        refuse_load_friction(robot)
+    robot.need_rigid("the regressor")
+    forces = robot.inverse_dynamics(motion, friction=False, on_error=on_error).forces
+    rows = batch.lay_out(motion, {"forces": (forces, (robot.leg_count,))})
+    state = {name: rows.fields[name] for name in RIGID_FIELDS}
+    row = regressor_row_with_friction if friction else regressor_row
+    out = matrices(robot, row, rows.rows, state, np.eye(robot.leg_count))
+    return batch.settle(rows, out, batch.not_finite(rows), on_error)["row"]
+
+
+def refuse_load_friction(robot: Robot) -> None:
+    """Raise if the robot has friction that is not linear in its parameters, and name it."""
+    found = [
+        name for name in LOAD_FRICTION[robot.kind] if np.any(getattr(robot.machine.friction, name))
+    ]
+    if found:
+        raise InputError(
+            f"{robot.name}: {', '.join(found)} in [legs.friction]: friction that grows with the "
+            "joint's load is not linear in its coefficient; set it to 0 or leave friction out"
+        )
+
+
+def _ten(body: Body) -> Array:
+    """XX XY XZ YY YZ ZZ MX MY MZ M of bodies, (10, bodies)."""
+    tensor = body.inertia[np.triu_indices(3)]
+    return np.concatenate([tensor, body.first_moment, body.mass[np.newaxis]])[..., 0]
+
+
+def _with_parameters(machine: Machine, standard: Components) -> Machine:
+    """The robot with other inertial parameters (parameters, 1)."""
+    count = machine.points.shape[1]
+    legs = standard[: 30 * count].reshape(count, 3, 10, 1)
+    bodies = {
+        name: _body(np.moveaxis(legs[:, i], 0, 1))
+        for i, name in enumerate(machine.equations.BODIES)
+    }
+    rotors = standard[30 * count : 31 * count]
+    return machine._replace(
+        legs=machine.legs._replace(rotor_mass=rotors, **bodies),
+        platform=_body(standard[31 * count :, np.newaxis]),
+    )
+
+
+def _body(ten: Components) -> Body:
+    """Bodies from their ten parameters, (10, bodies, 1)."""
+    return Body(ten[9], ten[6:9], ten[[[0, 1, 2], [1, 3, 4], [2, 4, 5]]])

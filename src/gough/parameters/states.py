@@ -1,0 +1,94 @@
+"""Random states of a robot, within reach and away from singular poses, that move every part of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from gough.errors import InputError
+from gough.motion import Array, Motion
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+GRAVITY = 9.81
+"""Acceleration (m/s²) to which those of random states are comparable."""
+CANDIDATES = 4096
+REACH, TURN = 0.25, 0.4
+"""Largest offsets from home: in lengths of a leg, and in rad, an axis."""
+SMALLEST_REGION = 1e-3
+WORSE = 4.0
+"""Poses may be so many times worse conditioned than the middle of their region."""
+
+
+def random_states(robot: Robot, count: int, seed: int = 0) -> Motion:
+    """Random motion states (count,): poses about home, large twists and accelerations.
+
+    Offsets go up to REACH leg lengths and TURN rad an axis, half as far and again where the legs do not
+    follow; twists and accelerations are such that inertial, centrifugal and weight terms are alike:
+    v ~ √(g l), ω ~ √(g/l), v̇ ~ g, ω̇ ~ g/l, with l the legs' length. Without a home pose within reach
+    the best conditioned of CANDIDATES random poses takes its place.
+    """
+    rng = np.random.default_rng(seed)
+    middle = _middle(robot, rng)
+    length = leg_length(robot, middle)
+    best = float(robot.condition_number(middle))
+    position, rotation = np.zeros((0, 3)), np.zeros((0, 3, 3))
+    region = 1.0
+    while len(position) < count:
+        shift = rng.uniform(-REACH, REACH, (2 * count, 3)) * length * region
+        turn = Rotation.from_rotvec(rng.uniform(-TURN, TURN, (2 * count, 3)) * region)
+        poses = Motion(middle.position + shift, turn.as_matrix() @ middle.rotation)
+        condition = _condition(robot, poses)
+        best = min(best, condition.min(initial=best))
+        good = condition < WORSE * best
+        position = np.concatenate([position, poses.position[good]])
+        rotation = np.concatenate([rotation, poses.rotation[good]])
+        region /= 2
+        if region < SMALLEST_REGION and len(position) < count:
+            raise InputError(f"{robot.name}: no poses within reach about {middle.position}")
+    rate = np.sqrt(GRAVITY / length)
+    scales = (rate * length, rate, GRAVITY, GRAVITY / length)
+    speeds = [scale * rng.normal(size=(count, 3)) for scale in scales]
+    return Motion(position[:count], rotation[:count], *speeds)
+
+
+def leg_length(robot: Robot, pose: Motion) -> float:
+    """Mean distance from universal to spherical joint, m."""
+    machine = robot.machine
+    if robot.kind == "PUS":
+        return float(np.mean(machine.legs.length))
+    return float(np.mean(robot.inverse_kinematics(pose).q))
+
+
+def _middle(robot: Robot, rng: np.random.Generator) -> Motion:
+    """The home pose, or where there is none the best conditioned of many random poses."""
+    home = robot.description.home
+    if home is not None and np.isfinite(_condition(robot, home)):
+        return home
+    legs, points = robot.machine.legs, robot.description.platform_points[..., 0].T
+    centers = (legs.base if robot.kind == "UPS" else legs.rail_origin)[..., 0].T
+    size = float(_spread(centers) + robot.length_scale)
+    if robot.kind == "PUS":
+        size += float(np.mean(legs.length))
+    shift = rng.uniform(-1, 1, (CANDIDATES, 3)) * size
+    turn = Rotation.from_rotvec(rng.uniform(-TURN, TURN, (CANDIDATES, 3)))
+    poses = Motion(centers.mean(axis=0) - points.mean(axis=0) + shift, turn)
+    condition = _condition(robot, poses)
+    best = int(np.argmin(condition))
+    if not np.isfinite(condition[best]):
+        raise InputError(
+            f"{robot.name}: neither home nor any of {CANDIDATES} random poses is in reach"
+        )
+    return poses[best]
+
+
+def _condition(robot: Robot, poses: Motion) -> Array:
+    """Condition numbers (...), infinite out of reach."""
+    return np.nan_to_num(robot.condition_number(poses, on_error="nan"), nan=np.inf)
+
+
+def _spread(points: Array) -> float:
+    return float(np.sqrt(np.mean(np.sum((points - points.mean(axis=0)) ** 2, axis=1))))

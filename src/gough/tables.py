@@ -1,0 +1,129 @@
+"""CSV tables as files bring them: a header that names columns and units, numbers below it.
+
+Messages name the line, counted as an editor does, and the column.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from gough.errors import FileError
+from gough.motion import Array
+
+LARGEST = 200_000_000
+"""Largest file that is read, bytes."""
+HEADING = re.compile(r"([^\[\]]*?)\s*(?:\[([^\[\]]*)\])?")
+NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.ASCII | re.I)
+
+Where = Callable[[int], str]
+"""Place of a sample in its file, in words."""
+
+
+class Table(NamedTuple):
+    """The text of a table, its header read."""
+
+    units: dict[str, str | None]
+    """By column, in their order; None where the header gives none."""
+    rows: list[str]
+    places: list[int]
+    """Line of each row."""
+
+    def where(self, row: int) -> str:
+        """Line of a row, in words."""
+        return f"line {self.places[row]}"
+
+    def numbers(self, names: Sequence[str]) -> Array:
+        """(rows, names) of finite numbers; the other columns may hold anything."""
+        if not self.rows:
+            raise FileError("no samples below the header")
+        columns = [*self.units]
+        chosen = [columns.index(name) for name in names]
+        for row, line in enumerate(self.rows):
+            if (cells := line.count(",") + 1) != len(columns):
+                raise FileError(f"{self.where(row)} has {cells} cells, the header {len(columns)}")
+        try:
+            table = np.loadtxt(self.rows, delimiter=",", comments=None, ndmin=2, usecols=chosen)
+        except ValueError:
+            for row, line in enumerate(self.rows):
+                cells_of_row = line.split(",")
+                for name, column in zip(names, chosen, strict=True):
+                    cell = cells_of_row[column].strip()
+                    if not NUMBER.fullmatch(cell):
+                        place = f"{self.where(row)}, column {name}"
+                        raise FileError(f"{place}: {shown(cell)} is not a number") from None
+            raise FileError("not a table of numbers") from None
+        bad = np.argwhere(~np.isfinite(table))
+        if bad.size:
+            row, column = (int(i) for i in bad[0])
+            place = f"{self.where(row)}, column {names[column]}"
+            raise FileError(f"{place}: {table[row, column]} is not finite")
+        return table
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file's content, if it is not too large."""
+    try:
+        size = path.stat().st_size
+        if size > LARGEST:
+            raise FileError(f"{size / 1e6:.0f} MB; at most {LARGEST / 1e6:.0f} MB are read")
+        data = path.read_bytes()
+    except OSError as error:
+        raise FileError(str(error.strerror)) from None
+    if not data:
+        raise FileError("the file is empty")
+    return data
+
+
+def read_table(data: bytes) -> Table:
+    """The table in a file's bytes: header and rows, blank lines left out."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileError(f"not a text file (byte {error.start} is not UTF-8)") from None
+    if not text.strip():
+        raise FileError("the file is empty")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    header, *rows = (i for i, line in enumerate(lines) if line.strip())
+    units = _headings(lines[header])
+    return Table(units, [lines[i] for i in rows], [i + 1 for i in rows])
+
+
+def _headings(header: str) -> dict[str, str | None]:
+    """Columns of a header line and their units."""
+    cells = [cell.strip().strip('"').strip() for cell in header.split(",")]
+    if len(cells) == 1 and re.search("[;\t]", header):
+        raise FileError("columns must be separated by commas")
+    if NUMBER.fullmatch(cells[0]):
+        raise FileError(f"the first line must name the columns, and begins with {shown(cells[0])}")
+    units: dict[str, str | None] = {}
+    for cell in cells:
+        found = HEADING.fullmatch(cell)
+        name, unit = found.groups() if found else (cell, None)
+        if name in units:
+            raise FileError(f"column {shown(name)[1:-1]} is there twice")
+        units[name] = unit
+    return units
+
+
+def check_unit(what: str, unit: str | None, expected: str) -> None:
+    """Refuse a unit other than the expected one; none given is fine."""
+    plain = expected if unit is None else str(unit).strip().replace("^", "").replace("²", "2")
+    if plain != expected and not (expected == "" and plain in ("1", "-")):
+        raise FileError(f"{what} has the unit {shown(str(unit))}, needs {expected or 'none'}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint at the known name that is most like this one."""
+    near = difflib.get_close_matches(name[:40].lower(), known, 1, cutoff=0.0)
+    return f"; the nearest known is {near[0]}"
+
+
+def shown(text: str) -> str:
+    """A piece of a file as messages show it: printable and not too long."""
+    return repr(text if len(text) <= 40 else f"{text[:40]}…")
