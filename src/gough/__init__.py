@@ -21,16 +21,7 @@ if TYPE_CHECKING:
     from gough.variants import Variants
 
 __version__ = "0.1.0"
-__all__ = [
-    "Motion",
-    "Robot",
-    "Variants",
-    "catalogue",
-    "errors",
-    "load",
-    "simulate",
-    "trajectories",
-]
+__all__ = ["Motion", "Robot", "Variants", "catalogue", "errors", "load", "simulate", "trajectories"]
 
 _HOMES = {
     "catalogue": "gough.files",

@@ -180,10 +180,6 @@ class Symbol:
         """The larger of two."""
         return self._with("max", other)
 
-    def rint(self) -> Symbol:
-        """The nearest whole number, halves to even; NumPy's rint finds it."""
-        return self._with("rint")
-
     def over_modes(self) -> Symbol:
         """Σ_k of one value a mode."""
         if self.graph.value(self.number) == 0:
@@ -196,6 +192,10 @@ class Symbol:
         if self.graph.operations[self.number] != MATRIX or self.graph.value(values.number) == 0:
             return self * values
         return self.graph._node(COUPLED, (values.number,), self.graph.leaves[self.number])
+
+    def rint(self) -> Symbol:
+        """The nearest whole number, halves to even; NumPy's rint finds it."""
+        return self._with("rint")
 
     def or_one(self) -> Symbol:
         """1 where x = 0, else x: a safe divisor of what is 0 there."""

@@ -226,9 +226,10 @@ class Plant:
         """Power of the wrench on the modes: (φ_o q̇_e)·Rᵀ f + (ψ_o q̇_e)·Rᵀ m, W."""
         power = np.zeros(len(state.position))
         body = self.robot.description.modal
-        names = ("origin_shapes", "origin_rotations")
-        for name, part in zip(names, (wrench[:, :3], wrench[:, 3:]), strict=True):
-            shapes = getattr(body, name, None)
+        if body is None:
+            return power
+        both = (body.origin_shapes, body.origin_rotations)
+        for shapes, part in zip(both, (wrench[:, :3], wrench[:, 3:]), strict=True):
             if shapes is not None:
                 moving = state.elastic_velocity @ shapes.T
                 power += np.einsum("ni,nij,nj->n", part, state.rotation, moving)
@@ -236,10 +237,12 @@ class Plant:
 
     def _damped(self, state: State) -> Array:
         """Power of the modal damping q̇_eᵀ D q̇_e, W."""
-        body, rate = self.robot.description.modal, state.elastic_velocity
-        if body is None:
-            return np.zeros(len(rate))
-        return np.asarray(np.einsum("ni,ij,nj->n", rate, body.damping, rate))
+        if not self.modes:
+            return np.zeros(len(state.position))
+        damping = np.asarray(self.robot.platform.damping)
+        matrix = np.diag(damping) if damping.ndim == 1 else damping
+        rate = state.elastic_velocity
+        return np.asarray(np.einsum("ni,ij,nj->n", rate, matrix, rate))
 
     def _trouble(self, state: State, applied: Array) -> SampleError | None:
         """Why a state has no acceleration; None if it has one after all."""
