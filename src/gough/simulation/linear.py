@@ -9,6 +9,7 @@ gravity, in axes that move with the base; x is then relative to the base. World 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import signal
 
-from gough.errors import InputError, MissingDataError
+from gough.errors import ImpossibleBodyWarning, InputError, MissingDataError
 from gough.motion import Array, Motion
 from gough.vibration import stiffness_matrix
 
@@ -150,8 +151,9 @@ def linear_model(
     size = len(mass)
     zero, one = np.zeros((size, size)), np.eye(size)
     A = np.block([[zero, one], [-np.linalg.solve(mass, stiff), -np.linalg.solve(mass, damp)]])
-    pulls = [robot.edited({"gravity": axis}).bias(still) for axis in np.eye(3).tolist()]
-    pulls = [pull - _unweighted(robot, still) for pull in pulls]
+    with warnings.catch_warnings(action="ignore", category=ImpossibleBodyWarning):
+        pulled = [robot.edited({"gravity": axis}) for axis in np.eye(3).tolist()]
+    pulls = [one.bias(still) - _unweighted(robot, still) for one in pulled]
     pushes = {
         "forces": jacobian.T,
         "wrench": _felt(robot, still),
