@@ -35,6 +35,7 @@ def measure(robot: gough.Robot, rounds: int = 5) -> list[Speed]:
 
     Every step of the single simulation is kept, every tenth of the batch.
     """
+    robot = robot.rigid
     circle = Circle(robot.home.position - np.array([0.02, 0, 0]), 0.02, rpm=60, turns=SECONDS)
     shifts = np.random.default_rng(0).uniform(-1e-3, 1e-3, (BATCH, 3))
     starts = gough.Motion(circle(0.0).position + shifts, robot.home.rotation)

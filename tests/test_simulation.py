@@ -26,7 +26,6 @@ from gough.simulation import (
     paper_loop,
 )
 from gough.simulation.events import NEAR_SINGULAR
-from gough.simulation.plant import Plant
 from gough.trajectories import RestToRest
 from oracles.random_robot import random_robot
 
@@ -317,26 +316,6 @@ def test_energy_audit_closes_with_friction_wrench_and_drives(kind):
     assert np.abs(audit["wrench_work"]).max() > 0.1
     size = np.abs(audit["actuator_work"]).max() + audit["loss"][-1]
     assert np.abs(audit["energy_residual"]).max() < 1e-7 * size
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_way_of_flexible_plants_agrees_on_rigid_ones(kind):
-    robot = robot_of(kind, friction=True, width=0.05)
-    move = path(robot)(np.array([0.1, 0.2, 0.3]))
-    zeros = np.zeros((3, 3))
-    from gough.simulation.plant import State
-
-    state = State(
-        move.position, move.rotation, move.velocity, move.angular_velocity,
-        zeros, np.zeros((3, 0)), np.zeros((3, 0)), np.zeros((3, 0)),
-    )  # fmt: skip
-    plant = Plant(robot, Actuators(force=500.0, speed=0.2), True, None)
-    command = robot.inverse_dynamics(move).forces
-    gibbs = np.full((3, 3), 0.01)
-    wrench = np.array([[10.0, -5, 3, 1, 2, 3]])
-    one, other = (way(state, gibbs, command, wrench) for way in (plant._rigid, plant._flexible))
-    np.testing.assert_allclose(one.rate, other.rate, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(one.applied, other.applied, rtol=1e-12)
 
 
 # --- drives and sensors -----------------------------------------------------------------------

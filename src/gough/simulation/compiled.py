@@ -46,7 +46,7 @@ def possible(scenario: Scenario) -> bool:
         scenario.method == "rk4"
         and controller.program is not None
         and not scenario.plant.modes
-        and not getattr(model, "modes", 0)
+        and not model.modes
         and not isinstance(robot.executor, NumPyExecutor)
         and not isinstance(model.executor, NumPyExecutor)
     )

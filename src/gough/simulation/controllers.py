@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.dynamics import RIGID_FIELDS, State
+from gough.dynamics import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.engine.execute import Function
 from gough.errors import InputError
 from gough.motion import Array, Motion
@@ -94,7 +94,11 @@ class Controller(ABC):
             **goals,
         }
         model = self.robot(plant)
-        wanted = (*RIGID_FIELDS, *law_inputs(self.program))
+        wanted: tuple[str, ...] = (*RIGID_FIELDS, *law_inputs(self.program))
+        if model.modes:
+            elastic = (measured.elastic, measured.elastic_velocity, np.zeros((1, model.modes)))
+            known |= dict(zip(ELASTIC_FIELDS, elastic, strict=True))
+            wanted = (*wanted, *ELASTIC_FIELDS)
         fields = {name: known[name] for name in wanted}
         return model.executor(self.program, rows, fields)["command"]
 
@@ -234,28 +238,6 @@ class ComputedTorque(Controller):
         w, ratio = (_gain(name, getattr(self, name), count) for name in ("frequency", "ratio"))
         return {"stiffness": w * w, "damping": 2 * ratio * w}
 
-    def command(self, plant: Robot, measured: Measured, goals: dict[str, Array]) -> Array:
-        """As of every law; a flexible model has its own inverse dynamics."""
-        model = self.robot(plant)
-        if not getattr(model, "modes", 0):
-            return super().command(plant, measured, goals)
-        if self.space == "legs":
-            raise InputError("computed torque on the legs needs a rigid model")
-        given = {name: goals[name] for name in goals if name.startswith("goal_")}
-        motion = measured.motion
-        values = [getattr(motion, name) for name in RIGID_FIELDS[:4]]
-        values += [goals["acceleration"], goals["angular_acceleration"]]
-        state = State(*(np.expand_dims(_last(value, len(measured.q)), -2) for value in values))
-        wanted = programs.wanted_acceleration(
-            state,
-            **{name: _last(value, len(measured.q)) for name, value in given.items()},
-            stiffness=goals["stiffness"].T,
-            damping=goals["damping"].T,
-        ).T
-        moved = motion.replace(acceleration=wanted[:, :3], angular_acceleration=wanted[:, 3:])
-        forces = model.inverse_dynamics(moved, friction=False, on_error="nan").forces
-        return np.asarray(forces + goals["feedforward"])
-
 
 def paper_loop(model: Robot | None = None) -> ComputedTorque:
     """The loop of Long, Khalil & Martinet 2014, Fig. 3: no gains at all.
@@ -302,11 +284,6 @@ def controller_of(given: Any) -> Controller:
     if callable(given):
         return FunctionController(given)
     raise InputError(f"controller is a {type(given).__name__}, must be a controller or a function")
-
-
-def _last(value: Array, rows: int) -> Array:
-    """Rows on the last axis."""
-    return np.moveaxis(np.broadcast_to(value, (rows, *value.shape[1:])), 0, -1)
 
 
 def _array(name: str, value: Any) -> Array:

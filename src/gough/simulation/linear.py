@@ -1,6 +1,6 @@
 """Small motions about an equilibrium: forces at rest, modes, frequency responses, transmissibility.
 
-    ẋ = A x + B_Γ δΓ + B_w δw + B_a a,    x = (δp, δθ, δv, δω)
+    ẋ = A x + B_Γ δΓ + B_w δw + B_a a,    x = (δp, δθ, δv, δω); flexible (δp, δθ, δq_e, δv, δω, δq̇_e)
 
 of the robot at rest in a pose under holding forces, with legs that may have a stiffness and a damping
 (drives that hold their position: δΓ = −K δq − D δq̇). The base's acceleration a (3,) acts as −a added to
@@ -9,6 +9,7 @@ gravity, in axes that move with the base; x is then relative to the base. World 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,8 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import signal
 
-from gough.errors import InputError, MissingDataError
+from gough.errors import ImpossibleBodyWarning, InputError, MissingDataError
 from gough.motion import Array, Motion
+from gough.vibration import stiffness_matrix
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -35,7 +37,7 @@ class Modes(NamedTuple):
     poles: Array
     """λ, 1/s."""
     shapes: Array
-    """(6, modes): (δp, δθ) of each, the largest entry 1."""
+    """(6 + N, modes): (δp, δθ, δq_e) of each, the largest entry 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +45,9 @@ class LinearModel:
     """The robot near an equilibrium; see the module."""
 
     A: Array
-    """(12, 12)."""
+    """(12 + 2 N, 12 + 2 N)."""
     inputs: dict[str, Array]
-    """B by input: "forces" (12, legs), "wrench" (12, 6), "base" (12, 3)."""
+    """B by input: "forces" (…, legs), "wrench" (…, 6), "base" (…, 3)."""
     forces: Array
     """Γ that holds the pose, (legs,), N."""
 
@@ -139,23 +141,52 @@ def linear_model(
             raise InputError(f"linear_model: {name} must be () or ({legs},), not negative")
         gains.append(np.broadcast_to(array, legs))
     forces = robot.inverse_dynamics(still, wrench, friction=False).forces
-    found = robot.linearize(still, forces, wrench, friction=False)
-    half = len(found.A) // 2
-    jacobian = robot.jacobian(still)
-    A = found.A.copy()
-    A[:, :half] -= found.B @ (gains[0][:, np.newaxis] * jacobian)
-    A[:, half:] -= found.B @ (gains[1][:, np.newaxis] * jacobian)
-    mass = robot.mass_matrix(still)
-    pulls = [robot.edited({"gravity": axis}).bias(still) for axis in np.eye(3).tolist()]
-    inputs = {"forces": found.B}
-    for name, push in (("wrench", np.eye(half, 6)), ("base", np.stack(pulls, axis=1))):
-        inputs[name] = np.concatenate([np.zeros_like(push), np.linalg.solve(mass, push)])
+    mass, jacobian = robot.mass_matrix(still), robot.jacobian(still)
+    stiff = stiffness_matrix(robot, still, forces)
+    stiff = stiff + jacobian.T @ (gains[0][:, np.newaxis] * jacobian)
+    damp = jacobian.T @ (gains[1][:, np.newaxis] * jacobian)
+    body = robot.description.modal
+    if body is not None:
+        damp[6:, 6:] += body.damping
+    size = len(mass)
+    zero, one = np.zeros((size, size)), np.eye(size)
+    A = np.block([[zero, one], [-np.linalg.solve(mass, stiff), -np.linalg.solve(mass, damp)]])
+    with warnings.catch_warnings(action="ignore", category=ImpossibleBodyWarning):
+        pulled = [robot.edited({"gravity": axis}) for axis in np.eye(3).tolist()]
+    pulls = [one.bias(still) - _unweighted(robot, still) for one in pulled]
+    pushes = {
+        "forces": jacobian.T,
+        "wrench": _felt(robot, still),
+        "base": np.stack(pulls, axis=1),
+    }
+    inputs = {
+        name: np.concatenate([np.zeros_like(push), np.linalg.solve(mass, push)])
+        for name, push in pushes.items()
+    }
     return LinearModel(A, inputs, forces)
+
+
+def _unweighted(robot: Robot, still: Motion) -> Array:
+    """b at rest without weight: the platform's elastic forces alone, 0 of a rigid one."""
+    body = robot.description.modal
+    elastic = np.zeros(0) if body is None else body.stiffness @ still.elastic
+    return np.concatenate([np.zeros(6), elastic])
+
+
+def _felt(robot: Robot, still: Motion) -> Array:
+    """(6 + N, 6): what a wrench does on the velocity coordinates, modes included."""
+    felt = np.eye(6 + robot.modes, 6)
+    body = robot.description.modal
+    for k, name in enumerate(("origin_shapes", "origin_rotations")):
+        shapes = getattr(body, name, None)
+        if shapes is not None:
+            felt[6:, 3 * k : 3 * k + 3] = shapes.T @ still.rotation.T
+    return felt
 
 
 def _resting(robot: Robot, pose: Motion | None) -> Motion:
     """The pose at rest, deflected if it is flexible and has no elastic coordinates of its own."""
     still = robot.home if pose is None else pose
-    if still.modes:
-        return Motion(still.position, still.rotation, elastic=still.elastic)
-    return robot.static_deflection(still)
+    if robot.modes and not still.modes:
+        return robot.static_deflection(still)
+    return Motion(still.position, still.rotation, elastic=still.elastic)

@@ -196,6 +196,14 @@ class _Whole:
             raise InputError(
                 f"the controller's model has {own.leg_count} legs, the plant {robot.leg_count}"
             )
+        model = self.controller.robot(robot)
+        if model.modes and model.modes != robot.modes:
+            raise InputError(
+                f"the controller's model has {model.modes} modes, the plant {robot.modes}; a model "
+                "that bends is told the plant's elastic coordinates"
+            )
+        if model.modes and getattr(self.controller, "space", "") == "legs":
+            raise InputError("computed torque on the legs needs a rigid model: robot.rigid")
         actuators.limits(robot.leg_count)
         self.controller.gains(robot)
         given = self.wrench

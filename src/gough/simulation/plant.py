@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gough.dynamics import scale
+from gough.dynamics import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.engine.execute import with_friction
 from gough.errors import ConvergenceError, Failure, SampleError
 from gough.friction import WORST_RESIDUAL
 from gough.motion import Array, Motion
 from gough.simulation import programs
-from gough.simulation.actuators import UNLIMITED, Actuators, at_speed, within
-from gough.simulation.attitude import gibbs_rate, turned_rows
-from gough.simulation.sensors import Reading, Sensors, reading, rounded
+from gough.simulation.actuators import UNLIMITED, Actuators, within
+from gough.simulation.attitude import turned_rows
+from gough.simulation.sensors import Reading, Sensors
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -135,9 +135,8 @@ class Plant:
 
     def rates(self, time: float, state: State, gibbs: Array, command: Array) -> Rates:
         """dy/dt and the applied forces under a command (rows, legs)."""
-        compute = self._flexible if self.modes else self._rigid
         wrench = None if self.wrench is None else self.wrench(np.array([time]))[0]
-        return compute(state, gibbs, command, wrench)
+        return self._rates(state, gibbs, command, wrench)
 
     @cached_property
     def constants(self) -> dict[str, Array]:
@@ -152,9 +151,9 @@ class Plant:
             constants["lag"] = np.full((1, 1), self.actuators.lag)
         return constants
 
-    def _rigid(self, state: State, gibbs: Array, command: Array, wrench: Array | None) -> Rates:
+    def _rates(self, state: State, gibbs: Array, command: Array, wrench: Array | None) -> Rates:
         rows = len(state.position)
-        fields = _fields(state) | {"gibbs": gibbs, "command": command} | self.constants
+        fields = self.fields(state) | {"gibbs": gibbs, "command": command} | self.constants
         if wrench is not None:
             fields["wrench"] = wrench
         if self.actuators.lag:
@@ -177,50 +176,15 @@ class Plant:
                 reason = f"friction finds no loads that agree with it: residual {residual[row]:.2g}"
                 failure = Failure((), None, f"{reason}, limit {WORST_RESIDUAL:g}")
                 troubles.setdefault(int(row), ConvergenceError([failure]))
-        return _rates(found["rate"], found["applied"], troubles)
-
-    def _flexible(self, state: State, gibbs: Array, command: Array, wrench: Array | None) -> Rates:
-        """The same through the robot's own methods, for platforms with any number of modes.
-
-        Friction power: what goes in less ξᵀ (M ξ̇ + b), which holds no friction.
-        """
-        robot, motion = self.robot, state.motion
-        wrench = np.zeros((1, 6)) if wrench is None else wrench
-        legs = robot.inverse_kinematics(motion, on_error="nan")
-        force, speed = self.limits
-        wanted = within(command, force)
-        lag = self.actuators.lag
-        applied = at_speed(state.drive if lag else wanted, legs.qd, speed)
-        found = robot.direct_dynamics(motion, applied, wrench, self.friction, on_error="nan")
-        troubles: dict[int, SampleError] = {}
-        for row in np.flatnonzero(np.isnan(found.linear).any(axis=1)):
-            trouble = self._trouble(state[row : row + 1], applied[row])
-            if trouble is not None:
-                troubles[int(row)] = trouble
-        twist = np.concatenate(
-            [state.velocity, state.angular_velocity, state.elastic_velocity], axis=1
-        )
-        change = np.concatenate([found.linear, found.angular, found.elastic], axis=1)
-        pushing = np.sum(applied * legs.qd, axis=1)
-        pushed = np.sum(wrench * twist[:, :6], axis=1) + self._modal_power(state, wrench)
-        lost = self._damped(state)
-        if self.rubs:
-            mass, bias = (
-                model(motion, on_error="nan") for model in (robot.mass_matrix, robot.bias)
-            )
-            stored = np.einsum("ni,nij,nj->n", twist, mass, change) + np.sum(twist * bias, axis=1)
-            lost = lost + pushing + pushed - stored
-        parts = [
-            state.velocity,
-            gibbs_rate(gibbs.T, state.angular_velocity.T).T,
-            found.linear,
-            found.angular,
-            np.stack([pushing, pushed, lost], axis=1),
-            (wanted - state.drive) / lag if lag else state.drive,
-            state.elastic_velocity,
-            found.elastic,
-        ]
-        return _rates(np.concatenate(parts, axis=1), applied, troubles)
+        rate = found["rate"]
+        if self.modes:
+            rate[:, RIGID - 1] += self._damped(state)
+            if wrench is not None:
+                rate[:, RIGID - 2] += self._modal_power(state, wrench)
+            rate = np.concatenate([rate, state.elastic_velocity, found["elastic"]], axis=1)
+        if troubles:
+            rate[list(troubles)] = np.nan
+        return Rates(rate, found["applied"], troubles)
 
     def _modal_power(self, state: State, wrench: Array) -> Array:
         """Power of the wrench on the modes: (φ_o q̇_e)·Rᵀ f + (ψ_o q̇_e)·Rᵀ m, W."""
@@ -237,12 +201,10 @@ class Plant:
 
     def _damped(self, state: State) -> Array:
         """Power of the modal damping q̇_eᵀ D q̇_e, W."""
-        if not self.modes:
-            return np.zeros(len(state.position))
-        damping = np.asarray(self.robot.platform.damping)
-        matrix = np.diag(damping) if damping.ndim == 1 else damping
-        rate = state.elastic_velocity
-        return np.asarray(np.einsum("ni,ij,nj->n", rate, matrix, rate))
+        body, rate = self.robot.description.modal, state.elastic_velocity
+        if body is None:
+            return np.zeros(len(rate))
+        return np.asarray(np.einsum("ni,ij,nj->n", rate, body.damping, rate))
 
     def _trouble(self, state: State, applied: Array) -> SampleError | None:
         """Why a state has no acceleration; None if it has one after all."""
@@ -254,34 +216,24 @@ class Plant:
 
     def watch(self, state: State) -> Watched:
         """q, q̇ and the signed conditioning of J."""
-        if not self.modes:
-            found = self.robot.executor(programs.watch, len(state.position), _fields(state))
-            return Watched(found["q"], found["qd"], found["conditioning"])
-        legs = self.robot.inverse_kinematics(state.motion, on_error="nan")
-        jacobian = self._jacobian(state)
-        return Watched(legs.q, legs.qd, programs.conditioning(jacobian, scale(self.robot.machine)))
-
-    def _jacobian(self, state: State) -> Array:
-        """J of the rigid motion, component axes first: (legs, 6, rows)."""
-        rows = self.robot.jacobian(state.motion, on_error="nan")[..., :6]
-        return np.moveaxis(rows, 0, -1)
+        found = self.robot.executor(programs.watch, len(state.position), self.fields(state))
+        return Watched(found["q"], found["qd"], found["conditioning"])
 
     def sense(self, state: State, sensors: Sensors, noise: Array) -> Reading:
         """What the sensors say, rows first; noise (rows, 2, legs)."""
         if sensors.exact:
             seen = self.watch(state)
             return Reading(seen.q, seen.qd, *_platform(state))
-        steps = sensors.steps
-        if not self.modes:
-            fields = _fields(state) | {"noise": noise, "steps": steps[np.newaxis]}
-            return Reading(**self.robot.executor(programs.sense, len(state.position), fields))
-        seen = self.watch(state)
-        q = rounded(seen.q + noise[:, 0], steps[0], steps[1])
-        qd = rounded(seen.qd + noise[:, 1], steps[2], steps[3])
-        parts = (seen.q, seen.qd, *_platform(state))
-        true = Reading(*(np.moveaxis(value, 0, -1) for value in parts))
-        found = reading(true, q.T, qd.T, self._jacobian(state), scale(self.robot.machine))
-        return Reading(*(np.moveaxis(value, -1, 0) for value in found))
+        fields = self.fields(state) | {"noise": noise, "steps": sensors.steps[np.newaxis]}
+        return Reading(**self.robot.executor(programs.sense, len(state.position), fields))
+
+    def fields(self, state: State) -> dict[str, Array]:
+        """The state's part of a program's inputs."""
+        fields = dict(zip(RIGID_FIELDS, (*_platform(state), NOTHING, NOTHING), strict=True))
+        if self.modes:
+            elastic = (state.elastic, state.elastic_velocity, np.zeros((1, self.modes)))
+            fields |= dict(zip(ELASTIC_FIELDS, elastic, strict=True))
+        return fields
 
 
 def at_rest_drives(state: State, command: Array, actuators: Actuators) -> State:
@@ -294,16 +246,3 @@ def at_rest_drives(state: State, command: Array, actuators: Actuators) -> State:
 
 def _platform(state: State) -> tuple[Array, Array, Array, Array]:
     return state.position, state.rotation, state.velocity, state.angular_velocity
-
-
-def _fields(state: State) -> dict[str, Array]:
-    """The state's part of a program's inputs."""
-    names = ("position", "rotation", "velocity", "angular_velocity")
-    fields = dict(zip(names, _platform(state), strict=True))
-    return fields | {"acceleration": NOTHING, "angular_acceleration": NOTHING}
-
-
-def _rates(rate: Array, applied: Array, troubles: dict[int, SampleError]) -> Rates:
-    if troubles:
-        rate[list(troubles)] = np.nan
-    return Rates(rate, applied, troubles)

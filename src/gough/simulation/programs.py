@@ -2,7 +2,7 @@
 
 Pure functions of a robot's numbers, a state and further inputs, samples on the last axis, as in
 `gough.programs`: they run on NumPy batches and, compiled, one after the other in the engine's loop.
-Rigid platforms. World axes, SI units.
+Platforms are rigid or bend, but for `stage` to `worst_residual`. World axes, SI units.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from functools import reduce
 
 import numpy as np
 
-from gough import dynamics, programs
+from gough import dynamics, elastic, programs
 from gough.dynamics import Machine, State
 from gough.friction import Loads
+from gough.legs.leg import LegKinematics
 from gough.linear import factor, least_squares
 from gough.platforms import rigid
 from gough.programs import Outputs
@@ -32,7 +33,7 @@ def watch(machine: Machine, state: State) -> Outputs:
     `conditioning` is min |R_kk|/max |R_kk| of J = Q R, signed as det J: it passes through zero where
     a robot of six legs is singular.
     """
-    tips, legs = dynamics.coasting(machine, state)
+    tips, legs = _coasting(machine, state)
     rows = np.moveaxis(rigid.jacobian_rows(tips, legs.w), 0, 1)
     nearness = conditioning(rows, dynamics.scale(machine))
     return {"q": legs.q, "qd": legs.qd, "conditioning": nearness}
@@ -49,7 +50,7 @@ def conditioning(jacobian: Components, scale: Components) -> Components:
 
 def sense(machine: Machine, state: State, noise: Components, steps: Components) -> Outputs:
     """Readings of sensors; noise (2, legs) in m and m/s, `Sensors.steps` (4,)."""
-    tips, legs = dynamics.coasting(machine, state)
+    tips, legs = _coasting(machine, state)
     q = rounded(legs.q + noise[0], steps[0], steps[1])
     qd = rounded(legs.qd + noise[1], steps[2], steps[3])
     true = Reading(legs.q, legs.qd, *(value[..., 0, :] for value in state[:4]))
@@ -72,9 +73,10 @@ def rates(
     """Time derivatives of a simulation's state: (v, ġ, v̇, ω̇, works, drive forces).
 
     `drive` (legs,) are the lagging drives' forces; without, drives follow the command at once.
-    The works' are Σ Γ q̇, wrench·ξ and the friction power −(f_s q̇ + m_u·ω_l + m_p·(ω_l − ω)).
+    The works' are Σ Γ q̇, wrench·(v, ω) and the friction power −(f_s q̇ + m_u·ω_l + m_p·(ω_l − ω)).
+    Of a platform that bends `elastic` is q̈_e, which is no part of the rates.
     """
-    _, legs = dynamics.coasting(machine, state)
+    tips, legs = _coasting(machine, state)
     wanted = command if force_limit is None else within(command, force_limit)
     applied = wanted if drive is None else drive
     if speed_limit is not None:
@@ -89,15 +91,16 @@ def rates(
     ]
     if loads is not None:
         feel = Loads(loads[0], loads[1], loads[2])
-        rubbing = dynamics.rubbing_under(machine, state.angular_velocity, legs, feel)
-        relative = legs.link_angular_velocity - state.angular_velocity
+        rubbing = dynamics.rubbing_under(machine, tips.angular_velocity, legs, feel)
+        relative = legs.link_angular_velocity - tips.angular_velocity
         lost = rubbing.slider * legs.qd + dot(rubbing.universal, legs.link_angular_velocity)
         works[2] = -(lost + dot(rubbing.spherical, relative)).sum(axis=0)
     parts = [velocity, gibbs_rate(gibbs, omega), found["linear"], found["angular"], np.stack(works)]
     if drive is not None:
         parts.append((wanted - drive) / lag)
     outputs = {"rate": np.concatenate(parts), "applied": applied, "margin": found["margin"]}
-    return outputs | {name: found[name] for name in ("caused", "vectors") if name in found}
+    others = ("caused", "vectors", "elastic")
+    return outputs | {name: found[name] for name in others if name in found}
 
 
 def stage(
@@ -238,7 +241,9 @@ def leg_law_with_gravity(
     still = state._replace(
         velocity=zero, angular_velocity=zero, acceleration=zero, angular_acceleration=zero
     )
-    held = dynamics.inverse(machine, still, 0 * _six(state)).forces
+    if machine.flexible is not None:
+        still = still._replace(elastic_velocity=0 * state.elastic_velocity)
+    held = _inverse(machine, still)
     law = leg_law(machine, state, q, qd, goal_q, goal_qd, stiffness, damping, feedforward)
     return {"command": law["command"] + held}
 
@@ -267,8 +272,7 @@ def platform_law(
         stiffness,
         damping,
     )
-    forces = dynamics.inverse(machine, _accelerated(state, wanted), 0 * _six(state)).forces
-    return {"command": forces + feedforward}
+    return {"command": _inverse(machine, _accelerated(state, wanted)) + feedforward}
 
 
 def wanted_acceleration(
@@ -314,8 +318,22 @@ def leg_acceleration_law(
     rows = np.moveaxis(rigid.jacobian_rows(tips, legs.w), 0, 1)
     wanted = goal_qdd + damping * (goal_qd - qd) + stiffness * (goal_q - q)
     twist_rate = least_squares(factor(rows, dynamics.scale(machine)), wanted - legs.qdd)
-    moved = _accelerated(state, twist_rate)
-    return {"command": dynamics.inverse(machine, moved, 0 * _six(state)).forces + feedforward}
+    return {"command": _inverse(machine, _accelerated(state, twist_rate)) + feedforward}
+
+
+def _coasting(machine: Machine, state: State) -> tuple[rigid.Tips, LegKinematics]:
+    """Tips, and legs as if the tips were not accelerated."""
+    if machine.flexible is None:
+        return dynamics.coasting(machine, state)
+    tips, _ = elastic.place(machine, state)
+    return tips, elastic.legs_at(machine, tips, 0 * tips.velocity)
+
+
+def _inverse(machine: Machine, state: State) -> Components:
+    """Γ for the state's acceleration, (legs, samples), without friction or wrench."""
+    equations = dynamics if machine.flexible is None else elastic
+    forces: Components = equations.inverse(machine, state, 0 * _six(state)).forces
+    return forces
 
 
 def _accelerated(state: State, rate: Components) -> State:
