@@ -7,9 +7,9 @@ between legs' equations, diagonal from the residuals of ordinary least squares (
     instrumental          X = (Zᵀ R⁻¹ W)⁻¹ Zᵀ R⁻¹ Γ,  Z the regressor of a simulated, noise-free robot
     covariance            P S Pᵀ,  P = (Zᵀ R⁻¹ W)⁻¹,  S = Zᵀ R⁻¹ C R⁻¹ Z
 
-C is the covariance of the residuals as they are: filtered and decimated, so each leg's neighbours in
-time are correlated (C: each leg's autocovariance, tapered). Taking them as independent would
-give standard deviations that are too small. Gautier 1997; Janot, Vandanjon & Gautier 2014 (instruments).
+C is the covariance of the noise as the residuals show it: filtered and decimated, so that each leg's
+neighbours in time are correlated. Taking them as independent, or the residuals for the noise, would give
+standard deviations that are too small. Gautier 1997; Janot, Vandanjon & Gautier 2014 (instruments).
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ TOUCHED = 1e-6
 """Share of an unseen combination that makes a parameter unseen."""
 MEMORY = 5.0
 """Reach of the residuals' autocovariance, in periods of the cut-off."""
+PASSES = 6
+"""Of making the noise agree with the residuals it leaves."""
 GOOD, ROUGH = 0.05, 0.30
 """Relative standard deviations up to which a parameter counts as identified, as roughly so."""
 
@@ -176,9 +178,7 @@ def solve(
     Z = None if instruments is None else instruments * scale
     step, noise, directions, values = _estimate(W * scale, excess, weights, Z, independent)
     lags = int(np.ceil(MEMORY * measured_rate(measured) / (PARALLEL * measured.cutoff)))
-    covariance = _covariance(
-        W * scale, excess - (W * scale) @ step, weights, Z, directions, lags, independent
-    )
+    covariance = _covariance(W * scale, excess - (W * scale) @ step, weights, Z, directions, lags)
     seen = directions @ directions.T
     unseen = (1 - np.diag(seen) > TOUCHED) | ~shown
     deviations = np.where(unseen, np.inf, scale * np.sqrt(np.diag(covariance)))
@@ -250,31 +250,50 @@ def _estimate(
 
 
 def _covariance(
-    W: Array,
-    residual: Array,
-    weights: Array,
-    Z: Array | None,
-    directions: Array,
-    lags: int,
-    independent: float,
+    W: Array, residual: Array, weights: Array, Z: Array | None, directions: Array, lags: int
 ) -> Array:
-    """P S Pᵀ of the module's text, in the combinations seen.
+    """P S Pᵀ of the module's text, in the combinations seen."""
+    seen = W * weights[:, np.newaxis] @ directions
+    left = seen if Z is None else Z * weights[:, np.newaxis] @ directions
+    kernels = _noise(seen, residual * weights, min(lags, len(W) // 4))
+    middle = sum(left[:, i].T @ _correlated(left[:, i], one) for i, one in enumerate(kernels))
+    inverse = np.linalg.inv(np.einsum("nli,nlj->ij", left, seen))
+    return np.asarray(directions @ (inverse @ middle @ inverse.T) @ directions.T)
 
-    The autocovariance of each leg's residuals is tapered by Parzen's window, which keeps C positive.
+
+def _noise(seen: Array, residual: Array, lags: int) -> Array:
+    """Autocovariance (legs, lags + 1) of each leg's noise from residuals (n, legs), tapered.
+
+    The fit takes noise away where the regressor moves, most at low frequencies: residuals are (1 − H) e
+    with H = U Uᵀ, U an orthonormal basis of the columns, so their covariance is C − H C − C H + H C H.
+    What that lacks, averaged along each lag, is given back to them until C agrees with itself. Parzen's
+    window keeps C positive.
     """
-    count, freedom = len(W), 1 - directions.shape[1] / independent
-    lags = min(lags, count // 4)
+    legs = residual.shape[1]
     x = np.arange(lags + 1) / (lags + 1)
     taper = np.where(x < 0.5, 1 - 6 * x**2 + 6 * x**3, 2 * (1 - x) ** 3)
-    Z = W if Z is None else Z
-    middle = np.zeros((directions.shape[1],) * 2)
-    cross = np.zeros_like(middle)
-    for leg, weight in enumerate(weights):
-        e = residual[:, leg]
-        auto = np.array([e[: count - k] @ e[k:] for k in range(lags + 1)]) / (count * freedom)
-        kernel = np.concatenate([(auto * taper)[:0:-1], auto * taper])[:, np.newaxis]
-        left, right = Z[:, leg] @ directions * weight, W[:, leg] @ directions * weight
-        middle += left.T @ oaconvolve(left, kernel * weight**2, mode="same", axes=0)
-        cross += left.T @ right
-    inverse = np.linalg.inv(cross)
-    return np.asarray(directions @ (inverse @ middle @ inverse.T) @ directions.T)
+    rows = seen.reshape(-1, seen.shape[-1])
+    U = np.linalg.qr(rows)[0].reshape(seen.shape)
+    left = np.array([_lagged(one, one, lags) for one in residual.T[..., np.newaxis]])
+    auto = left
+    for _ in range(PASSES):
+        turned = np.stack([_correlated(U[:, i], auto[i] * taper) for i in range(legs)], axis=1)
+        core = np.einsum("nli,nlj->ij", U, turned)
+        lost = 2 * turned - U @ core
+        auto = left + np.array([_lagged(U[:, i], lost[:, i], lags) for i in range(legs)])
+    return np.asarray(auto * taper)
+
+
+def _lagged(a: Array, b: Array, lags: int) -> Array:
+    """Σ_t a(t)·b(t + k)/n for lags k = 0 … of (n, columns), a and b taking turns."""
+    count = len(a)
+    both = [
+        np.vdot(a[: count - k], b[k:]) + np.vdot(b[: count - k], a[k:]) for k in range(lags + 1)
+    ]
+    return np.array(both) / (2 * count)
+
+
+def _correlated(columns: Array, auto: Array) -> Array:
+    """C X of columns X (n, k): C the Toeplitz matrix of an autocovariance."""
+    kernel = np.concatenate([auto[:0:-1], auto])[:, np.newaxis]
+    return np.asarray(oaconvolve(columns, kernel, mode="same", axes=0))
