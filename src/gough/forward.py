@@ -189,7 +189,7 @@ def _grip(robot: Robot, direction: Array) -> Array | float:
 @np.errstate(all="ignore")
 def _newton(robot: Robot, q: Array, position: Array, rotation: Array) -> Solution:
     points = robot.description.platform_points[..., 0].T
-    anchor, length = _rods(robot, q)
+    anchor, length = rods(robot, q)
     scale = robot.length_scale
     samples = len(q)
     position, rotation = position.copy(), rotation.copy()
@@ -256,7 +256,7 @@ def _shrink(step: Array, scale: float) -> Array:
     return np.asarray(LARGEST_TURN / np.maximum(np.maximum(turn, shift), LARGEST_TURN))
 
 
-def _rods(robot: Robot, q: Array) -> tuple[Array, Array]:
+def rods(robot: Robot, q: Array) -> tuple[Array, Array]:
     """Fixed ends (samples, legs, 3) and lengths (samples, legs) of the legs as rods."""
     legs = robot.description.legs
     if isinstance(legs, UPS):
@@ -280,7 +280,7 @@ def _refuse_other_branch(
     legs = robot.description.legs
     if not isinstance(legs, PUS):
         return
-    anchor, _ = _rods(robot, q)
+    anchor, _ = rods(robot, q)
     points = robot.description.platform_points[..., 0].T
     tip = position[:, np.newaxis] + np.einsum("sij,lj->sli", rotation, points)
     lean = np.einsum("sli,li->sl", tip - anchor, legs.rail_direction[..., 0].T)
