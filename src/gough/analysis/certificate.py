@@ -1,4 +1,4 @@
-"""Proof that a regular solution lies near an approximate one: Krawczyk's interval test, rounding included.
+"""Proof that a regular solution lies near an approximate one: Krawczyk's interval test.
 
 In the affine patch v·z = 1 the seven quadrics are a square system F(z) = 0 with F' linear in z. For the
 ball X = {‖z − z₀‖_∞ ≤ r} of complex vectors and any matrix Y, Krawczyk's operator
@@ -7,7 +7,7 @@ ball X = {‖z − z₀‖_∞ ≤ r} of complex vectors and any matrix Y, Krawc
 
 maps X into its interior, and X holds exactly one solution, if β + (η + κ r) r < r and η + κ r < 1 with
 
-    β ≥ ‖Y F(z₀)‖,   η ≥ ‖1 − Y F'(z₀)‖,   κ ≥ ‖Y‖-weighted Lipschitz bound: max_i Σ_j |Y_ij| Σ_kl 2|Q_j,kl|
+    β ≥ ‖Y F(z₀)‖_∞,   η ≥ ‖1 − Y F'(z₀)‖_∞,   κ ≥ max_i Σ_j |Y_ij| Σ_kl 2 |Q_j,kl|
 
 (Krawczyk 1969; Rump 1983). Each bound is computed in floating point and widened by what its roundings
 can amount to at most, the roundings of the quadrics' own coefficients included. If z₀ and v are
@@ -88,11 +88,11 @@ def certify(quadrics: Array, uncertainty: Array, z: Array) -> Certificate:
 
 
 def _largest(values: Array) -> Array:
-    return np.asarray(np.max(values.reshape(len(values), -1), axis=1, initial=0.0))
+    return np.asarray(np.max(values, axis=tuple(range(1, values.ndim)), initial=0.0))
 
 
 def apart(z: Array, radius: Array) -> Array:
-    """Whether proven solutions near unit vectors z (n, 8) are all different points, (n,).
+    """Whether each proven solution near unit vectors z (n, 8) differs from all other proven ones, (n,).
 
     The solution is within angle asin(√8 r) of z; two are different if the angle between their centres is
     larger than both together (Fubini and Study's metric), with as much again for rounding.
@@ -101,8 +101,8 @@ def apart(z: Array, radius: Array) -> Array:
     good = np.ones(len(z), dtype=bool)
     for i, one in enumerate(z):
         gap = np.linalg.norm(z - np.outer(z @ one.conj(), one), axis=1)
-        gap[i] = np.inf
-        good[i] = bool(np.all(gap > 4 * (spread + spread[i]) + SUM_ERROR))
+        others = np.isfinite(radius) & (np.arange(len(z)) != i)
+        good[i] = bool(np.all(gap[others] > 4 * (spread[others] + spread[i]) + SUM_ERROR))
     return good
 
 

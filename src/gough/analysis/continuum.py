@@ -1,8 +1,8 @@
-"""Whether a singular solution is an isolated point or one of a continuum: a platform that moves by itself.
+"""Whether a singular solution is isolated or one of a continuum: a platform that moves by itself.
 
-At a singular end of a path step along the null direction and return to the solutions by Gauss and
-Newton with that direction left out. On a curve of solutions this lands on another solution, where the
-Jacobian is singular again; from an isolated multiple point it lands on none.
+From a singular end of a path step along directions that the Jacobian does not see, and return by damped
+Newton. If solutions go on there, this lands on another one, where the Jacobian is singular again;
+near an isolated multiple point it creeps back to where it came from.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from gough.motion import Array
 STEP = 0.03
 """Length of the trial step, of z of unit length."""
 RANK = 1e-5
-"""Singular value, relative to the largest, below which a direction is left out."""
+"""Singular value, relative to the largest, below which a direction counts as unseen."""
 ON_IT = 1e-11
 """Largest residual of a solution."""
-ITERATIONS = 12
+DIRECTIONS = 3
+"""Trial steps; more than one, as not every unseen direction need lead on."""
 STARTS = 600
 DAMPED_ITERATIONS = 60
 EXAMPLES = 20
@@ -30,15 +31,18 @@ EXAMPLES = 20
 
 def is_continuum(quadrics: Array, z: Array) -> bool:
     """Whether solutions of the quadrics go on from the singular one near z (8,)."""
-    for turn in (1, -1):
-        here, values = _return(quadrics, z)
-        if values[-1] > RANK * values[0]:
-            return False
-        _, _, right = np.linalg.svd(_jacobian(quadrics, here))
-        moved, after = _return(quadrics, here + turn * STEP * right[-1].conj())
+    rng = np.random.default_rng(0)
+    here = _damped_newton(quadrics, z)
+    _, values, right = np.linalg.svd(_jacobian(quadrics, here))
+    unseen = right[values < RANK * values[0]].conj()
+    for _ in range(DIRECTIONS if len(unseen) else 0):
+        # real weights: from a real solution all trials are real
+        step = rng.normal(size=len(unseen)) @ unseen
+        moved = _damped_newton(quadrics, here + STEP * step / np.linalg.norm(step))
         residual = np.abs(np.einsum("i,eij,j->e", moved, quadrics, moved)).max()
+        after = np.linalg.svd(_jacobian(quadrics, moved), compute_uv=False)
         gap = np.linalg.norm(moved - (here.conj() @ moved) * here)
-        if residual < ON_IT and gap > STEP / 2 and after[-1] < RANK * after[0]:
+        if residual < ON_IT and gap > STEP / 4 and after[-1] < RANK * after[0]:
             return True
     return False
 
@@ -47,15 +51,20 @@ def _jacobian(quadrics: Array, z: Array) -> Array:
     return np.concatenate([2 * np.einsum("eij,j->ei", quadrics, z), z.conj()[np.newaxis]])
 
 
-def _return(quadrics: Array, z: Array) -> tuple[Array, Array]:
-    """Nearest solution by Gauss and Newton, singular directions left out; singular values there."""
+def _damped_newton(quadrics: Array, z: Array) -> Array:
+    """A solution near z (8,): Newton damped in proportion to the residual."""
     z = z / np.linalg.norm(z)
-    for _ in range(ITERATIONS):
+    for _ in range(DAMPED_ITERATIONS):
         matrix = _jacobian(quadrics, z)
         residual = np.append(np.einsum("i,eij,j->e", z, quadrics, z), 0.0)
-        z = z - np.linalg.pinv(matrix, rcond=RANK) @ residual
+        size = float(np.linalg.norm(residual))
+        if size < ON_IT / 100:
+            break
+        across = matrix.conj().T
+        damping = (1e-3 * size + 1e-15) * np.eye(8)
+        z = z - np.linalg.lstsq(across @ matrix + damping, across @ residual)[0]
         z = z / np.linalg.norm(z)
-    return z, np.linalg.svd(_jacobian(quadrics, z), compute_uv=False)
+    return np.asarray(z)
 
 
 def rank_lost(rods: Rods, position: Array, rotation: Array) -> Array:
@@ -81,7 +90,7 @@ def real_continuum(rods: Rods, quadrics: Array, seed: int = 0) -> tuple[Array, A
         rows = np.concatenate([d, np.cross(arm, d)], axis=-1)
         across = np.swapaxes(rows, 1, 2)
         damping = np.minimum(np.linalg.norm(error, axis=1), 1.0)[:, np.newaxis, np.newaxis]
-        matrix = across @ rows + (1e-3 * damping + 1e-14) * np.eye(6)
+        matrix = across @ rows + (1e-3 * damping + 1e-12) * np.eye(6)
         step = np.linalg.solve(matrix, across @ error[..., np.newaxis])[..., 0]
         step /= np.maximum(np.linalg.norm(step, axis=1, keepdims=True), 1.0)
         position = position - step[:, :3]

@@ -6,6 +6,7 @@ closes, and the mean of its points over equal angles is its end z(1) (Morgan, So
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from gough.analysis import homotopy
 from gough.analysis.homotopy import Line
 from gough.motion import Array
 
-REGULAR, SINGULAR, AT_INFINITY, LOST = range(4)
+REGULAR, SINGULAR, NO_POSE, LOST = range(4)
 CLOSE = 0.01
 """|1 − s| at which the end of a path begins."""
 RADII = tuple(CLOSE * 0.1**k for k in range(4))
@@ -28,7 +29,7 @@ SETTLED = 1e-4
 WORST_CONDITION = 1e9
 """Condition number of the quadrics' Jacobian above which an end counts as singular."""
 VANISHED = 1e-3
-"""‖x‖ of unit Study coordinates below which a pose is at infinity: a regular pose is far from it."""
+"""|x·x| of unit Study coordinates below which a singular end is no pose; a real pose's is near 1."""
 
 
 class Ends(NamedTuple):
@@ -37,7 +38,7 @@ class Ends(NamedTuple):
     z: Array
     """Unit Study coordinates (n, 8)."""
     kind: Array
-    """REGULAR, SINGULAR (finite), AT_INFINITY or LOST, (n,)."""
+    """REGULAR, SINGULAR (a multiple one, or of a continuum), NO_POSE or LOST, (n,)."""
 
 
 def jacobian_condition(quadrics: Array, z: Array) -> Array:
@@ -62,16 +63,19 @@ def ends(line: Line, near: Array, arrived: Array) -> Ends:
     for _ in range(2):
         z, step = homotopy.newton(line, z, np.ones(count))
     good = arrived & reached & (jacobian_condition(target, z) < WORST_CONDITION)
-    good &= (step < homotopy.CORRECTED) & (np.linalg.norm(z[:, :4], axis=1) > VANISHED)
+    good &= step < homotopy.CORRECTED
     kind = np.where(good, REGULAR, LOST)
     rest = np.flatnonzero(arrived & ~good)
     if rest.size:
         found, settled = _cauchy(line, near[rest])
-        sizes = np.linalg.norm(found[:, :4], axis=1)
         z[rest] = found
-        far = np.where(sizes < VANISHED, AT_INFINITY, SINGULAR)
-        kind[rest] = np.where(settled, far, LOST)
+        kind[rest] = np.where(settled, np.where(_no_pose(found), NO_POSE, SINGULAR), LOST)
     return Ends(z, kind)
+
+
+def _no_pose(z: Array) -> Array:
+    """Whether x·x = 0: a pose at infinity, or one whose rotation is (a complex) none."""
+    return np.asarray(np.abs(np.sum(z[:, :4] ** 2, axis=1)) < VANISHED)
 
 
 def _cauchy(line: Line, near: Array) -> tuple[Array, Array]:
@@ -79,7 +83,7 @@ def _cauchy(line: Line, near: Array) -> tuple[Array, Array]:
     count = len(near)
     best = near.copy()
     last = np.full(near.shape, np.nan, dtype=np.complex128)
-    settled = np.zeros(count, dtype=bool)
+    settled, gone = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
     here, radius = near.astype(np.complex128), CLOSE
     alive = np.ones(count, dtype=bool)
     for smaller in RADII:
@@ -94,7 +98,10 @@ def _cauchy(line: Line, near: Array) -> tuple[Array, Array]:
         gap = np.where(closed, _apart(mean, last[todo]), np.inf)
         best[todo[closed]] = mean[closed]
         last[todo] = np.where(closed[:, np.newaxis], mean, np.nan)
-        settled[todo] = gap < SETTLED
+        # a path that leaves all poses may still be on its way; that it does is enough
+        leaving = closed & _no_pose(mean)
+        settled[todo] = (gap < SETTLED) | (leaving & gone[todo])
+        gone[todo] = leaving
     return best, settled
 
 
@@ -111,7 +118,7 @@ def _turns(line: Line, start: Array, radius: float) -> tuple[Array, Array]:
         active = np.flatnonzero(alive & ~closed)
         if not active.size:
             break
-        for a, b in zip(corners[:-1], corners[1:], strict=True):
+        for a, b in pairwise(corners):
             scale = np.sum(patch[active] * here[active], axis=1, keepdims=True)
             total[active] += here[active] / scale
             points[active] += 1

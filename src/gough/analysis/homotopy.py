@@ -7,7 +7,8 @@ Q(s) = Q0 + s Q1 + s² Q2 and a solution z(s) of F_i = zᵀ Q_i(s) z = 0 obeys
 
 (the second keeps z of unit length: the projective patch follows the path). s runs on straight segments
 of the complex plane. A path from generic complex p0 meets no singular system before s = 1 with
-probability one, and every isolated solution at s = 1 is the end of some path (Sommese & Wampler 2005, ch. 7).
+probability one, and every isolated solution at s = 1 is the end of some path (Sommese & Wampler
+2005, ch. 7).
 """
 
 from __future__ import annotations

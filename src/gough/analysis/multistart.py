@@ -42,7 +42,7 @@ class Coverage:
     estimated: float
     """Number there are, by Chao's lower bound: found + f₁(f₁−1)/(2(f₂+1)), f_k met k times."""
     share: float
-    """Good and Turing's estimate of the chance that one more hit is a posture already met: 1 − f₁/hits."""
+    """Good and Turing's estimate of the chance that one more hit is a known posture: 1 − f₁/hits."""
 
 
 def coverage(starts: int, counts: Array) -> Coverage:
@@ -95,9 +95,7 @@ def newton(rods: Rods, position: Array, rotation: Array) -> Array:
             matrix, right = transposed @ rows, transposed @ error[..., np.newaxis]
         # far below rounding of a regular matrix, but it keeps an exactly singular one from raising
         step = np.linalg.solve(matrix + 1e-30 * np.eye(6), right)[..., 0]
-        size = np.maximum(
-            np.linalg.norm(step[:, :3], axis=1), np.linalg.norm(step[:, 3:], axis=1)
-        )
+        size = np.maximum(np.linalg.norm(step[:, :3], axis=1), np.linalg.norm(step[:, 3:], axis=1))
         step *= (LARGEST_STEP / np.maximum(size, LARGEST_STEP))[:, np.newaxis]
         position[active] -= step[:, :3]
         turn = Rotation.from_rotvec(np.where(np.isfinite(step[:, 3:]), -step[:, 3:], 0.0))
@@ -120,8 +118,8 @@ def distinct(poses: Array) -> tuple[Array, Array]:
 def search(rods: Rods, seed: int = 0) -> tuple[Array, Array, Coverage]:
     """Positions (k, 3), rotations (k, 3, 3) of the postures met, and the coverage.
 
-    Ends when every posture was met `SEEN_ENOUGH` times, or after `MOST_WAVES` waves of starts. The rods are
-    about 1 long (`gough.analysis.rods.framed`).
+    Ends when every posture was met `SEEN_ENOUGH` times, or after `MOST_WAVES` waves of starts. The
+    rods are about 1 long (`gough.analysis.rods.framed`).
     """
     rng = np.random.default_rng(seed)
     found = np.zeros((0, 12))

@@ -1,8 +1,8 @@
 """Every posture: all real poses of the platform for given leg coordinates.
 
 With its actuators locked a robot is a platform on rods, and six rods of general geometry admit 40 poses,
-most of them complex. `method="complete"` follows all 40 from a general platform whose solutions are known
-(`gough.analysis.start_system`) to the one in hand, so no isolated posture is missed;
+most of them complex. `method="complete"` follows all 40 from a general platform whose solutions are
+known (`gough.analysis.start_system`) to the one in hand, so no isolated posture is missed;
 `method="quick"` runs Newton from random poses and estimates what it has not seen. Either way each
 posture is polished to machine precision and tested by Krawczyk's interval method.
 """
@@ -10,7 +10,6 @@ posture is polished to machine precision and tested by Krawczyk's interval metho
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -62,6 +61,8 @@ NEARLY_REAL = 1e-6
 """Sine of the angle between z and its conjugate below which a solution is tried as a real one."""
 NEARLY_REAL_SINGULAR = 1e-4
 """The same of a singular solution, which is known less exactly."""
+AT_SINGULARITY = 1e-9
+"""Residual, of rods about 1 long, of a singular posture."""
 DOUBLED = 1e-7
 """Separation below which two paths ended in one simple solution: one of them jumped."""
 CONTINUUM = (
@@ -87,7 +88,7 @@ class Postures:
     complex_count: int | None
     """Complete: isolated simple solutions, complex ones included; 40 if the geometry is general."""
     at_infinity: int
-    """Complete: paths that left to infinity, as many do on special (symmetric) geometries."""
+    """Complete: paths that left all poses (x·x → 0), as many do on special (symmetric) geometries."""
     singular: int
     """Complete: paths that ended in a finite singular solution, real or complex."""
     proven: bool
@@ -96,15 +97,13 @@ class Postures:
     """Quick: what the random search has seen, of rods, other branch included."""
 
 
-def postures(
-    robot: Robot, q: ArrayLike, *, method: Method = "complete", seed: int = 0
-) -> Postures:
+def postures(robot: Robot, q: ArrayLike, *, method: Method = "complete", seed: int = 0) -> Postures:
     """All real poses with actuated coordinates q (legs,), UPS or PUS, six legs or more.
 
     Of more than six legs six are solved and the rest filters. A flexible platform counts as undeformed.
-    `seed` is that of the random starts of "quick". Postures that are no isolated points are `continuum`; a
-    geometry that has no others raises `SingularError`. Lengths that no two legs can have together have no
-    postures.
+    `seed` is that of the random starts of "quick". Postures that are no isolated points are in
+    `continuum`; a geometry that has no others raises `SingularError`. Lengths that two legs cannot have
+    together have no postures.
     """
     if method not in ("complete", "quick"):
         raise InputError(f"method is 'complete' or 'quick', not {method!r}")
@@ -179,18 +178,18 @@ def _possible(rods: Rods) -> bool:
 
 def _six(rods: Rods) -> list[int]:
     """The six rods that hold the platform best at random poses; refuses a platform none can hold."""
-    count = len(rods.length)
     rows = random_rods(rods)
-    best, held = list(range(6)), -1.0
-    for legs in combinations(range(count), 6):
-        margin = weakest(rows[:, list(legs)])
-        if margin > held:
-            best, held = list(legs), margin
+    chosen = list(range(len(rods.length)))
+    held = weakest(rows)
+    while len(chosen) > 6:  # leave out the one that is missed least
+        left = [[leg for leg in chosen if leg != out] for out in chosen]
+        margins = [weakest(rows[:, legs]) for legs in left]
+        chosen, held = left[int(np.argmax(margins))], max(margins)
     if held < 1e-10:
         raise SingularError(
             [Failure((), None, f"architecturally singular geometry: {CONTINUUM}, in every pose")]
         )
-    return best
+    return chosen
 
 
 class _Finish:
@@ -219,7 +218,7 @@ class _Finish:
             moving,
             "complete",
             complex_count=len(regular),
-            at_infinity=int(np.sum(ends.kind == endgame.AT_INFINITY)),
+            at_infinity=int(np.sum(ends.kind == endgame.NO_POSE)),
             singular=len(singular),
             proven=proven,
         )
@@ -231,10 +230,10 @@ class _Finish:
             rods.length / self.frame.scale,
         )
         position, rotation, coverage = multistart.search(whole, seed)
-        moving = np.zeros(len(position), dtype=bool)
-        if coverage.found > multistart.MOST_POSTURES:
-            moving = rank_lost(whole, position, rotation)
         z = to_study(position, rotation, UNFRAMED)
+        moving = rank_lost(whole, position, rotation)
+        if coverage.found <= multistart.MOST_POSTURES:  # singular ones may be isolated all the same
+            moving[moving] = [is_continuum(self.quadrics, one) for one in z[moving]]
         found = self._polish(*to_pose(z[~moving], self.frame))
         return self._result(found, self._mine(z[moving]), "quick", coverage=coverage)
 
@@ -278,7 +277,11 @@ class _Finish:
         """Newton in pose space on all legs; one of each posture, sorted."""
         q = np.broadcast_to(self.q, (len(position), len(self.q)))
         found = forward.solve(self.robot, q, Motion(position, rotation))
-        good = np.isin(found.status, (forward.CONVERGED, forward.OTHER_BRANCH))
+        # where the Jacobian is singular Newton stops short of its own limit
+        met = (found.status == forward.SINGULAR) & (
+            found.residual < AT_SINGULARITY * self.frame.scale
+        )
+        good = np.isin(found.status, (forward.CONVERGED, forward.OTHER_BRANCH)) | met
         index = np.flatnonzero(good)
         scaled = found.position[good] / self.frame.scale
         flat = np.concatenate([scaled, found.rotation[good].reshape(-1, 9)], axis=1)
@@ -316,7 +319,7 @@ class _Finish:
         z = self._study(found)
         test = certify(self.quadrics, self.uncertainty, z)
         certified = test.proven & apart(z, test.radius)
-        mine = found.status == forward.CONVERGED
+        mine = found.status != forward.OTHER_BRANCH
         return Postures(
             Motion(found.position[mine], found.rotation[mine]),
             certified[mine],

@@ -4,8 +4,8 @@ UPS: rod from B_i to P_i of length q_i. PUS: rod from rail_origin + q_i a_i to P
 The equations are those of `gough.forward`, written here in Study coordinates.
 
 A pose is a point z = (x, y) of projective 7-space on Study's quadric x·y = 0, x ≠ 0: x the rotation's
-quaternion (scalar first), y = ½ t x with t the translation. With N = x·x the sphere condition of a rod from A to the
-platform's b of length l is N (‖R b + t − A‖² − l²) = 0, a quadric (Husty 1996, Eq. 7, in world axes):
+quaternion (scalar first), y = ½ t x with t the translation. With N = x·x the sphere condition of a rod
+of length l from A to the platform's b is N (‖R b + t − A‖² − l²) = 0, a quadric (Husty 1996, Eq. 7, in world axes):
 
     4 y·y + c N + 4 b·vec(x̄ y) − 4 A·vec(y x̄) − 2 Aᵀ (N R) b = 0,      c = ‖A‖² + ‖b‖² − l².
 

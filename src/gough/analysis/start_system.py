@@ -5,8 +5,8 @@ and its 40 solutions in Study coordinates. Made anew, with its checks, by
 
     python -m gough.analysis.start_system
 
-Dietmaier's platform has 40 real postures, and no six-leg platform has more than 40 isolated complex ones:
-so tracking those 40 to the random complex geometry gives all of its solutions.
+Dietmaier's platform has 40 real postures, and no six-leg platform has more than 40 isolated ones,
+complex ones included: so tracking those 40 to the random complex geometry gives all of its solutions.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def line_between(start: Geometry, end: Geometry) -> Line:
 
 
 def separation(z: Array) -> Array:
-    """Sine of the angle (n,) from each unit vector (n, 8) to its nearest neighbour, in projective space."""
+    """Sine of the angle (n,) from each unit vector (n, 8) to its nearest in projective space."""
     if len(z) < 2:
         return np.ones(len(z))
     gap = np.ones((len(z), len(z)))
