@@ -208,6 +208,7 @@ def _foot(
     return u, np.isfinite(f) & (smallest < CLOSED_IN)
 
 
+@np.errstate(invalid="ignore")
 def _slope(
     robot: Robot, position: Array, rotation: Array, u: Array, length: float, by_volume: Array
 ) -> tuple[Array, Array]:

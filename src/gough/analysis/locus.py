@@ -70,7 +70,9 @@ def determinant(robot: Robot, position: Array, rotation: Array, length: float) -
     shape = np.broadcast_shapes(position.shape[:-1], rotation.shape[:-2])
     flat = np.broadcast_to(position, (*shape, 3)).reshape(-1, 3)
     turns = np.broadcast_to(rotation, (*shape, 3, 3)).reshape(-1, 3, 3)
-    return np.asarray(np.linalg.det(matrix(lines(robot, flat, turns), length)).reshape(shape))
+    with np.errstate(invalid="ignore"):
+        found = np.linalg.det(matrix(lines(robot, flat, turns), length))
+    return np.asarray(found.reshape(shape))
 
 
 def slice_at(

@@ -19,13 +19,15 @@ from gough.analysis.locus import Slice, Surface
 from gough.analysis.singularities import Singularity, lines, output_transmission
 from gough.errors import InputError
 from gough.motion import Array, Motion
-from gough.plots import BLUE, DARK, GREY, ORANGE, PALETTE, SKY, STYLE, VERMILION
+from gough.plots import BLUE, DARK, GREY, ORANGE, PALETTE, STYLE, VERMILION
 
 if TYPE_CHECKING:
     from gough.robot import Robot
 
 COLUMNS, MOST = 8, 40
 COLORS = "viridis"
+YELLOW = "#F0E442"
+"""Of the platform: Okabe & Ito's, and no leg's."""
 
 
 def posture_sheet(robot: Robot, motion: Motion, q: Array, title: str = "") -> Figure:
@@ -52,12 +54,14 @@ def posture_sheet(robot: Robot, motion: Motion, q: Array, title: str = "") -> Fi
                 grid[k // columns, k % columns], projection="3d", computed_zorder=False
             )
             _hull(axes, anchor, facecolor=GREY, alpha=0.25, zorder=1)
-            _hull(axes, tips[k], facecolor=SKY, alpha=0.45, zorder=2)
+            _hull(axes, tips[k], facecolor=YELLOW, alpha=0.5, zorder=2)
             for leg, ends in enumerate(zip(anchor, tips[k], strict=True)):
-                axes.plot(*np.stack(ends).T, color=_color(leg), linewidth=1.5, zorder=3)
+                axes.plot(
+                    *np.stack(ends).T, color=PALETTE[leg % len(PALETTE)], linewidth=1.5, zorder=3
+                )
             for i, name in enumerate("xyz"):
                 getattr(axes, f"set_{name}lim")(middle[i] - half, middle[i] + half)
-            axes.set_box_aspect((1, 1, 1), zoom=1.75)
+            axes.set_box_aspect((1, 1, 1), zoom=1.4)
             axes.view_init(elev=22, azim=-60)
             axes.set_axis_off()
             axes.text2D(0.04, 0.9, str(k + 1), transform=axes.transAxes, color=DARK)
@@ -65,19 +69,14 @@ def posture_sheet(robot: Robot, motion: Motion, q: Array, title: str = "") -> Fi
         head = title or f"{robot.name}: {len(motion)} postures of one set of leg coordinates{more}"
         figure.suptitle(head, y=1 - 0.12 / height, va="top", parse_math=False)
         handles: list[Any] = [
-            Line2D([], [], color=_color(i), label=f"leg {i + 1}") for i in range(robot.leg_count)
+            Line2D([], [], color=PALETTE[i % len(PALETTE)], label=f"leg {i + 1}")
+            for i in range(robot.leg_count)
         ]
-        handles += [Patch(facecolor=SKY, alpha=0.45, label="platform"),
+        handles += [Patch(facecolor=YELLOW, alpha=0.5, label="platform"),
                     Patch(facecolor=GREY, alpha=0.25, label="base")]  # fmt: skip
         ncols = len(handles) if columns >= 6 else (len(handles) + 1) // 2
         figure.legend(handles=handles, loc="lower center", ncols=ncols, fontsize=8)
     return figure
-
-
-def _color(leg: int) -> str:
-    """As in the other pictures; SKY is the platform's here."""
-    colors = [color for color in PALETTE if color != SKY]
-    return colors[leg % len(colors)]
 
 
 def _hull(axes: Any, points: Array, **style: Any) -> None:
@@ -167,7 +166,10 @@ def surface_picture(robot: Robot, surface: Surface) -> Figure:
         for name in "xyz":
             getattr(axes, f"set_{name}label")(f"{name} [m]")
         if len(surface.faces):
-            axes.set_box_aspect(np.ptp(surface.vertices, axis=0) + 1e-9)
+            shown = surface.vertices
+            if robot.description.home is not None:
+                shown = np.concatenate([shown, robot.home.position[np.newaxis]])
+            axes.set_box_aspect(np.maximum(np.ptp(shown, axis=0), 1e-9))
         handles: list[Any] = [
             Patch(facecolor=ORANGE, alpha=0.6, label="singular positions"),
             Line2D([], [], linestyle="", marker="o", color="white", markeredgecolor=DARK,

@@ -143,7 +143,10 @@ def assembly_modes(
 
 def _where(pose: Motion) -> str:
     place = ", ".join(f"{x:.4g}" for x in pose.position)
-    return f"{CONTINUUM} (self-motion), for one at position {place} m"
+    return (
+        f"{CONTINUUM} (self-motion), for one at position {place} m; "
+        "gough.analysis.postures.postures tells the isolated ones"
+    )
 
 
 def _coordinates(robot: Robot, q: ArrayLike) -> Array:
