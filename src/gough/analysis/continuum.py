@@ -25,7 +25,7 @@ DIRECTIONS = 3
 """Trial steps; more than one, as not every unseen direction need lead on."""
 STARTS = 600
 DAMPED_ITERATIONS = 60
-EXAMPLES = 60
+EXAMPLES = 30
 """Most poses of a continuum that are looked at."""
 
 

@@ -102,10 +102,29 @@ def slice_at(
     place[..., AXES.index(across)] = at
     values = determinant(robot, place, turn, scale)
     masked = np.ma.masked_invalid(values)
-    found = contourpy.contour_generator(first, second, masked).lines(0.0)
+    # without corners every vertex is on an edge of the grid, along which it then moves onto the locus
+    found = contourpy.contour_generator(first, second, masked, corner_mask=False).lines(0.0)
     names = (AXES[axes[0]], AXES[axes[1]])
-    curves = [np.asarray(curve) for curve in found]
+    curves = []
+    for curve in found:
+        ends = _edges(np.asarray(curve), first, second)
+        spots = np.full((2, len(curve), 3), float(at))
+        spots[..., axes] = ends
+        curves.append(_onto(robot, turn, scale, *spots)[:, axes])
     return Slice(across, float(at), names, first, second, values, curves)
+
+
+def _edges(curve: Array, first: Array, second: Array) -> Array:
+    """Ends (2, k, 2) of the grid's edges on which the points (k, 2) of a contour are."""
+    ends = np.stack([curve, curve])
+    steps = np.array([first[1] - first[0], second[1] - second[0]])
+    cell = (curve - [first[0], second[0]]) / steps
+    on_line = np.abs(cell - np.round(cell)) < 1e-9
+    for axis, grid in enumerate((first, second)):
+        inside = ~on_line[:, axis]
+        below = np.clip(np.floor(cell[inside, axis]).astype(np.intp), 0, len(grid) - 2)
+        ends[0, inside, axis], ends[1, inside, axis] = grid[below], grid[below + 1]
+    return ends
 
 
 def surface(
@@ -130,20 +149,26 @@ def surface(
     ends, faces, ahead = _march(values)
     places = place.reshape(-1, 3)
     low, high = places[ends[:, 0]], places[ends[:, 1]]
-    f_low, f_high = values.reshape(-1)[ends[:, 0]], values.reshape(-1)[ends[:, 1]]
-    for halving in (True,) * HALVINGS + (False,) * SECANTS:
-        share = np.full(len(low), 0.5) if halving else f_low / (f_low - f_high)
-        middle = low + share[:, np.newaxis] * (high - low)
-        f = determinant(robot, middle, turn, scale)
-        below = (f > 0) == (f_low > 0)
-        low, f_low = np.where(below[:, np.newaxis], middle, low), np.where(below, f, f_low)
-        high, f_high = np.where(below[:, np.newaxis], high, middle), np.where(below, f_high, f)
-    vertices = np.where((np.abs(f_low) < np.abs(f_high))[:, np.newaxis], low, high)
+    vertices = _onto(robot, turn, scale, low, high)
     corner, second, third = (vertices[faces[:, i]] for i in range(3))
     normal = np.cross(second - corner, third - corner)
     away = np.sum(normal * (places[ahead] - corner), axis=1) < 0
     faces[away] = faces[away][:, ::-1]
     return Surface(vertices, faces)
+
+
+def _onto(robot: Robot, rotation: Array, length: float, low: Array, high: Array) -> Array:
+    """Where det = 0 between positions (n, 3) and (n, 3) on either side of it; which is lost is NaN."""
+    f_low, f_high = (determinant(robot, end, rotation, length) for end in (low, high))
+    for halving in (True,) * HALVINGS + (False,) * SECANTS:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.full(len(low), 0.5) if halving else f_low / (f_low - f_high)
+        middle = low + share[:, np.newaxis] * (high - low)
+        f = determinant(robot, middle, rotation, length)
+        below = (f > 0) == (f_low > 0)
+        low, f_low = np.where(below[:, np.newaxis], middle, low), np.where(below, f, f_low)
+        high, f_high = np.where(below[:, np.newaxis], high, middle), np.where(below, f_high, f)
+    return np.where((np.abs(f_low) < np.abs(f_high))[:, np.newaxis], low, high)
 
 
 def _march(values: Array) -> tuple[Array, Array, Array]:
