@@ -15,16 +15,7 @@ from gough import Motion, Robot
 from gough.analysis import homotopy, multistart
 from gough.analysis.certificate import apart, certify, not_real
 from gough.analysis.postures import postures
-from gough.analysis.rods import (
-    UNFRAMED,
-    Rods,
-    constants,
-    framed,
-    quadrics,
-    rounding,
-    to_pose,
-    to_study,
-)
+from gough.analysis.rods import UNFRAMED, Rods, constants, framed
 from gough.analysis.start_system import (
     geometry_of,
     line_between,
@@ -32,6 +23,7 @@ from gough.analysis.start_system import (
     separation,
     start_system,
 )
+from gough.analysis.study import quadrics, rounding, to_pose, to_study
 from gough.cli import app
 from gough.errors import InputError, NotFiniteError, ReachError, SingularError
 from oracles.random_robot import random_motion, random_robot

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.analysis.rods import UNIT_ROUNDING
+from gough.analysis.study import UNIT_ROUNDING
 from gough.motion import Array
 
 SUM_ERROR = 128 * UNIT_ROUNDING

@@ -12,7 +12,8 @@ from scipy.spatial.transform import Rotation
 
 from gough.analysis import multistart
 from gough.analysis.architecture import unit_rows
-from gough.analysis.rods import UNFRAMED, Rods, to_study
+from gough.analysis.rods import UNFRAMED, Rods
+from gough.analysis.study import to_study
 from gough.motion import Array
 
 STEP = 0.03

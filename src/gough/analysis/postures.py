@@ -21,16 +21,7 @@ from gough.analysis.architecture import random_rods, weakest
 from gough.analysis.certificate import apart, certify, not_real
 from gough.analysis.continuum import is_continuum, rank_lost, real_continuum
 from gough.analysis.multistart import Coverage
-from gough.analysis.rods import (
-    UNFRAMED,
-    Frame,
-    Rods,
-    framed,
-    quadrics,
-    rounding,
-    to_pose,
-    to_study,
-)
+from gough.analysis.rods import UNFRAMED, Frame, Rods, framed
 from gough.analysis.start_system import (
     SOLUTIONS,
     geometry_of,
@@ -38,6 +29,7 @@ from gough.analysis.start_system import (
     separation,
     start_system,
 )
+from gough.analysis.study import quadrics, rounding, to_pose, to_study
 from gough.batch import OnError, last_axis
 from gough.engine.execute import LARGEST
 from gough.errors import (

@@ -19,6 +19,7 @@ import numpy as np
 
 from gough.batch import OnError, Trouble, lay_out, not_finite, settle
 from gough.errors import InputError, ReachError
+from gough.legs import ups
 from gough.legs.pus import PUS
 from gough.linear import WORST_CONDITION
 from gough.motion import Array, Motion
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 SERIAL_LIMIT = 1e-9
 """Slope or sine at which the models refuse a leg as singular."""
+SHORTEST = ups.HEALTH[0].limit
+"""Length, m, at which the models refuse a UPS leg as singular."""
 PARALLEL_LIMIT = 1 / WORST_CONDITION
 """Smallest over largest singular value at which the models refuse a pose as singular."""
 
@@ -88,9 +91,9 @@ def lines(robot: Robot, position: Array, rotation: Array) -> Lines:
             d = tip - legs.base[..., 0].T
             size = np.linalg.norm(d, axis=-1)
             # a leg without length has no direction: it holds nothing
-            slope = (size > 0).astype(np.float64)
-            direction = d / np.where(size > 0, size, 1.0)[..., np.newaxis]
-            slope[np.isnan(size)] = np.nan
+            bare = size <= SHORTEST
+            slope = np.where(np.isnan(size), np.nan, np.where(bare, 0.0, 1.0))
+            direction = d / np.where(bare, np.inf, size)[..., np.newaxis]
     sine = np.linalg.norm(np.cross(direction, legs.axis[..., 0].T), axis=-1)
     return Lines(direction, arm, slope, sine)
 

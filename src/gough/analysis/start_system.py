@@ -1,6 +1,6 @@
 """The general six-leg platform from which all others are reached: parameters and 40 solutions.
 
-`start_system.npz` holds a random complex geometry (anchors, points, constants of `gough.analysis.rods`)
+`start_system.npz` holds a random complex geometry (anchors, points, constants of `gough.analysis.study`)
 and its 40 solutions in Study coordinates. Made anew, with its checks, by
 
     python -m gough.analysis.start_system
@@ -20,7 +20,8 @@ import numpy as np
 
 from gough.analysis import homotopy, multistart
 from gough.analysis.homotopy import Line
-from gough.analysis.rods import UNFRAMED, Rods, constants, framed, quadrics, to_study
+from gough.analysis.rods import UNFRAMED, Rods, constants, framed
+from gough.analysis.study import quadrics, to_study
 from gough.errors import ConvergenceError, Failure
 from gough.motion import Array
 
