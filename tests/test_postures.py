@@ -172,6 +172,17 @@ def test_special_geometries_keep_what_is_isolated():
     assert_allclose(gaps.min(axis=1), 0, atol=1e-9)
 
 
+@pytest.mark.parametrize("size", [1e-4, 1e-8])
+def test_nearly_special_geometries_are_solved_too(size):
+    rng = np.random.default_rng(0)
+    base, points = BASE + size * rng.normal(size=(6, 3)), SYMMETRIC + size * rng.normal(size=(6, 3))
+    q = lengths(base, points, [0.1, 0.05, 1], [0.1, 0.2, 0.3])
+    found = postures(hexapod(base, points), q)
+    assert len(found.motion) == 8
+    assert found.certified.all()
+    assert holds(found.motion, Motion([0.1, 0.05, 1], Rotation.from_rotvec([0.1, 0.2, 0.3])))
+
+
 def test_a_singular_posture_is_found_but_not_certified():
     robot = hexapod(BASE, SYMMETRIC)
     turned = Motion([0, 0, 1.1], Rotation.from_rotvec([0, 0, np.pi / 2]))

@@ -69,11 +69,11 @@ def ends(line: Line, near: Array, arrived: Array) -> Ends:
     if rest.size:
         found, settled = _cauchy(line, near[rest])
         z[rest] = found
-        kind[rest] = np.where(settled, np.where(_no_pose(found), NO_POSE, SINGULAR), LOST)
+        kind[rest] = np.where(settled, np.where(no_pose(found), NO_POSE, SINGULAR), LOST)
     return Ends(z, kind)
 
 
-def _no_pose(z: Array) -> Array:
+def no_pose(z: Array) -> Array:
     """Whether x·x = 0: a pose at infinity, or one whose rotation is (a complex) none."""
     return np.asarray(np.abs(np.sum(z[:, :4] ** 2, axis=1)) < VANISHED)
 
@@ -99,7 +99,7 @@ def _cauchy(line: Line, near: Array) -> tuple[Array, Array]:
         best[todo[closed]] = mean[closed]
         last[todo] = np.where(closed[:, np.newaxis], mean, np.nan)
         # a path that leaves all poses may still be on its way; that it does is enough
-        leaving = closed & _no_pose(mean)
+        leaving = closed & no_pose(mean)
         settled[todo] = (gap < SETTLED) | (leaving & gone[todo])
         gone[todo] = leaving
     return best, settled

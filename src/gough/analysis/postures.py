@@ -199,7 +199,7 @@ class _Finish:
 
     def complete(self) -> Postures:
         ends = self._all_ends()
-        regular = ends.z[ends.kind == endgame.REGULAR]
+        regular = _different(ends.z[ends.kind == endgame.REGULAR])
         singular = ends.z[ends.kind == endgame.SINGULAR]
         real = _reality(regular) < NEARLY_REAL
         isolated, moving = self._isolated(singular)
@@ -252,11 +252,18 @@ class _Finish:
                     z, ok = homotopy.track(line, z, at, corner, tight)
                     arrived, at = arrived & ok, corner
             ends = endgame.ends(line, z, arrived)
+            lost = int(np.sum(ends.kind == endgame.LOST))
             simple = ends.z[ends.kind == endgame.REGULAR]
-            if not np.any(ends.kind == endgame.LOST) and np.all(separation(simple) > DOUBLED):
+            doubled = separation(simple) < DOUBLED
+            if not lost and not doubled.any():
                 return ends
-        lost = int(np.sum(ends.kind == endgame.LOST))
-        reason = f"{lost} of {SOLUTIONS} solution paths were lost; postures may be missing"
+        # near a special geometry solutions crowd where there are no poses; those need not be told apart
+        if not lost and np.all(endgame.no_pose(simple[doubled])):
+            return ends
+        reason = (
+            f"of {SOLUTIONS} solution paths {lost} were lost and {int(doubled.sum())} ended together; "
+            "postures may be missing"
+        )
         raise ConvergenceError([Failure((), None, reason)])
 
     def _isolated(self, singular: Array) -> tuple[Array, Motion]:
@@ -328,6 +335,15 @@ class _Finish:
             proven,
             coverage,
         )
+
+
+def _different(z: Array) -> Array:
+    """One of each group of unit vectors (n, 8) that are nearer than DOUBLED in projective space."""
+    kept: list[Array] = []
+    for one in z:
+        if all(np.linalg.norm(one - (other.conj() @ one) * other) > DOUBLED for other in kept):
+            kept.append(one)
+    return np.array(kept).reshape(-1, 8)
 
 
 def _reality(z: Array) -> Array:
