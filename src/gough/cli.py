@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from gough.analysis import commands as analysis_commands
 from gough.errors import GoughError
 from gough.simulate_command import simulate
 
@@ -417,6 +418,9 @@ def _report_limits(robot: Robot, motion: Motion) -> None:
     report = robot.check(motion)
     for violation in report.violations:
         err.print(f"warning: {violation}", style="yellow", highlight=False, soft_wrap=True)
+
+
+analysis_commands.register(app, _load, _motion)
 
 
 def main() -> None:

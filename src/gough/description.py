@@ -10,7 +10,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough import schema
-from gough.errors import FileError, ImpossibleBodyWarning, InputError
+from gough.analysis import architecture
+from gough.errors import ArchitectureWarning, FileError, ImpossibleBodyWarning, InputError
 from gough.friction import Friction
 from gough.legs.body import Body
 from gough.legs.pus import PUS
@@ -134,6 +135,7 @@ class _Describing:
             legs: UPS | PUS = self._pus(table, platform_points, home)
         else:
             legs = self._ups(platform_points, home)
+        self._warn_architecture(legs, platform_points[..., 0].T, home)
         modal = self._modal(platform_points[..., 0].T)
         return Description(
             legs=legs,
@@ -320,6 +322,19 @@ class _Describing:
                 f"limit {SAME_PLACE:g}"
             )
         return body
+
+    def _warn_architecture(self, legs: UPS | PUS, points: Array, home: Motion | None) -> None:
+        """Warn of a geometry whose legs hold the platform in no pose."""
+        margin = architecture.margin(legs, points, home)
+        if margin is not None and margin < architecture.SINGULAR:
+            warnings.warn(
+                f"{self.name}: architecturally singular: the lines of the legs are dependent in "
+                f"every pose (smallest over largest singular value {margin:.2g}, limit "
+                f"{architecture.SINGULAR:g}), "
+                "so no actuator forces hold the platform; similar or regular hexagons are like this",
+                ArchitectureWarning,
+                stacklevel=5,
+            )
 
     def _warn_impossible(self, mass: Array, moment: Array, inertia: Array, where: str) -> None:
         """Warn of what no mass distribution can have: a pseudo-inertia matrix that is not ≥ 0.

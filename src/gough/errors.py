@@ -78,6 +78,10 @@ class ImpossibleBodyWarning(UserWarning):
     """Inertial parameters that no real mass distribution can have."""
 
 
+class ArchitectureWarning(UserWarning):
+    """A geometry that is singular in every pose: no actuator forces hold its platform."""
+
+
 class ModalBodyWarning(UserWarning):
     """A flexible body that can be computed with, but is not what one usually has."""
 

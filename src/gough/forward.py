@@ -184,7 +184,7 @@ def _reshape(flat: Solution, shape: tuple[int, ...]) -> Solution:
 @np.errstate(all="ignore")
 def _newton(robot: Robot, q: Array, position: Array, rotation: Array, elastic: Array) -> Solution:
     samples = len(q)
-    length = np.moveaxis(_rods(robot, q)[1], -1, 0)
+    length = rods(robot, q)[1]
     position, rotation = position.copy(), rotation.copy()
     iterations = np.zeros(samples, dtype=np.intp)
     residual = np.full(samples, np.inf)
@@ -233,11 +233,11 @@ def _newton(robot: Robot, q: Array, position: Array, rotation: Array, elastic: A
     return Solution(position, rotation, iterations, residual, conditions, status, limit, elastic)
 
 
-def _rods(robot: Robot, q: Array) -> tuple[Array, Array]:
-    """Fixed ends (3, legs, samples) and lengths (legs, samples) of the legs as rods."""
+def rods(robot: Robot, q: Array) -> tuple[Array, Array]:
+    """Fixed ends (samples, legs, 3) and lengths (samples, legs) of the legs as rods."""
     machine = robot.machine
     anchor, length, _ = machine.equations.rod(machine.legs, q.T)
-    return anchor, length
+    return np.broadcast_to(anchor.T, (*q.shape, 3)), np.broadcast_to(length.T, q.shape)
 
 
 def _orthogonal(rotation: Array, good: Array) -> Array:
@@ -259,6 +259,6 @@ def _refuse_other_branch(
     if robot.description.modal is not None:
         points = points + np.einsum("lck,sk->slc", robot.description.modal.tip_shapes, elastic)
     tip = position[:, np.newaxis] + points @ np.swapaxes(rotation, -1, -2)
-    lean = np.einsum("sli,li->sl", tip - _rods(robot, q)[0].T, legs.rail_direction[..., 0].T)
+    lean = np.einsum("sli,li->sl", tip - rods(robot, q)[0], legs.rail_direction[..., 0].T)
     wrong = (lean * legs.sign[:, 0] > 0).any(axis=1)
     status[(status == CONVERGED) & wrong] = OTHER_BRANCH

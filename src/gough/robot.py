@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -229,6 +229,23 @@ class Robot:
         """
         start = self.home if guess is None else guess
         return forward.solve(self, q, start, along=along).motion(on_error)
+
+    def assembly_modes(
+        self,
+        q: ArrayLike,
+        *,
+        method: Literal["complete", "quick"] = "complete",
+        on_error: OnError = "raise",
+    ) -> Motion:
+        """Every real posture with actuated coordinates q (legs,): a motion at rest of shape (k,).
+
+        "complete" follows all 40 complex solutions and misses none that is isolated; "quick" is a
+        random search. None at all is shape (0,); where the postures are a continuum a `SingularError`,
+        or one NaN. `gough.analysis.postures.postures` also says how sure the answer is.
+        """
+        from gough.analysis.postures import assembly_modes
+
+        return assembly_modes(self, q, method=method, on_error=on_error)
 
     def check(self, motion: Motion, wrench: ArrayLike | None = None) -> Report:
         """Which limits of the robot file the motion exceeds: leg, limit, when, by how much."""

@@ -1,0 +1,1 @@
+"""What a designer asks before a robot is built: every posture, singularities, where it is weak."""

@@ -1,0 +1,227 @@
+"""How far a robot is from its parallel singularities, pose by pose along a motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from gough.analysis.locus import determinant
+from gough.analysis.singularities import length_of, lines, matrix
+from gough.batch import OnError, Trouble, lay_out, not_finite, settle
+from gough.errors import ReachError
+from gough.motion import Array, Motion
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+ITERATIONS = 40
+LANDING = 4
+"""Newton steps at the end that put a foot on the locus."""
+RELAXATION, BY_VOLUME = (1.0, 0.3, 0.3, 1.0, 0.3), (False, False, True, True, False)
+"""Share of each step, and whether it goes by det, of each start: long steps are quick, short ones
+do not swing."""
+RAYS, RAY_STEPS, FARTHEST = 20, 20, 4.0
+"""Random rays beside those along the axes; steps along each; its length in length scales."""
+SHOTS, BISECTIONS = 3, 45
+CLOSED_IN = 1e-9
+"""Smallest singular value at which a foot counts as on the locus."""
+LONGEST, SETTLED = 0.5, 1e-9
+"""Longest step of the search, and the one at which it ends, in length scales."""
+
+
+@dataclass(frozen=True)
+class Clearance:
+    """How far each pose of a motion is from the locus."""
+
+    distance: Array
+    """(...) m, √(‖δp‖² + (L θ)²) to the nearest singular pose found; inf where none was found."""
+    foot: Motion
+    """That pose (...), NaN where none was found."""
+    determinant: Array
+    """(...) of each pose; its sign tells the sides of the locus apart."""
+    crossings: Array
+    """(k,) samples after which the motion crosses the locus before the next one; (k, axes) indices
+    of a motion of several batch axes, of which the last is its course."""
+    length: float
+    """L, m."""
+
+
+def clearance(
+    robot: Robot,
+    motion: Motion,
+    *,
+    length: float | None = None,
+    turning: bool = True,
+    seed: int = 0,
+    on_error: OnError = "raise",
+) -> Clearance:
+    """Distance of every pose to the nearest parallel singularity.
+
+    The smallest ‖u‖, u = (δp, L δθ), with det = 0 at p + δp, exp(δθ) R; without `turning` δθ = 0. Starts
+    are the nearest crossings on rays from the pose, and the pose. With σ the smallest singular value of
+    G/(1, L), given the sign of det, u ← g (g·u − σ)/(g·g), g its gradient at u: the point of the
+    linearised locus nearest to the pose; from some starts the same with det. What is found is singular
+    and that far off; something nearer may be missed.
+    """
+    scale = length_of(robot, length)
+    rows = lay_out(motion, {})
+    shape, count = rows.shape, rows.rows
+    position = np.broadcast_to(rows.fields["position"], (count, 3))
+    rotation = np.broadcast_to(rows.fields["rotation"], (count, 3, 3))
+    own = determinant(robot, position, rotation, scale)
+    troubles = not_finite(rows)
+    known = {one.row for one in troubles}
+    troubles += [
+        Trouble(int(row), None, ReachError, "a leg does not reach this pose")
+        for row in np.flatnonzero(np.isnan(own))
+        if int(row) not in known
+    ]
+    moves = 6 if turning else 3
+    shot, hit = _shoot(robot, position, rotation, moves, scale, seed)
+    # each start goes its own way, see RELAXATION; the shots, which are on the locus, count as they are
+    u = np.concatenate([shot, np.zeros((2, count, moves))]).reshape(-1, moves)
+    starts = len(shot) + 2
+    many = np.tile(position, (starts, 1)), np.tile(rotation, (starts, 1, 1))
+    relaxation = np.repeat(np.resize(RELAXATION, starts), count)
+    by_volume = np.repeat(np.resize(BY_VOLUME, starts), count)
+    u, on_it = _foot(robot, *many, u, scale, relaxation, by_volume)
+    feet = np.concatenate([shot, u.reshape(starts, count, moves)])
+    size = np.linalg.norm(feet, axis=2)
+    size[~np.concatenate([hit, on_it.reshape(starts, count)])] = np.inf
+    first = np.argmin(size, axis=0)
+    nearest = size[first, np.arange(count)]
+    best = feet[first, np.arange(count)]
+    best = np.where(np.isfinite(nearest)[:, np.newaxis], best, np.nan)
+    foot_position, foot_rotation = _moved(position, rotation, best, scale)
+    out = {
+        "distance": nearest,
+        "determinant": own,
+        "position": foot_position,
+        "rotation": foot_rotation,
+    }
+    found = settle(rows, out, troubles, on_error)
+    crossings = np.zeros((0, 1), dtype=np.intp)
+    if shape:
+        sides = np.sign(found["determinant"])
+        crossings = np.argwhere(sides[..., 1:] * sides[..., :-1] < 0)
+    return Clearance(
+        found["distance"],
+        Motion(found["position"], found["rotation"]),
+        found["determinant"],
+        crossings[:, 0] if crossings.shape[1] == 1 else crossings,
+        scale,
+    )
+
+
+def _moved(position: Array, rotation: Array, u: Array, length: float) -> tuple[Array, Array]:
+    """Poses displaced by u (n, 3 or 6); NaN stays NaN."""
+    if u.shape[1] == 3:
+        return position + u, np.where(np.isnan(u[:, :1, np.newaxis]), np.nan, rotation)
+    lost: Array = np.isnan(u.sum(axis=1))
+    turn = Rotation.from_rotvec(np.where(lost[:, np.newaxis], 0.0, u[:, 3:] / length)).as_matrix()
+    return position + u[:, :3], np.where(lost[:, np.newaxis, np.newaxis], np.nan, turn @ rotation)
+
+
+def _shoot(
+    robot: Robot, position: Array, rotation: Array, moves: int, length: float, seed: int
+) -> tuple[Array, Array]:
+    """Nearest crossings (SHOTS, n, k) of det = 0 on rays from the poses, and which rays have one."""
+    rng = np.random.default_rng(seed)
+    rays = rng.normal(size=(RAYS, moves))
+    rays /= np.linalg.norm(rays, axis=1, keepdims=True)
+    rays = np.concatenate([np.eye(moves), -np.eye(moves), rays])
+    count, along = len(position), FARTHEST * length * np.linspace(0, 1, RAY_STEPS + 1)
+
+    def value(u: Array) -> Array:
+        """det (...) at displacements (..., n, k)."""
+        many = u.reshape(-1, moves)
+        times = (len(many) // count, 1) if count else (1, 1)
+        poses = np.tile(position, times), np.tile(rotation, (*times, 1))
+        return determinant(robot, *_moved(*poses, many, length), length).reshape(u.shape[:-1])
+
+    reach = along[:, np.newaxis, np.newaxis] * rays  # (steps, rays, k)
+    sides = value(np.repeat(reach[:, :, np.newaxis], count, axis=2))
+    with np.errstate(invalid="ignore"):
+        crossed = sides[:-1] * sides[1:] < 0
+    step = np.where(crossed.any(axis=0), np.argmax(crossed, axis=0), RAY_STEPS)  # (rays, n)
+    order = np.argsort(step, axis=0)[:SHOTS]
+    step = np.take_along_axis(step, order, axis=0)
+    hit = step < RAY_STEPS
+    low, high = along[step], along[np.minimum(step + 1, RAY_STEPS)]
+    chosen = rays[order]  # (SHOTS, n, k)
+    before = value(low[..., np.newaxis] * chosen)
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        same = value(middle[..., np.newaxis] * chosen) * before > 0
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return high[..., np.newaxis] * chosen, hit
+
+
+@np.errstate(all="ignore")
+def _foot(
+    robot: Robot,
+    position: Array,
+    rotation: Array,
+    u: Array,
+    length: float,
+    relaxation: Array,
+    by_volume: Array,
+) -> tuple[Array, Array]:
+    """Points on the locus near the poses, from starts u (n, k), and which are on it (n,).
+
+    `by_volume` (n,): by det in place of σ, which has edges where two singular values meet.
+    """
+    u = u.copy()
+
+    def slope(rows: Array, at: Array) -> tuple[Array, Array]:
+        return _slope(robot, position[rows], rotation[rows], at, length, by_volume[rows])
+
+    everyone = active = np.arange(len(u))
+    f, g = slope(active, u)
+    for iteration in range(ITERATIONS + LANDING):
+        landing = iteration >= ITERATIONS
+        active = everyone if landing else active
+        here, value, gradient = u[active], f[active], g[active]
+        square = np.sum(gradient * gradient, axis=1)
+        if landing:  # straight onto the locus
+            change = -gradient * (value / square)[:, np.newaxis]
+        else:  # towards the nearest point of the linearised locus
+            along = np.sum(gradient * here, axis=1) - value
+            change = gradient * (along / square)[:, np.newaxis] - here
+            change *= relaxation[active, np.newaxis]
+        size = np.linalg.norm(change, axis=1)
+        change *= np.minimum(1.0, LONGEST * length / np.maximum(size, 1e-300))[:, np.newaxis]
+        left = np.arange(len(active))
+        for share in (1.0, 0.25):  # where that is out of a PUS leg's reach, less far
+            new = here[left] + share * change[left]
+            value, gradient = slope(active[left], new)
+            fine = np.isfinite(value + gradient.sum(axis=1))
+            good = active[left[fine]]
+            u[good], f[good], g[good] = new[fine], value[fine], gradient[fine]
+            left = left[~fine]
+        active = active[size > SETTLED * length]
+    whole = np.nan_to_num(matrix(lines(robot, *_moved(position, rotation, u, length)), length))
+    smallest = np.linalg.svd(whole, compute_uv=False)[:, -1]
+    return u, np.isfinite(f) & (smallest < CLOSED_IN)
+
+
+@np.errstate(invalid="ignore")
+def _slope(
+    robot: Robot, position: Array, rotation: Array, u: Array, length: float, by_volume: Array
+) -> tuple[Array, Array]:
+    """σ or, `by_volume`, det (n,) at poses displaced by u (n, k), and its gradient (n, k)."""
+    moves = u.shape[1]
+    step = 1e-5 * length
+    shifts = step * np.concatenate([np.zeros((1, moves)), np.eye(moves), -np.eye(moves)])
+    near = (u + shifts[:, np.newaxis]).reshape(-1, moves)
+    poses = np.tile(position, (len(shifts), 1)), np.tile(rotation, (len(shifts), 1, 1))
+    whole = matrix(lines(robot, *_moved(*poses, near, length)), length)
+    found = np.linalg.det(whole)
+    smallest: Array = ~np.tile(by_volume, len(shifts)) & np.isfinite(found)
+    sign = np.where(found[smallest] < 0, -1.0, 1.0)
+    found[smallest] = sign * np.linalg.svd(whole[smallest], compute_uv=False)[:, -1]
+    found = found.reshape(len(shifts), -1)
+    return found[0], (found[1 : moves + 1] - found[moves + 1 :]).T / (2 * step)
