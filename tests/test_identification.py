@@ -42,7 +42,7 @@ RATE = 250.0
 def robot():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return gough.load("long-khalil-martinet-2014").edited(FRICTION)
+        return gough.load("long-khalil-martinet-2014").rigid.edited(FRICTION)
 
 
 @pytest.fixture(scope="module")

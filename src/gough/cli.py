@@ -48,13 +48,13 @@ def list_() -> None:
     """
     from rich.table import Table
 
-    from gough.files import catalogue
+    from gough.files import catalogue, parse, read_text
     from gough.paper_motions import MOTIONS
 
     table = Table("robot", "legs", "source", box=None, pad_edge=False, header_style="bold")
     for name in catalogue():
-        robot = _load(name, quiet=True)
-        table.add_row(name, f"{robot.leg_count} {robot.kind}", robot.file.source)
+        file = parse(*read_text(name))
+        table.add_row(name, f"{len(file.legs.platform)} {file.legs.kind}", file.source)
     out.print(table)
     out.print("\n[bold]motions[/bold]")
     for name in MOTIONS:
@@ -364,18 +364,15 @@ def load_rigid(name: str) -> Robot:
     return robot.rigid
 
 
-def _load(name: str, quiet: bool = False) -> Robot:
+def _load(name: str) -> Robot:
     """A robot; what it warns of goes to stderr, a line each."""
     from gough.robot import load
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         robot = load(name)
-    if not quiet:
-        for warning in caught:
-            err.print(
-                f"warning: {warning.message}", style="yellow", highlight=False, soft_wrap=True
-            )
+    for warning in caught:
+        err.print(f"warning: {warning.message}", style="yellow", highlight=False, soft_wrap=True)
     return robot
 
 
