@@ -19,7 +19,7 @@ import numpy as np
 
 from gough.datasets import AXES, attributes, write_dataset
 from gough.errors import InputError
-from gough.motion import Array, Motion
+from gough.motion import FIELDS, Array, Motion
 from gough.motion_files import QUANTITIES
 from gough.simulation.attitude import rotation_error
 from gough.simulation.events import Event, Stop
@@ -84,7 +84,8 @@ class Simulation:
             for name, value in first.values.items()
         }
         legs = first.values["command"].shape[2]
-        goal = {name: np.full((len(times), rows, *_core(name)), np.nan) for name in MOVING}
+        alike = len(parts) == 1
+        goal: dict[str, Array] = {}
         limits = np.full((rows, legs), np.inf)
         stops: dict[int, Stop] = {}
         events: list[Event] = []
@@ -102,9 +103,15 @@ class Simulation:
             longest = max(longest, filled)
             for name, value in record.values.items():
                 values[name][:filled, chosen] = value[:filled]
-            wanted = scenario.reference.at(times[:filled]) if filled else None
-            for name in MOVING if wanted is not None else ():
-                goal[name][:filled, chosen] = getattr(wanted, name)
+            wanted = scenario.reference.at(times)
+            for name in MOVING:
+                value = getattr(wanted, name)
+                if alike:
+                    goal[name] = value
+                    continue
+                if name not in goal:
+                    goal[name] = np.full((len(times), rows, *value.shape[2:]), np.nan)
+                goal[name][:, chosen] = value
             limits[chosen] = scenario.plant.limits[0]
             for row in chosen:
                 robots[row] = scenario.plant.robot
@@ -121,14 +128,17 @@ class Simulation:
         times = times[:longest]
 
         def arranged(value: Array) -> Array:
-            return np.swapaxes(value[:longest], 0, 1).reshape(*shape, longest, *value.shape[2:])
+            first = np.swapaxes(value[:longest], 0, 1)
+            if len(first) == 1 != rows:  # the same for all rows
+                return np.broadcast_to(first[0], (*shape, longest, *value.shape[2:]))
+            return first.reshape(*shape, longest, *value.shape[2:])
 
         fields = {name: arranged(values[name]) for name in (*MOVING[:4], *ELASTIC)}
         return cls(
             tuple(robots),
             times,
-            Motion(**fields, time=times),
-            Motion(**{name: arranged(goal[name]) for name in MOVING}, time=times),
+            _trusted(fields, times),
+            _trusted({name: arranged(goal[name]) for name in MOVING}, times),
             arranged(values["command"]),
             arranged(values["applied"]),
             arranged(values["works"]),
@@ -305,5 +315,8 @@ MOVING = (
 ELASTIC = ("elastic", "elastic_velocity")
 
 
-def _core(name: str) -> tuple[int, ...]:
-    return (3, 3) if name == "rotation" else (3,)
+def _trusted(fields: dict[str, Array], times: Array) -> Motion:
+    """A motion whose rotations are known to be such: the check would cost as much as a simulation."""
+    modes = fields.get("elastic", np.zeros(0)).shape[-1]
+    rest = {name: np.zeros(modes if name.startswith("elastic") else 3) for name in FIELDS}
+    return Motion._of({**rest, **fields, "time": times})
