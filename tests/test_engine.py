@@ -183,6 +183,7 @@ def with_twin_legs(data, distance):
     return {**data, "legs": legs}
 
 
+@pytest.mark.filterwarnings("ignore::gough.errors.ArchitectureWarning")
 @each_kind
 def test_near_singular_robots_are_flagged_the_same_way(kind):
     data, _, motion, wrench, _ = sample(kind, (5,))

@@ -259,6 +259,7 @@ def test_bad_samples_are_named_or_nan(formulation: Formulation) -> None:
     )
 
 
+@pytest.mark.filterwarnings("ignore::gough.errors.ArchitectureWarning")
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_singular_poses_are_refused(formulation: Formulation) -> None:
     data, motion, _ = sample(8, (), axial=False)
