@@ -420,7 +420,8 @@ SHORT = {key: value for key, value in PLATE.items() if key != "young"}
 
 
 def robot_with(platform: dict, folder=None) -> gough.Robot:
-    base = regular_polygon(0.9, 6)
+    angles = np.array([10, 50, 130, 170, 250, 290]) * np.pi / 180  # in pairs: no regular hexagon
+    base = 0.9 * np.column_stack([np.cos(angles), np.sin(angles)])
     return gough.Robot.from_dict(
         {
             "format": 1,
