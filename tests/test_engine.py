@@ -992,8 +992,8 @@ def test_an_interrupted_batch_leaves_memory_alone():
                 signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.002, 0.03))
                 robot.inverse_dynamics(motion, friction=False)
                 signal.setitimer(signal.ITIMER_REAL, 0)
-            except KeyboardInterrupt:
-                interrupts += 1
+            except (KeyboardInterrupt, RuntimeError):
+                interrupts += 1  # in the standard library's locks it may become a RuntimeError
         assert interrupts > 3
         assert (robot.inverse_dynamics(motion, friction=False).forces == expected).all()
     """
