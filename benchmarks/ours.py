@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.timing import Contender
 from gough import Motion, Robot, programs
 from gough.doctor import states
-from gough.dynamics import State
+from gough.dynamics import RIGID_FIELDS
 from gough.engine.compiled import BoundKernel, CompiledExecutor, SingleState
 from gough.engine.execute import NumPyExecutor, cores
 from gough.engine.trace import trace
@@ -40,7 +40,7 @@ class Setup(NamedTuple):
     def fields(self, name: str, rows: slice) -> dict[str, Array]:
         """Contiguous inputs of a program."""
         fields = {
-            one: np.ascontiguousarray(getattr(self.motion, one)[rows]) for one in State._fields
+            one: np.ascontiguousarray(getattr(self.motion, one)[rows]) for one in RIGID_FIELDS
         }
         fields["wrench"] = np.zeros((1, 6))
         if "forces" in INPUTS[name]:
@@ -67,7 +67,7 @@ def operations(robot: Robot, name: str) -> int:
 def contenders(given: Setup, name: str) -> dict[str, Contender]:
     """All of ours for a program."""
     robot, motion, forces = given
-    plain = Robot.from_text(robot.text)
+    plain = Robot.from_text(robot.text).rigid
     plain.__dict__["executor"] = NumPyExecutor(plain.machine)
     one, few = motion[0], motion[:FEW]
     single = SingleState(bound_kernel(robot, name))
