@@ -72,7 +72,7 @@ class Variants:
             lambda _: np.concatenate(next(columns), axis=-1),
         )
         lacking = max(found, key=lambda robot: len(robot.description.missing))
-        self._set(_Many.of(lacking, machine), np.arange(len(found)))
+        self._set(Many.of(lacking, machine), np.arange(len(found)), {})
 
     @classmethod
     def of(cls, robot: Robot, changes: Mapping[str, ArrayLike]) -> Self:
@@ -88,16 +88,22 @@ class Variants:
         robot.need_rigid("a batch of variants")
         made = _Changing(robot, changes)
         many = cls.__new__(cls)
-        many._set(_Many.of(robot, made.machine), np.arange(made.count).reshape(made.shape))
+        index = np.arange(made.count).reshape(made.shape)
+        many._set(Many.of(robot, made.machine), index, made.given)
         return many
 
-    def _set(self, many: _Many, index: Array) -> None:
-        self._many, self._index = many, index
+    def _set(self, many: Many, index: Array, given: Mapping[str, Array]) -> None:
+        self._many, self._index, self._given = many, index, given
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The batch shape."""
         return self._index.shape
+
+    @property
+    def varied(self) -> dict[str, Array]:
+        """What was given by key, one value a variant: (..., and the key's own axes)."""
+        return {key: value[self._index] for key, value in self._given.items()}
 
     def __len__(self) -> int:
         if not self.shape:
@@ -110,7 +116,7 @@ class Variants:
         except IndexError as error:
             raise InputError(f"variants of shape {self.shape}: {error}") from None
         chosen = type(self).__new__(type(self))
-        chosen._set(self._many, np.asarray(index))
+        chosen._set(self._many, np.asarray(index), self._given)
         return chosen
 
     def __repr__(self) -> str:
@@ -186,27 +192,39 @@ class Variants:
         return self._asked.bias(motion, on_error, threads=threads)
 
     @property
-    def _asked(self) -> _Many:
-        return self._many.at(self._index)
+    def _asked(self) -> Many:
+        return self.broadcast_to(self.shape)
+
+    def broadcast_to(self, shape: tuple[int, ...]) -> Many:
+        """The variants as one robot, whose models broadcast over batch axes of this shape."""
+        return self._many.at(np.broadcast_to(self._index, shape))
 
 
-class _Many(Robot):
+class Many(Robot):
     """A robot with many numbers in place of one: the models' inputs gain the variant of each sample."""
+
+    @property
+    def index(self) -> Array:
+        """Which of the robots is asked, (...), the batch shape."""
+        index: Array = self.__dict__["asked"]
+        return index
 
     @classmethod
     def of(cls, robot: Robot, machine: Machine) -> Self:
+        """A robot with a machine of many robots' numbers."""
         many = cls(robot.file, robot.text, robot.description)
         many.__dict__["machine"] = map_numbers(machine, np.ascontiguousarray)
         return many
 
     @cached_property
     def executor(self) -> Executor:
+        """Runs the programs of all these robots."""
         return executor(self.machine, variants=True)
 
     def at(self, index: Array) -> Self:
         """The same robots, asked at some of their numbers."""
-        asked = self.of(self, self.machine)
-        asked.__dict__ |= {"executor": self.executor, "index": index}
+        asked = object.__new__(type(self))
+        asked.__dict__ |= {**self.__dict__, "executor": self.executor, "asked": index}
         return asked
 
     def _run(
@@ -219,8 +237,18 @@ class _Many(Robot):
         coasting: bool = False,
         threads: int | None = None,
     ) -> dict[str, Array]:
-        given = {**(inputs or {}), VARIANT: (self.__dict__["index"], ())}
+        given = {**(inputs or {}), VARIANT: (self.index, ())}
         return super()._run(function, motion, on_error, given, friction, coasting, threads)
+
+
+def which(robot: Robot) -> dict[str, Array]:
+    """The field of a program's inputs that says whose each row is; none where all are one robot's."""
+    return {VARIANT: robot.index} if isinstance(robot, Many) else {}
+
+
+def of_rows(robot: Robot, rows: Any) -> Robot:
+    """The robots of some rows of a batch; a robot that all rows share itself."""
+    return robot.at(robot.index[rows]) if isinstance(robot, Many) else robot
 
 
 class _Changing:

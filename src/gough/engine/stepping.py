@@ -136,6 +136,8 @@ class Call(NamedTuple):
     """Steps between calls."""
     until: str | None = None
     """An output (rows,) kept in place: the call is repeated until none is above the tolerance."""
+    variants: Array | None = None
+    """(rows,) whole numbers: the row of hoisted parameters that each has, of a kernel for variants."""
 
 
 def run(steps: int, rows: int, calls: Sequence[Call], tolerance: float = 0.0) -> None:
@@ -217,6 +219,9 @@ def _plan(calls: Sequence[Call], scratch: Sequence[Mapping[str, Array]]) -> _Pla
                     moving.append([len(slots), advance, value.every])
                 slots.append(array.ctypes.data)
                 row.append(0 if len(array) == 1 and given is call.inputs else array.strides[0])
+            if given is call.inputs and call.variants is not None:
+                slots.append(call.variants.ctypes.data)
+                row.append(call.variants.strides[0])
         residual = 0
         if call.until is not None:
             value = call.outputs[call.until]
@@ -254,6 +259,13 @@ def _check(steps: int, rows: int, calls: Sequence[Call]) -> None:
                     last = value.first + (steps - 1) // value.every * value.stride
                     if last >= len(whole):
                         raise ValueError(f"{name}: {len(whole)} entries, {last + 1} needed")
+        if call.variants is not None and (
+            call.variants.shape != (rows,)
+            or call.variants.dtype != np.int64
+            or not call.variants.flags.c_contiguous
+            or not 0 <= call.variants.min() <= call.variants.max() < len(call.kernel.hoisted)
+        ):
+            raise ValueError(f"variants: an array {call.variants.shape} of {call.variants.dtype}")
         missing = [name for name in kernel.field_shapes if name not in call.inputs]
         if missing:
             raise ValueError(f"no {missing[0]}")

@@ -111,6 +111,14 @@ class CompiledVariants:
                 out[name][rest] = value
         return out
 
+    def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
+        """The kernel of a function with the hoisted parameters of all robots, for further inputs."""
+        from gough.engine.compiled import BoundKernel, kernel_for
+
+        kernel = kernel_for(function, self.common, self.structure, inputs, variants=True)
+        parameters = parameters_of(self.machine, np.arange(self.count))
+        return BoundKernel(kernel, evaluate(kernel.prologue, kernel.hoisted, parameters))
+
     def _bound(
         self, function: Function, key: tuple[str, ...], states: Mapping[str, Array], which: Array
     ) -> tuple[BoundKernel, Array]:

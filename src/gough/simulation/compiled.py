@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gough.dynamics import RIGID_FIELDS
+from gough.engine.execute import VARIANT
 from gough.motion import Array
 from gough.simulation import programs
 from gough.simulation.controllers import law_inputs
@@ -21,10 +22,11 @@ from gough.simulation.plant import NOTHING, State, at_rest_drives
 from gough.simulation.scenario import FIELDS, Record, Scenario
 from gough.simulation.sensors import Noise
 from gough.simulation.stepwise import Loop, stop_of
+from gough.variants import which
 
 if TYPE_CHECKING:
-    from gough.engine.compiled import CompiledExecutor
     from gough.engine.stepping import Call, Stream
+    from gough.robot import Robot
 
 CHUNK = 4_000_000
 """Numbers that a chunk's state may hold."""
@@ -114,8 +116,8 @@ class _Machine:
             for name, value in loop.readings[0][0]._asdict().items():
                 self.readings[name] = np.empty((entries, *value.shape))
                 self.readings[name][: scenario.delay] = value
-        self.robot: Any = robot.executor
-        self.model: Any = scenario.controller.robot(robot).executor
+        self.robot = robot
+        self.model = scenario.controller.robot(robot)
 
     def advance(self, done: int, count: int) -> None:
         """Run a chunk of steps from step `done` on."""
@@ -132,7 +134,7 @@ class _Machine:
         stepping.run(count, scenario.rows, calls, LOADS_TOLERANCE)
 
     def _sampled(self, done: int, count: int, wrench: Array | None) -> list[Call]:
-        from gough.engine.stepping import Call, Stream
+        from gough.engine.stepping import Stream
 
         scenario, every = self.scenario, self.every
         samples = -(-count // every)
@@ -145,17 +147,12 @@ class _Machine:
         if self.senses:
             noise = Stream(self.noise(samples), every=every)
             steps = scenario.sensors.steps[np.newaxis]
-            calls.append(
-                Call(
-                    _bind(self.robot, programs.sense, {"noise": noise, "steps": steps}),
-                    _state(state) | {"noise": noise, "steps": steps},
-                    {
-                        name: Stream(value, first=scenario.delay, every=every)
-                        for name, value in self.readings.items()
-                    },
-                    every=every,
-                )
-            )
+            heard = {
+                name: Stream(value, first=scenario.delay, every=every)
+                for name, value in self.readings.items()
+            }
+            inputs = {"noise": noise, "steps": steps}
+            calls.append(_call(self.robot, programs.sense, state, inputs, heard, every=every))
             told = {name: Stream(value, every=every) for name, value in self.readings.items()}
         else:
             told = state | {
@@ -168,7 +165,7 @@ class _Machine:
 
     def _continuous(self, halves: Array, wrench: Array | None) -> list[Call]:
         """The controller acts in every stage."""
-        from gough.engine.stepping import Call, Stream
+        from gough.engine.stepping import Stream
 
         goals, _ = self.scenario.goals(halves)
         solid = {name: _solid(value) for name, value in goals.items()}
@@ -194,10 +191,9 @@ class _Machine:
                 if stage == 0:
                     told = {**now, "q": Stream(self.q), "qd": Stream(self.qd)}
                     return [self._watch(now), self._law({**told, **known}, commands[0], 1)]
-                kernel = _bind(self.robot, programs.stage_state, reach)
                 told = {**seen, "q": q, "qd": qd}
                 return [
-                    Call(kernel, _state(now) | dict(reach), seen),
+                    _call(self.robot, programs.stage_state, now, reach, seen),
                     self._watch(seen)._replace(outputs={"q": q, "qd": qd}),
                     self._law({**told, **known}, commands[stage], 1),
                 ]
@@ -211,25 +207,24 @@ class _Machine:
         return {name: Stream(self.states[name]) for name in MOVING}
 
     def _watch(self, state: Mapping[str, Any]) -> Call:
-        from gough.engine.stepping import Call, Stream
+        from gough.engine.stepping import Stream
 
         outputs = {"q": self.q, "qd": self.qd, "conditioning": self.conditioning}
         streams = {name: Stream(value) for name, value in outputs.items()}
-        return Call(_bind(self.robot, programs.watch, {}), _state(state), streams)
+        return _call(self.robot, programs.watch, state, {}, streams)
 
     def _law(self, known: Mapping[str, Any], command: Any, every: int) -> Call:
-        from gough.engine.stepping import Call
 
         controller = self.scenario.controller
         known = {**known, **controller.gains(self.scenario.plant.robot)}
         names = law_inputs(controller.program)
         inputs = {name: known[name] for name in names}
-        kernel = _bind(self.model, controller.program, inputs)
-        return Call(kernel, _state(known) | inputs, {"command": command}, every=every)
+        outputs = {"command": command}
+        return _call(self.model, controller.program, known, inputs, outputs, every=every)
 
     def _stages(self, wrench: Array | None, commands: list[Any], before: list[Any]) -> list[Call]:
         """Four stages, with what goes before each, and the end of the step."""
-        from gough.engine.stepping import Call, Stream
+        from gough.engine.stepping import Stream
 
         scenario, h = self.scenario, self.scenario.step
         plant, rows = scenario.plant, scenario.rows
@@ -260,9 +255,8 @@ class _Machine:
             if plant.rubs:
                 inputs["loads"] = self.loads
                 outputs |= {"caused": self.loads, "residual": residuals[stage]}
-            kernel = _bind(self.robot, programs.stage, inputs)
             until = "residual" if plant.rubs else None
-            calls.append(Call(kernel, _state(now) | inputs, outputs, until=until))
+            calls.append(_call(self.robot, programs.stage, now, inputs, outputs, until=until))
         inputs = {"works": Stream(self.states["works"]), "step": np.full(1, h)}
         inputs |= {f"rate_{i + 1}": rates[i] for i in range(4)}
         inputs |= {f"margin_{i + 1}": margins[i] for i in range(4)}
@@ -272,13 +266,11 @@ class _Machine:
             names.append("drive")
         outputs = {name: Stream(self.states[name], first=1) for name in names}
         outputs["worst_margin"] = Stream(self.margin)
-        kernel = _bind(self.robot, programs.finish, inputs)
-        calls.append(Call(kernel, _state(now) | inputs, outputs))
+        calls.append(_call(self.robot, programs.finish, now, inputs, outputs))
         if plant.rubs:
             inputs = {f"residual_{i + 1}": residuals[i] for i in range(4)}
-            kernel = _bind(self.robot, programs.worst_residual, inputs)
             outputs = {"unsettled": Stream(self.unsettled)}
-            calls.append(Call(kernel, _state(now) | inputs, outputs))
+            calls.append(_call(self.robot, programs.worst_residual, now, inputs, outputs))
         return calls
 
     def look(self, done: int, count: int) -> None:
@@ -379,10 +371,19 @@ def _state(known: Mapping[str, Any]) -> dict[str, Any]:
     return {name: known.get(name, NOTHING) for name in RIGID_FIELDS}
 
 
-def _bind(executor: CompiledExecutor, program: Any, inputs: Mapping[str, Any]) -> Any:
-    """A program's kernel for inputs of these shapes."""
-    from gough.engine.stepping import Stream
+def _call(
+    robot: Robot,
+    program: Any,
+    state: Mapping[str, Any],
+    inputs: Mapping[str, Any],
+    outputs: Mapping[str, Any],
+    every: int = 1,
+    until: str | None = None,
+) -> Call:
+    """A program's kernel on these arrays; of many robots each row with its own parameters."""
+    from gough.engine.stepping import Call, Stream
 
+    executor: Any = robot.executor
     shapes = {
         name: value.array.shape[2:] if isinstance(value, Stream) else value.shape[1:]
         for name, value in inputs.items()
@@ -391,4 +392,6 @@ def _bind(executor: CompiledExecutor, program: Any, inputs: Mapping[str, Any]) -
     key = (program.__name__, tuple(shapes.items()))
     if key not in ready:
         ready[key] = executor.bind(program, shapes)
-    return ready[key]
+    index = which(robot).get(VARIANT)
+    variants = None if index is None else np.ascontiguousarray(index, dtype=np.int64)
+    return Call(ready[key], _state(state) | dict(inputs), outputs, every, until, variants)

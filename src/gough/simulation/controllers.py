@@ -22,6 +22,7 @@ from gough.errors import InputError
 from gough.motion import Array, Motion
 from gough.simulation import programs
 from gough.simulation.sensors import Reading
+from gough.variants import which
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -99,7 +100,7 @@ class Controller(ABC):
             elastic = (measured.elastic, measured.elastic_velocity, np.zeros((1, model.modes)))
             known |= dict(zip(ELASTIC_FIELDS, elastic, strict=True))
             wanted = (*wanted, *ELASTIC_FIELDS)
-        fields = {name: known[name] for name in wanted}
+        fields = {name: known[name] for name in wanted} | which(model)
         return model.executor(self.program, rows, fields)["command"]
 
 

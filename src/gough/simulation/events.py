@@ -10,6 +10,7 @@ import numpy as np
 from gough import batch, programs
 from gough.engine.execute import NumPyExecutor
 from gough.motion import Array, Motion
+from gough.variants import which
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -57,7 +58,7 @@ def with_culprit(stop: Stop, robot: Robot, start: Motion, last: Motion) -> Stop:
 
     A leg at the end of its reach makes the robot's matrices singular before it is out of reach.
     """
-    rows = [batch.lay_out(motion.reshape(1), {}).fields for motion in (start, last)]
+    rows = [batch.lay_out(one.reshape(1), {}).fields | which(robot) for one in (start, last)]
     runner = NumPyExecutor(robot.machine)
     begin, end = (runner(programs.diagnosis, 1, fields)["legs"][0] for fields in rows)
     left = end / np.where(begin == 0, np.inf, begin)

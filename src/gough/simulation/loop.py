@@ -6,7 +6,7 @@ import difflib
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,7 @@ from gough.simulation.reference import Reference, reference_of
 from gough.simulation.result import Simulation
 from gough.simulation.scenario import FIELDS, Progress, Record, Scenario
 from gough.simulation.sensors import Sensors
+from gough.variants import Variants, of_rows
 
 LARGEST = 4e9
 """Bytes of records."""
@@ -34,7 +35,7 @@ MOST_STEPS = 100_000_000
 
 
 def simulate(
-    robot: Robot | Sequence[Robot],
+    robot: Robot | Variants | Sequence[Robot],
     controller: Any,
     reference: Any,
     duration: float | None = None,
@@ -56,11 +57,13 @@ def simulate(
 ) -> Simulation:
     """Simulate a robot under control; many at once where anything given has a batch.
 
-    `robot`: the plant, or a list with one a simulation. `controller`: of
-    `gough.simulation.controllers`, or a function (measured, reference) → forces. `reference`: a
-    trajectory, a timed Motion, poses to hold, or a list with one a simulation. `duration` (s): that
-    of the reference if left out. `start`: pose and twist, by default the reference's at its start;
-    an elastic platform starts with its static deflection unless the start has elastic coordinates.
+    `robot`: the plant, a list with one a simulation, or `robot.variants({…})`: then all run in one
+    compiled loop, each with its own parameters. `controller`: of `gough.simulation.controllers`, or
+    a function (measured, reference) → forces; without a `model` it knows each plant exactly.
+    `reference`: a trajectory, a timed Motion, poses to hold, or a list with one a simulation.
+    `duration` (s): that of the reference if left out. `start`: pose and twist, by default the
+    reference's at its start; an elastic platform starts with its static deflection unless the start
+    has elastic coordinates.
     `wrench` on the platform: (..., 6), a function of times (n,) → (n, 6), or a list of such.
 
     The controller acts every `period` seconds and its command is held in between; None: it acts
@@ -74,12 +77,10 @@ def simulate(
     kinds in `stop_on` ("stroke", "singularity"), and at Ctrl-C; what was computed is kept, and the
     result says so: `partial`, `stops`. `progress` is called with the part that is done.
     """
-    robots = [robot] if isinstance(robot, Robot) else list(robot)
-    if not robots or not all(isinstance(one, Robot) for one in robots):
-        raise InputError("robot is a gough.Robot, or a list with one a simulation")
+    plants = _Plants.of(robot)
     law, path = controller_of(controller), reference_of(reference)
     shapes = {
-        "robot": () if isinstance(robot, Robot) else (len(robots),),
+        "robot": plants.shape,
         "reference": path.shape,
         "start": () if start is None else start.shape,
         "seeds": np.shape(seeds) if seeds is not None else (),
@@ -96,7 +97,6 @@ def simulate(
         raise InputError(f"stop_on knows {', '.join(KINDS[:2])}, not {sorted(unknown)[0]!r}")
     rows = math.prod(shape)
     whole = _Whole(
-        [robots[0]] * rows if len(robots) == 1 else _spread(robots, shape),
         law,
         path,
         _rows_of(start, shape),
@@ -111,7 +111,7 @@ def simulate(
         raise InputError(f"rtol and atol must be between 0 and 1, not {rtol:g} and {atol:g}")
     parts: list[tuple[Array, Scenario, Record]] = []
     interrupted = False
-    groups = _groups(whole.robots) or [(robots[0], np.zeros(0, dtype=np.intp))]
+    groups = plants.groups(shape)
     for number, (plant_robot, chosen) in enumerate(groups):
 
         def advance(part: float, number: int = number) -> None:
@@ -132,7 +132,7 @@ def simulate(
         _blame(scenario, kept)
         if interrupted:
             break
-    return Simulation.of(shape, rows, parts, interrupted)
+    return Simulation.of(shape, rows, parts, interrupted, plants.varied(shape))
 
 
 def _run(scenario: Scenario, record: Record) -> None:
@@ -154,7 +154,7 @@ def _blame(scenario: Scenario, record: Record) -> None:
         place = int(np.searchsorted(record.times, stop.time + 1e-9 * scenario.step, "right")) - 1
         last = Motion(*(record.values[name][place, row] for name in ("position", "rotation")))
         start = scenario.start.motion[row]
-        found = with_culprit(stop, scenario.plant.robot, start, last)
+        found = with_culprit(stop, of_rows(scenario.plant.robot, [row]), start, last)
         scenario.monitor.stops[row] = found
 
 
@@ -169,9 +169,8 @@ class _Timing:
 
 @dataclass(frozen=True, eq=False)
 class _Whole:
-    """All simulations, of which groups have one robot."""
+    """All simulations but for their robots."""
 
-    robots: list[Robot]
     controller: Controller
     reference: Reference
     start: Motion | None
@@ -190,7 +189,7 @@ class _Whole:
         stop_on: frozenset[str],
         progress: Progress,
     ) -> Scenario:
-        """Some rows with one robot."""
+        """Some rows, with one robot or as many robots as rows."""
         own = self.controller.model
         if own is not None and own.leg_count != robot.leg_count:
             raise InputError(
@@ -373,13 +372,59 @@ def _seeds(seeds: ArrayLike | None, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(array, shape).reshape(-1)
 
 
-def _spread(robots: list[Robot], shape: tuple[int, ...]) -> list[Robot]:
-    return [robots[i] for i in _index((len(robots),), shape)]
+class _Plants(NamedTuple):
+    """The robots of a batch of simulations."""
+
+    robots: tuple[Robot, ...]
+    """One, or one a simulation."""
+    variants: Variants | None
+    """All of them at once, where they can be."""
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, given: Any) -> _Plants:
+        """From what the user says."""
+        if isinstance(given, Robot):
+            return cls((given,), None, ())
+        if isinstance(given, Variants):
+            return cls((), given, given.shape)
+        robots = tuple(given) if isinstance(given, Sequence) else ()
+        if not robots or not all(isinstance(one, Robot) for one in robots):
+            raise InputError("robot is a gough.Robot, variants of one, or a list with one each")
+        alike = len({_family(one) for one in robots}) == 1
+        return cls(robots, Variants(robots) if alike else None, (len(robots),))
+
+    def groups(self, shape: tuple[int, ...]) -> list[tuple[Robot, Array]]:
+        """Robots, or many in one, and their rows in simulations of this shape."""
+        count = math.prod(shape)
+        if self.variants is not None:
+            many = self.variants.broadcast_to(shape)
+            return [(many.at(many.index.reshape(-1)), np.arange(count))]
+        if not count or not self.shape:
+            return [(self.robots[0], np.arange(count))]
+        groups: dict[int, tuple[Robot, list[int]]] = {}
+        for row, number in enumerate(_index(self.shape, shape)):
+            robot = self.robots[number]
+            groups.setdefault(id(robot), (robot, []))[1].append(row)
+        return [(robot, np.array(rows)) for robot, rows in groups.values()]
+
+    def varied(self, shape: tuple[int, ...]) -> dict[str, Array]:
+        """Varied parameters by key, of simulations of this shape."""
+        if self.variants is None:
+            return {}
+        own = self.variants.shape
+        return {
+            key: np.broadcast_to(
+                value.reshape((1,) * (len(shape) - len(own)) + value.shape),
+                shape + value.shape[len(own) :],
+            )
+            for key, value in self.variants.varied.items()
+        }
 
 
-def _groups(robots: list[Robot]) -> list[tuple[Robot, Array]]:
-    """Rows by robot."""
-    groups: dict[int, tuple[Robot, list[int]]] = {}
-    for row, robot in enumerate(robots):
-        groups.setdefault(id(robot), (robot, []))[1].append(row)
-    return [(robot, np.array(rows)) for robot, rows in groups.values()]
+def _family(robot: Robot) -> tuple[Any, ...]:
+    """What robots must have in common to run in one loop: they are rigid, with the same limits."""
+    limits = robot.description.limits
+    if robot.modes or robot.description.missing:
+        return (id(robot),)
+    return (robot.kind, robot.leg_count, limits.shortest.tobytes(), limits.longest.tobytes())

@@ -68,7 +68,7 @@ def overview(simulation: Simulation, row: int = 0) -> Figure:
             axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=9)
         figure.align_ylabels(panels)
         ended = "".join(f"\nended at {stop}" for stop in one.stops.values())
-        figure.suptitle(_wrapped(f"{one.robots[0].name}{ended}"), parse_math=False)
+        figure.suptitle(_wrapped(f"{one.plants[0][1].name}{ended}"), parse_math=False)
     return figure
 
 

@@ -27,6 +27,7 @@ from gough.simulation import programs
 from gough.simulation.actuators import UNLIMITED, Actuators, within
 from gough.simulation.attitude import turned_rows
 from gough.simulation.sensors import Reading, Sensors
+from gough.variants import of_rows, which
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -168,7 +169,7 @@ class Plant:
         troubles: dict[int, SampleError] = {}
         if not found["margin"].min(initial=np.inf) > 0:
             for row in np.flatnonzero(~(found["margin"] > 0)):
-                trouble = self._trouble(state[row : row + 1], found["applied"][row])
+                trouble = self._trouble(state, int(row), found["applied"][row])
                 if trouble is not None:
                     troubles[int(row)] = trouble
         if residual is not None:
@@ -206,10 +207,11 @@ class Plant:
             return np.zeros(len(rate))
         return np.asarray(np.einsum("ni,ij,nj->n", rate, body.damping, rate))
 
-    def _trouble(self, state: State, applied: Array) -> SampleError | None:
-        """Why a state has no acceleration; None if it has one after all."""
+    def _trouble(self, state: State, row: int, applied: Array) -> SampleError | None:
+        """Why a row's state has no acceleration; None if it has one after all."""
+        robot = of_rows(self.robot, row)
         try:
-            self.robot.direct_dynamics(state.motion[0], applied, None, self.friction)
+            robot.direct_dynamics(state[row : row + 1].motion[0], applied, None, self.friction)
         except SampleError as error:
             return error
         return None
@@ -233,7 +235,22 @@ class Plant:
         if self.modes:
             elastic = (state.elastic, state.elastic_velocity, np.zeros((1, self.modes)))
             fields |= dict(zip(ELASTIC_FIELDS, elastic, strict=True))
-        return fields
+        return fields | which(self.robot)
+
+    def of_rows(self, rows: Array) -> Plant:
+        """The plant of some rows: their robots, and the wrench on theirs."""
+        given = self.wrench
+
+        def wrench(times: Array) -> Array:
+            assert given is not None
+            value = given(times)
+            return value if value.shape[1] == 1 else value[:, rows]
+
+        return replace(
+            self,
+            robot=of_rows(self.robot, rows),
+            wrench=None if given is None else wrench,
+        )
 
 
 def at_rest_drives(state: State, command: Array, actuators: Actuators) -> State:

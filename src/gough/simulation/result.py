@@ -24,6 +24,7 @@ from gough.motion_files import QUANTITIES
 from gough.simulation.attitude import rotation_error
 from gough.simulation.events import Event, Stop
 from gough.simulation.scenario import Record, Scenario
+from gough.variants import Many, of_rows
 
 if TYPE_CHECKING:
     import xarray
@@ -46,8 +47,8 @@ ENERGY = {
 class Simulation:
     """Motion, forces and works of simulations of some batch shape, over time: (..., n, ...)."""
 
-    robots: tuple[Robot, ...]
-    """One a simulation, flat; the same one where all share it."""
+    plants: tuple[tuple[Array, Robot], ...]
+    """Flat numbers of simulations, and the robot (or as many variants) that they are of."""
     time: Array
     """(n,), s."""
     motion: Motion
@@ -67,6 +68,8 @@ class Simulation:
     """Some simulation ended early."""
     force_limit: Array = field(repr=False)
     """(..., legs), N."""
+    varied: dict[str, Array]
+    """What differs between the plants, if they are variants: by key, (..., the key's own axes)."""
 
     @classmethod
     def of(
@@ -75,6 +78,7 @@ class Simulation:
         rows: int,
         parts: Sequence[tuple[Array, Scenario, Record]],
         interrupted: bool,
+        varied: dict[str, Array],
     ) -> Simulation:
         """From the records of groups of rows."""
         first = parts[0][2]
@@ -89,7 +93,6 @@ class Simulation:
         limits = np.full((rows, legs), np.inf)
         stops: dict[int, Stop] = {}
         events: list[Event] = []
-        robots: list[Any] = [parts[0][1].plant.robot] * rows
         longest = 0
         for chosen, scenario, record in parts:
             for row, stop in scenario.monitor.stops.items():
@@ -113,8 +116,6 @@ class Simulation:
                     goal[name] = np.full((len(times), rows, *value.shape[2:]), np.nan)
                 goal[name][:, chosen] = value
             limits[chosen] = scenario.plant.limits[0]
-            for row in chosen:
-                robots[row] = scenario.plant.robot
         if interrupted:
             for row in range(rows):
                 known = np.flatnonzero(np.isfinite(values["position"][:, row, 0]))
@@ -135,7 +136,7 @@ class Simulation:
 
         fields = {name: arranged(values[name]) for name in (*MOVING[:4], *ELASTIC)}
         return cls(
-            tuple(robots),
+            tuple((chosen, scenario.plant.robot) for chosen, scenario, _ in parts),
             times,
             _trusted(fields, times),
             _trusted({name: arranged(goal[name]) for name in MOVING}, times),
@@ -146,6 +147,7 @@ class Simulation:
             tuple(sorted(events, key=lambda event: (event.time, event.row))),
             interrupted or bool(stops),
             limits.reshape(*shape, legs),
+            varied,
         )
 
     @property
@@ -156,7 +158,7 @@ class Simulation:
     def __str__(self) -> str:
         count = int(np.prod(self.shape))
         what = f"{count} simulations" if self.shape else "simulation"
-        text = f"{what} of {self.robots[0].name if self.robots else 'nothing'}"
+        text = f"{what} of {self.plants[0][1].name}"
         text += f", {self.time[-1] - self.time[0]:.6g} s, {len(self.time)} records"
         lines = [f"simulation {row}, {stop}" for row, stop in sorted(self.stops.items())]
         return "\n".join([text, *(lines if self.shape else [str(s) for s in self.stops.values()])])
@@ -175,7 +177,7 @@ class Simulation:
         batch = ("simulation",) if len(batch) == 1 else batch
         dims = (*batch, "time")
         legs = (*dims, "leg")
-        motion, robot = self.motion, self.robots[0] if self.robots else None
+        motion, robot = self.motion, self.plants[0][1]
         count = self.command.shape[-1]
         variables: dict[str, Any] = {}
         for name in (*MOVING[:4], *(ELASTIC if motion.modes else ())):
@@ -213,8 +215,11 @@ class Simulation:
         }
         if motion.modes:
             coordinates["mode"] = np.arange(1, motion.modes + 1)
+        for key, value in self.varied.items():
+            own = _dimensions(key, value.ndim - len(batch))
+            coordinates[key] = ((*batch, *own), value, attributes("", f"{key} of the plant"))
         facts = {
-            "title": f"simulation of {robot.name if robot else 'nothing'}",
+            "title": f"simulation of {robot.name}",
             "partial": int(self.partial),
             "stops": "; ".join(
                 (f"simulation {row}, " if self.shape else "") + str(stop)
@@ -274,8 +279,13 @@ class Simulation:
             raise InputError(f"simulation {row} of {count}")
         place = np.unravel_index(row % count, self.shape) if self.shape else ()
         stops = {0: self.stops[row % count]} if row % count in self.stops else {}
+        number, robot = next(
+            (np.flatnonzero(chosen == row % count)[0], robot)
+            for chosen, robot in self.plants
+            if row % count in chosen
+        )
         return Simulation(
-            (self.robots[row % count],),
+            ((np.zeros(1, dtype=np.intp), of_rows(robot, [number])),),
             self.time,
             self.motion[place] if place else self.motion,
             self.reference[place] if place else self.reference,
@@ -286,22 +296,35 @@ class Simulation:
             tuple(event._replace(row=0) for event in self.events if event.row == row % count),
             bool(stops),
             self.force_limit[place],
+            {key: value[place] for key, value in self.varied.items()},
         )
 
     def _by_robot(self, model: Any, names: tuple[str, ...]) -> dict[str, Array]:
         """Named outputs of a model along the motion, each simulation with its own robot."""
-        if len({id(robot) for robot in self.robots}) <= 1:
-            if not self.robots:
-                raise InputError("no simulations")
-            found = model(self.robots[0], self.motion)
+        first = self.plants[0][1]
+        if len(self.plants) == 1 and not isinstance(first, Many):
+            found = model(first, self.motion)
             return {name: getattr(found, name) for name in names}
-        flat = self.motion.reshape(len(self.robots), len(self.time))
-        rows = [model(robot, flat[i]) for i, robot in enumerate(self.robots)]
-        out = {}
-        for name in names:
-            value = np.stack([getattr(one, name) for one in rows])
-            out[name] = value.reshape(*self.shape, *value.shape[1:])
-        return out
+        count = int(np.prod(self.shape))
+        flat = self.motion.reshape(count, len(self.time))
+        out: dict[str, Array] = {}
+        for chosen, robot in self.plants:
+            found = model(of_rows(robot, np.s_[:, np.newaxis]), flat[chosen])
+            for name in names:
+                value = getattr(found, name)
+                if name not in out:
+                    out[name] = np.full((count, *value.shape[1:]), np.nan)
+                out[name][chosen] = value
+        return {name: value.reshape(*self.shape, *value.shape[1:]) for name, value in out.items()}
+
+
+def _dimensions(key: str, count: int) -> tuple[str, ...]:
+    """Dimensions of a parameter: its leg, then the axes it is given in."""
+    legs = ("leg",) if key.startswith("legs.") else ()
+    vectors = key.count(".") == (1 if legs else 0)  # no body's parameter: of the world
+    name = "axis" if vectors and key != "legs.platform" else "platform_axis"
+    name = name if vectors or not legs else "body_axis"
+    return (*legs, name, f"other_{name}")[:count]
 
 
 MOVING = (

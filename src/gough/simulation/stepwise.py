@@ -12,7 +12,7 @@ from gough.errors import SampleError
 from gough.motion import Array
 from gough.simulation.controllers import Measured
 from gough.simulation.events import STICKING, Event, Stop
-from gough.simulation.integrators import FailedError, Piece, adaptive, runge_kutta
+from gough.simulation.integrators import FailedError, Piece, RateOf, adaptive, runge_kutta
 from gough.simulation.plant import Rates, State, at_rest_drives
 from gough.simulation.scenario import Record, Scenario
 from gough.simulation.sensors import Noise, Reading
@@ -27,7 +27,7 @@ class Loop:
     def __init__(self, scenario: Scenario, rows: Array) -> None:
         self.scenario = scenario
         self.rows = rows
-        self.plant = scenario.plant
+        self.plant = scenario.plant.of_rows(rows)
         legs = self.plant.robot.leg_count
         self.noise = Noise(scenario.sensors, scenario.seeds[rows], legs)
         self.readings: deque[tuple[Reading, State]] = deque(maxlen=scenario.delay + 1)
@@ -70,32 +70,14 @@ class Loop:
         measured = Measured(time, reading, state.elastic, state.elastic_velocity)
         return self.scenario.controller.command(self.plant.robot, measured, mine | self.gains)
 
-    def rate_of(self, command: Array | None) -> RowRates:
+    def rate_of(self, command: Array | None) -> RateOf:
         """The plant under a held command, or under a controller that acts without pause."""
-        return RowRates(self, command)
 
+        def rates(time: float, state: State, gibbs: Array) -> Rates:
+            now = self.at_once(time, state) if command is None else command
+            return self.plant.rates(time, state, gibbs, now)
 
-class RowRates:
-    """Rates of some rows; the wrench is theirs."""
-
-    def __init__(self, loop: Loop, command: Array | None) -> None:
-        self.loop, self.command = loop, command
-        whole = loop.plant
-        rows = loop.rows
-
-        given = whole.wrench
-
-        def wrench(times: Array) -> Array:
-            assert given is not None
-            value = given(times)
-            return value if value.shape[1] == 1 else value[:, rows]
-
-        self.plant = whole if given is None else replace(whole, wrench=wrench)
-
-    def __call__(self, time: float, state: State, gibbs: Array) -> Rates:
-        """As an integrator asks for them."""
-        command = self.loop.at_once(time, state) if self.command is None else self.command
-        return self.plant.rates(time, state, gibbs, command)
+        return rates
 
 
 def run_fixed(scenario: Scenario, record: Record) -> None:
