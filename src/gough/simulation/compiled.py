@@ -1,8 +1,8 @@
 """The whole closed loop inside the engine: sensors, controller, Runge and Kutta's stages.
 
 A chunk of steps runs without returning to Python; then it is looked at for events, kept, and the next
-one begins. Results are those of `gough.simulation.stepwise` to rounding. For rigid robots, all
-controllers but functions of the user's, and where LLVM is there.
+one begins. Results are those of `gough.simulation.stepwise` to rounding. For all controllers but
+functions of the user's (and models that bend told late), and where LLVM is there.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gough.dynamics import RIGID_FIELDS
+from gough.dynamics import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.engine.execute import VARIANT
 from gough.motion import Array
 from gough.simulation import programs
-from gough.simulation.controllers import law_inputs
 from gough.simulation.events import Stop
 from gough.simulation.plant import NOTHING, State, at_rest_drives
 from gough.simulation.scenario import FIELDS, Record, Scenario
@@ -33,6 +32,7 @@ CHUNK = 4_000_000
 LONGEST = 2000
 """Steps of a chunk."""
 MOVING = ("position", "rotation", "velocity", "angular_velocity")
+BENDING = ("elastic", "elastic_velocity")
 LOADS_TOLERANCE = 1e-11
 """Disagreement of friction loads, relative to the largest, at which a stage goes on."""
 WORST_LOADS = 1e-9
@@ -47,8 +47,7 @@ def possible(scenario: Scenario) -> bool:
     return (
         scenario.method == "rk4"
         and controller.program is not None
-        and not scenario.plant.modes
-        and not model.modes
+        and not (model.modes and scenario.delay)
         and not isinstance(robot.executor, NumPyExecutor)
         and not isinstance(model.executor, NumPyExecutor)
     )
@@ -81,12 +80,13 @@ class _Machine:
         robot, legs = plant.robot, plant.robot.leg_count
         self.every = scenario.every or 1
         start = scenario.start
-        width = 30 + 4 * legs
+        self.moving = (*MOVING, *BENDING) if plant.modes else MOVING
+        width = 30 + 4 * legs + 2 * plant.modes
         size = min(LONGEST, max(CHUNK // (rows * width), 1), scenario.steps)
         self.size = size = -(-size // self.every) * self.every
         self.states = {
             name: np.empty((size + 1, *getattr(start, name).shape))
-            for name in (*MOVING, "works", "drive")
+            for name in (*self.moving, "works", "drive")
         }
         self.q, self.qd = np.empty((2, size, rows, legs))
         self.conditioning, self.margin = np.empty((2, size, rows))
@@ -118,6 +118,8 @@ class _Machine:
                 self.readings[name][: scenario.delay] = value
         self.robot = robot
         self.model = scenario.controller.robot(robot)
+        # a law that knows the plant and acts in every step also does what `watch` does
+        self.shares = self.model is robot and scenario.every == 1 and not self.senses
 
     def advance(self, done: int, count: int) -> None:
         """Run a chunk of steps from step `done` on."""
@@ -142,7 +144,11 @@ class _Machine:
         known: dict[str, Array | Stream] = {
             name: Stream(_solid(value), every=every) for name, value in goals.items()
         }
-        state = {name: Stream(self.states[name], every=every, stride=every) for name in MOVING}
+        state = {name: Stream(self.states[name], every=every, stride=every) for name in self.moving}
+        command = Stream(self.command, every=every)
+        if self.shares:
+            calls = [self._law({**state, **known}, command, every)]
+            return calls + self._stages(wrench, [command] * 4, [None] * 4)
         calls = [self._watch(self._now())]
         if self.senses:
             noise = Stream(self.noise(samples), every=every)
@@ -159,8 +165,7 @@ class _Machine:
                 name: Stream(value, every=every, stride=every)
                 for name, value in (("q", self.q), ("qd", self.qd))
             }
-        command = Stream(self.command, every=every)
-        calls.append(self._law({**told, **known}, command, every))
+        calls.append(self._law({**state, **told, **known}, command, every))
         return calls + self._stages(wrench, [command] * 4, [None] * 4)
 
     def _continuous(self, halves: Array, wrench: Array | None) -> list[Call]:
@@ -191,10 +196,10 @@ class _Machine:
                 if stage == 0:
                     told = {**now, "q": Stream(self.q), "qd": Stream(self.qd)}
                     return [self._watch(now), self._law({**told, **known}, commands[0], 1)]
-                told = {**seen, "q": q, "qd": qd}
+                told = {**now, **seen, "q": q, "qd": qd}
                 return [
                     _call(self.robot, programs.stage_state, now, reach, seen),
-                    self._watch(seen)._replace(outputs={"q": q, "qd": qd}),
+                    self._watch({**now, **seen})._replace(outputs={"q": q, "qd": qd}),
                     self._law({**told, **known}, commands[stage], 1),
                 ]
 
@@ -204,23 +209,25 @@ class _Machine:
     def _now(self) -> dict[str, Stream]:
         from gough.engine.stepping import Stream
 
-        return {name: Stream(self.states[name]) for name in MOVING}
+        return {name: Stream(self.states[name]) for name in self.moving}
 
     def _watch(self, state: Mapping[str, Any]) -> Call:
+        return _call(self.robot, programs.watch, state, {}, self._watched())
+
+    def _watched(self) -> dict[str, Stream]:
         from gough.engine.stepping import Stream
 
         outputs = {"q": self.q, "qd": self.qd, "conditioning": self.conditioning}
-        streams = {name: Stream(value) for name, value in outputs.items()}
-        return _call(self.robot, programs.watch, state, {}, streams)
+        return {name: Stream(value) for name, value in outputs.items()}
 
     def _law(self, known: Mapping[str, Any], command: Any, every: int) -> Call:
-
-        controller = self.scenario.controller
-        known = {**known, **controller.gains(self.scenario.plant.robot)}
-        names = law_inputs(controller.program)
-        inputs = {name: known[name] for name in names}
+        law: Any = self.scenario.controller.program
+        known = {**known, **self.scenario.controller.gains(self.scenario.plant.robot)}
+        inputs = {name: known[name] for name in programs.law_inputs(law) if name in known}
         outputs = {"command": command}
-        return _call(self.model, controller.program, known, inputs, outputs, every=every)
+        if self.shares:
+            law, outputs = programs.watching(law), outputs | self._watched()
+        return _call(self.model, law, known, inputs, outputs, every=every)
 
     def _stages(self, wrench: Array | None, commands: list[Any], before: list[Any]) -> list[Call]:
         """Four stages, with what goes before each, and the end of the step."""
@@ -235,9 +242,18 @@ class _Machine:
         now: dict[str, Any] = self._now()
         if lags:
             now["drive"] = Stream(self.states["drive"])
+        bent, bending, bends = np.zeros((3, 4, rows, plant.modes))
         calls: list[Call] = []
         for stage, (half, ahead) in enumerate(((0, 0.0), (1, h / 2), (1, h / 2), (2, h))):
             reach = {"before": rates[max(stage - 1, 0)], "ahead": np.full(1, ahead)}
+            if plant.modes and stage:
+                start = self._now()
+                rated = now["elastic_velocity"]
+                for name, rate, place in zip(
+                    BENDING, (rated, bends[stage - 1]), (bent[stage], bending[stage]), strict=True
+                ):
+                    calls.append(self._along(start[name], (ahead, rate), None, place))
+                    now = now | {name: place}
             if before[stage] is not None:
                 calls += before[stage](now, reach)
             inputs: dict[str, Any] = {
@@ -246,6 +262,8 @@ class _Machine:
                 **plant.constants,
             }
             outputs = {"rate": rates[stage], "margin": margins[stage]}
+            if plant.modes:
+                outputs["elastic"] = bends[stage]
             if wrench is not None:
                 inputs["wrench"] = Stream(wrench, half, 1, 2)
             if stage == 0:
@@ -267,11 +285,29 @@ class _Machine:
         outputs = {name: Stream(self.states[name], first=1) for name in names}
         outputs["worst_margin"] = Stream(self.margin)
         calls.append(_call(self.robot, programs.finish, now, inputs, outputs))
+        if plant.modes:
+            start, half_way = self._now(), np.empty((rows, plant.modes))
+            velocities: list[Any] = [start["elastic_velocity"], *bending[1:]]
+            for name, of_stages in zip(BENDING, (velocities, list(bends)), strict=True):
+                end = Stream(self.states[name], first=1)
+                pairs = list(zip((h / 6, h / 3, h / 3, h / 6), of_stages, strict=True))
+                calls.append(self._along(start[name], pairs[0], pairs[1], half_way))
+                calls.append(self._along(half_way, pairs[2], pairs[3], end))
         if plant.rubs:
             inputs = {f"residual_{i + 1}": residuals[i] for i in range(4)}
             outputs = {"unsettled": Stream(self.unsettled)}
             calls.append(_call(self.robot, programs.worst_residual, now, inputs, outputs))
         return calls
+
+    def _along(
+        self, x: Any, first: tuple[float, Any], second: tuple[float, Any] | None, place: Any
+    ) -> Call:
+        """place = x + a y + b z of every mode, (a, y) and (b, z) given."""
+        (a, y), (b, z) = first, second or (0.0, first[1])
+        state = {"elastic": x, "elastic_velocity": y, "elastic_acceleration": z}
+        inputs = {"ahead": np.full(1, a), "further": np.full(1, b)}
+        given = {**self._now(), **state}
+        return _call(self.robot, programs.along_modes, given, inputs, {"moved": place})
 
     def look(self, done: int, count: int) -> None:
         """Events of a chunk's steps, and rows that end in it."""
@@ -317,8 +353,8 @@ class _Machine:
     def state(self, step: int) -> State:
         """The state at a step of the chunk."""
         start = self.scenario.start
-        moving = {name: value[step] for name, value in self.states.items()}
-        return State(**moving, elastic=start.elastic, elastic_velocity=start.elastic_velocity)
+        moving = {name: getattr(start, name) for name in BENDING}
+        return State(**moving | {name: value[step] for name, value in self.states.items()})
 
     def keep(self, done: int, count: int, record: Record) -> None:
         """Records of a chunk."""
@@ -366,9 +402,13 @@ def _solid(value: Array) -> Array:
     return np.ascontiguousarray(value, dtype=np.float64)
 
 
-def _state(known: Mapping[str, Any]) -> dict[str, Any]:
-    """The state's fields of a call."""
-    return {name: known.get(name, NOTHING) for name in RIGID_FIELDS}
+def _state(robot: Robot, known: Mapping[str, Any]) -> dict[str, Any]:
+    """The state's fields of a call; what is not known is 0."""
+    fields = {name: known.get(name, NOTHING) for name in RIGID_FIELDS}
+    if not robot.modes:
+        return fields
+    still = np.zeros((1, robot.modes))
+    return fields | {name: known.get(name, still) for name in ELASTIC_FIELDS}
 
 
 def _call(
@@ -394,4 +434,4 @@ def _call(
         ready[key] = executor.bind(program, shapes)
     index = which(robot).get(VARIANT)
     variants = None if index is None else np.ascontiguousarray(index, dtype=np.int64)
-    return Call(ready[key], _state(state) | dict(inputs), outputs, every, until, variants)
+    return Call(ready[key], _state(robot, state) | dict(inputs), outputs, every, until, variants)

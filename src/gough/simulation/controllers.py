@@ -95,19 +95,13 @@ class Controller(ABC):
             **goals,
         }
         model = self.robot(plant)
-        wanted: tuple[str, ...] = (*RIGID_FIELDS, *law_inputs(self.program))
+        wanted: tuple[str, ...] = (*RIGID_FIELDS, *programs.law_inputs(self.program))
         if model.modes:
             elastic = (measured.elastic, measured.elastic_velocity, np.zeros((1, model.modes)))
             known |= dict(zip(ELASTIC_FIELDS, elastic, strict=True))
             wanted = (*wanted, *ELASTIC_FIELDS)
         fields = {name: known[name] for name in wanted} | which(model)
         return model.executor(self.program, rows, fields)["command"]
-
-
-def law_inputs(program: Function | None) -> tuple[str, ...]:
-    """Names of a law's inputs behind machine and state."""
-    code: Any = program.__code__  # type: ignore[union-attr]
-    return tuple(code.co_varnames[2 : code.co_argcount])
 
 
 @dataclass(frozen=True, eq=False)

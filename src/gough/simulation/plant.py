@@ -179,33 +179,10 @@ class Plant:
                 troubles.setdefault(int(row), ConvergenceError([failure]))
         rate = found["rate"]
         if self.modes:
-            rate[:, RIGID - 1] += self._damped(state)
-            if wrench is not None:
-                rate[:, RIGID - 2] += self._modal_power(state, wrench)
             rate = np.concatenate([rate, state.elastic_velocity, found["elastic"]], axis=1)
         if troubles:
             rate[list(troubles)] = np.nan
         return Rates(rate, found["applied"], troubles)
-
-    def _modal_power(self, state: State, wrench: Array) -> Array:
-        """Power of the wrench on the modes: (φ_o q̇_e)·Rᵀ f + (ψ_o q̇_e)·Rᵀ m, W."""
-        power = np.zeros(len(state.position))
-        body = self.robot.description.modal
-        if body is None:
-            return power
-        both = (body.origin_shapes, body.origin_rotations)
-        for shapes, part in zip(both, (wrench[:, :3], wrench[:, 3:]), strict=True):
-            if shapes is not None:
-                moving = state.elastic_velocity @ shapes.T
-                power += np.einsum("ni,nij,nj->n", part, state.rotation, moving)
-        return power
-
-    def _damped(self, state: State) -> Array:
-        """Power of the modal damping q̇_eᵀ D q̇_e, W."""
-        body, rate = self.robot.description.modal, state.elastic_velocity
-        if body is None:
-            return np.zeros(len(rate))
-        return np.asarray(np.einsum("ni,ij,nj->n", rate, body.damping, rate))
 
     def _trouble(self, state: State, row: int, applied: Array) -> SampleError | None:
         """Why a row's state has no acceleration; None if it has one after all."""

@@ -2,21 +2,24 @@
 
 Pure functions of a robot's numbers, a state and further inputs, samples on the last axis, as in
 `gough.programs`: they run on NumPy batches and, compiled, one after the other in the engine's loop.
-Platforms are rigid or bend, but for `stage` to `worst_residual`. World axes, SI units.
+Platforms are rigid or bend. World axes, SI units.
 """
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import cache, reduce
+from typing import Any
 
 import numpy as np
 
 from gough import dynamics, elastic, programs
 from gough.dynamics import Machine, State
+from gough.engine.execute import Function
 from gough.friction import Loads
 from gough.legs.leg import LegKinematics
 from gough.linear import factor, least_squares
-from gough.platforms import rigid
+from gough.modes import coupled, over_modes
+from gough.platforms import flexible, rigid
 from gough.programs import Outputs
 from gough.simulation.actuators import at_speed, within
 from gough.simulation.attitude import gibbs_rate, orthonormal, rotation_error, turned
@@ -48,6 +51,25 @@ def conditioning(jacobian: Components, scale: Components) -> Components:
     return signed
 
 
+@cache
+def watching(law: Function) -> Function:
+    """A law and `watch` of its own robot as one program: they share the legs and J = Q R."""
+
+    def both(machine: Machine, state: State, **inputs: Components) -> Outputs:
+        seen = watch(machine, state)
+        measured = {name: seen[name] for name in ("q", "qd") if name in law_inputs(law)}
+        return {**law(machine, state, **inputs, **measured), **seen}
+
+    both.__name__ = f"watching_{law.__name__}"
+    return both
+
+
+def law_inputs(law: Function | None) -> tuple[str, ...]:
+    """Names of a law's inputs behind machine and state."""
+    code: Any = law.__code__  # type: ignore[union-attr]
+    return tuple(code.co_varnames[2 : code.co_argcount])
+
+
 def sense(machine: Machine, state: State, noise: Components, steps: Components) -> Outputs:
     """Readings of sensors; noise (2, legs) in m and m/s, `Sensors.steps` (4,)."""
     tips, legs = _coasting(machine, state)
@@ -74,7 +96,8 @@ def rates(
 
     `drive` (legs,) are the lagging drives' forces; without, drives follow the command at once.
     The works' are Σ Γ q̇, wrench·(v, ω) and the friction power −(f_s q̇ + m_u·ω_l + m_p·(ω_l − ω)).
-    Of a platform that bends `elastic` is q̈_e, which is no part of the rates.
+    Of a platform that bends `elastic` is q̈_e, which is no part of the rates, and the works' have
+    φ·q̇_e of the wrench's modal force φ and the power q̇_eᵀ D q̇_e of the damping in them.
     """
     tips, legs = _coasting(machine, state)
     wanted = command if force_limit is None else within(command, force_limit)
@@ -95,6 +118,14 @@ def rates(
         relative = legs.link_angular_velocity - tips.angular_velocity
         lost = rubbing.slider * legs.qd + dot(rubbing.universal, legs.link_angular_velocity)
         works[2] = -(lost + dot(rubbing.spherical, relative)).sum(axis=0)
+    if machine.flexible is not None:
+        bending = state.elastic_velocity
+        damped = coupled(machine.flexible.couplings.damping, bending)
+        works[2] = works[2] + over_modes(damped, bending)
+        if wrench is not None:
+            felt = flexible.to_platform(state.rotation, wrench)
+            modal = flexible.modal_force(machine.flexible, felt)
+            works[1] = works[1] + over_modes(modal, bending)
     parts = [velocity, gibbs_rate(gibbs, omega), found["linear"], found["angular"], np.stack(works)]
     if drive is not None:
         parts.append((wanted - drive) / lag)
@@ -119,7 +150,8 @@ def stage(
     """Rates of a stage of Runge and Kutta's method: at y = start + a h k, k those of the one before.
 
     The state, and `drive`, are the step's start; `ahead` () is a h. The rotation goes by Rodrigues'
-    vector from the start (Munthe-Kaas). `residual`: disagreement of the friction loads.
+    vector from the start (Munthe-Kaas). Elastic coordinates are the stage's own, by `along_modes`.
+    `residual`: disagreement of the friction loads.
     """
     change = ahead * before
     moved = _moved(state, change)
@@ -136,13 +168,20 @@ def stage(
         pulled,
         lag,
     )
-    outputs = {name: found[name] for name in ("rate", "applied", "margin")}
+    names = ("rate", "applied", "margin", "elastic")
+    outputs = {name: found[name] for name in names if name in found}
     if loads is not None:
         largest = reduce(maximum, [one for kind in found["caused"] for one in kind])
         apart = [one for kind in abs(found["caused"] - loads) for one in kind]
         outputs["caused"] = found["caused"]
         outputs["residual"] = reduce(maximum, apart) / or_one(largest)
     return outputs
+
+
+def along_modes(machine: Machine, state: State, ahead: Components, further: Components) -> Outputs:
+    """x + a y + b z of each mode, in the places of elastic coordinates, rates and accelerations."""
+    x, y, z = state.elastic, state.elastic_velocity, state.elastic_acceleration
+    return {"moved": x + ahead * y + further * z}
 
 
 def stage_state(machine: Machine, state: State, before: Components, ahead: Components) -> Outputs:

@@ -112,11 +112,13 @@ class Noise:
     def __init__(self, sensors: Sensors, seeds: Array, legs: int) -> None:
         self.scale = np.array([[sensors.noise], [sensors.rate_noise]])
         self.legs = legs
-        self.generators = [np.random.default_rng([sensors.seed, int(seed)]) for seed in seeds]
+        self.rows = len(seeds)
+        noisy = () if sensors.exact else seeds
+        self.generators = [np.random.default_rng([sensors.seed, int(seed)]) for seed in noisy]
 
     def __call__(self, samples: int) -> Array:
         """(samples, rows, 2, legs) of n (m) and n' (m/s)."""
-        out = np.empty((samples, len(self.generators), 2, self.legs))
+        out = np.zeros((samples, self.rows, 2, self.legs))
         for row, generator in enumerate(self.generators):
             out[:, row] = generator.standard_normal((samples, 2, self.legs))
         return np.asarray(out * self.scale)
