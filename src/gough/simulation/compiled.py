@@ -101,12 +101,10 @@ class _Machine:
         )
         self.readings: dict[str, Array] = {}
         loop = Loop(scenario, np.arange(rows))
-        first = (
-            loop.at_once(scenario.begin, start)
-            if scenario.every is None
-            else loop.command(0, start)
-        )
-        start = at_rest_drives(start, first, plant.actuators)
+        if plant.actuators.lag or self.senses:
+            continuous = scenario.every is None
+            first = loop.at_once(scenario.begin, start) if continuous else loop.command(0, start)
+            start = at_rest_drives(start, first, plant.actuators)
         for name, array in self.states.items():
             array[0] = getattr(start, name)
         if self.senses:
@@ -378,14 +376,12 @@ class _Machine:
             return
         count = (self.scenario.steps - 1) % self.size + 1
         state = self.state(0)
-        loop = Loop(self.scenario, np.arange(self.scenario.rows))
-        time = float(self.scenario.time(self.scenario.steps))
         if self.scenario.every is None:
-            command = loop.at_once(time, state)
+            loop = Loop(self.scenario, np.arange(self.scenario.rows))
+            command = loop.at_once(float(self.scenario.time(self.scenario.steps)), state)
         else:
             command = self.command[-(-count // self.every) - 1]
-        applied = loop.rate_of(command)(time, state, np.zeros((self.scenario.rows, 3))).applied
-        record.keep(record.filled, state, command, applied)
+        record.keep(record.filled, state, command, self.scenario.plant.applied(state, command))
 
     def carry(self, count: int) -> None:
         """The end of a chunk is the start of the next."""

@@ -24,7 +24,7 @@ from gough.errors import ConvergenceError, Failure, SampleError
 from gough.friction import WORST_RESIDUAL
 from gough.motion import Array, Motion
 from gough.simulation import programs
-from gough.simulation.actuators import UNLIMITED, Actuators, within
+from gough.simulation.actuators import UNLIMITED, Actuators, at_speed, within
 from gough.simulation.attitude import turned_rows
 from gough.simulation.sensors import Reading, Sensors
 from gough.variants import of_rows, which
@@ -192,6 +192,14 @@ class Plant:
         except SampleError as error:
             return error
         return None
+
+    def applied(self, state: State, command: Array) -> Array:
+        """Γ (rows, legs) that the drives apply under a command, N; as in `programs.rates`."""
+        force, speed = self.limits
+        pushed = state.drive if self.actuators.lag else within(command, force)
+        if np.any(speed < UNLIMITED):
+            pushed = at_speed(pushed, self.watch(state).qd, speed)
+        return pushed
 
     def watch(self, state: State) -> Watched:
         """q, q̇ and the signed conditioning of J."""

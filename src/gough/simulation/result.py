@@ -83,12 +83,12 @@ class Simulation:
         """From the records of groups of rows."""
         first = parts[0][2]
         times = first.times
+        alike = len(parts) == 1
         values = {
-            name: np.full((len(times), rows, *value.shape[2:]), np.nan)
+            name: value if alike else np.full((len(times), rows, *value.shape[2:]), np.nan)
             for name, value in first.values.items()
         }
         legs = first.values["command"].shape[2]
-        alike = len(parts) == 1
         goal: dict[str, Array] = {}
         limits = np.full((rows, legs), np.inf)
         stops: dict[int, Stop] = {}
@@ -104,8 +104,9 @@ class Simulation:
             ]
             filled = record.filled
             longest = max(longest, filled)
-            for name, value in record.values.items():
-                values[name][:filled, chosen] = value[:filled]
+            if not alike:
+                for name, value in record.values.items():
+                    values[name][:filled, chosen] = value[:filled]
             wanted = scenario.reference.at(times)
             for name in MOVING:
                 value = getattr(wanted, name)
