@@ -259,7 +259,6 @@ def test_left_out_elastic_coordinates_are_zero_and_others_must_fit():
     "call",
     [
         lambda robot, motion: robot.contributions(motion),
-        lambda robot, motion: robot.linearize(motion),
         lambda robot, motion: robot.regressor(motion),
         lambda robot, motion: robot.inverse_dynamics_derivatives(motion),
         lambda robot, motion: robot.to_casadi("inverse_dynamics"),

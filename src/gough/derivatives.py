@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough import batch, programs
+from gough import batch, elastic_derivatives, programs
 from gough.batch import OnError, Rows, Trouble
 from gough.derivative_programs import (
     direct_forward,
@@ -68,12 +68,12 @@ class DirectDerivatives:
 
 
 class Linearization(NamedTuple):
-    """ẋ = A x + B δΓ of the deviation x = (δp, δθ, δv, δω) from a motion."""
+    """ẋ = A x + B δΓ of the deviation x = (δp, δθ, δqe, δv, δω, δq̇e) from a motion; rigid: no qe."""
 
     A: Array
-    """(..., 12, 12)."""
+    """(..., 12 + 2 N, 12 + 2 N)."""
     B: Array
-    """(..., 12, legs)."""
+    """(..., 12 + 2 N, legs)."""
 
 
 def inverse_dynamics_derivatives(
@@ -118,18 +118,26 @@ def linearize(
 
     `forces` (..., legs) drive the motion; left out they are those of inverse dynamics, which give
     it its own acceleration. For a motion that is no equilibrium A and B hold along it, at its time.
+    A platform that bends has x = (δp, δθ, δqe, δv, δω, δq̇e): see `gough.elastic_derivatives`.
     """
     if forces is None:
         forces = robot.inverse_dynamics(motion, wrench, friction, on_error=on_error).forces
-    found = direct_dynamics_derivatives(robot, motion, forces, wrench, friction, on_error=on_error)
-    shape = found.pose.shape[:-2]
-    A, B = np.zeros((*shape, 12, 12)), np.zeros((*shape, 12, robot.leg_count))
-    A[..., :6, 6:] = np.eye(6)
+    if robot.modes:
+        given = (forces, wrench, friction, on_error)
+        by_state, by_force = elastic_derivatives.slopes(robot, motion, *given)
+    else:
+        found = direct_dynamics_derivatives(
+            robot, motion, forces, wrench, friction, on_error=on_error
+        )
+        by_state, by_force = np.concatenate([found.pose, found.twist], axis=-1), found.forces
+    shape, size = by_state.shape[:-2], 6 + robot.modes
+    A, B = np.zeros((*shape, 2 * size, 2 * size)), np.zeros((*shape, 2 * size, robot.leg_count))
+    A[..., :size, size:] = np.eye(size)
     A[..., 3:6, 3:6] = np.cross(motion.angular_velocity[..., np.newaxis, :], np.eye(3)).swapaxes(
         -1, -2
     )
-    A[..., 6:, :6], A[..., 6:, 6:], B[..., 6:, :] = found.pose, found.twist, found.forces
-    failed = np.isnan(found.pose).any(axis=(-2, -1))
+    A[..., size:, :], B[..., size:, :] = by_state, by_force
+    failed = np.isnan(by_state).any(axis=(-2, -1))
     A[failed], B[failed] = np.nan, np.nan
     return Linearization(A, B)
 

@@ -432,7 +432,7 @@ class Robot:
         *,
         on_error: OnError = "raise",
     ) -> derivatives.Linearization:
-        """A (..., 12, 12) and B (..., 12, legs) near a motion; see `gough.derivatives.linearize`."""
+        """A and B of ẋ = A x + B δΓ near a motion; see `gough.derivatives.linearize`."""
         return derivatives.linearize(self, motion, forces, wrench, friction, on_error=on_error)
 
     def inverse_dynamics_derivatives(

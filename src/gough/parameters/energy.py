@@ -54,7 +54,7 @@ def robot_energy_functions(robot: Robot, motion: Motion) -> Array:
     """
     legs = robot.inverse_kinematics(motion)
     gravity = robot.machine.gravity[:, 0, 0]
-    frames = _ups_frames(robot, motion) if robot.kind == "UPS" else _pus_frames(robot, motion)
+    frames = leg_frames(robot, motion)
     bodies = np.stack([energy_functions(frame, gravity) for frame in frames], axis=-2)
     platform = Frame(motion.position, motion.rotation, motion.velocity, motion.angular_velocity)
     parts = (
@@ -63,6 +63,11 @@ def robot_energy_functions(robot: Robot, motion: Motion) -> Array:
         energy_functions(platform, gravity),
     )
     return np.concatenate(parts, axis=-1)
+
+
+def leg_frames(robot: Robot, motion: Motion) -> list[Frame]:
+    """The frames of a leg's bodies in the order of the robot file, (..., legs, 3) each."""
+    return _ups_frames(robot, motion) if robot.kind == "UPS" else _pus_frames(robot, motion)
 
 
 def _on_axes(axes: Array, vector: Array) -> tuple[Array, Array, Array]:
@@ -86,11 +91,15 @@ def _ups_frames(robot: Robot, motion: Motion) -> list[Frame]:
     """Frames 1, 2, 3 of the papers: 1 and 2 at B, 3 at the tip P; x2 = x3, y2 = −z3, z2 = y3."""
     legs, parts = robot.inverse_kinematics(motion), robot.machine.legs
     axis, base = parts.axis[..., 0].T, parts.base[..., 0].T
-    arm = np.einsum("...ij,kj->...ki", motion.rotation, robot.machine.points[..., 0].T)
-    tip = motion.position[..., np.newaxis, :] + arm
-    speed = motion.velocity[..., np.newaxis, :] + np.cross(
-        motion.angular_velocity[..., np.newaxis, :], arm
-    )
+    if robot.modes:
+        bent = robot.deformation(motion)
+        tip, speed = bent.position, bent.velocity
+    else:
+        arm = np.einsum("...ij,kj->...ki", motion.rotation, robot.machine.points[..., 0].T)
+        tip = motion.position[..., np.newaxis, :] + arm
+        speed = motion.velocity[..., np.newaxis, :] + np.cross(
+            motion.angular_velocity[..., np.newaxis, :], arm
+        )
     cross, rod = _joint_axes(axis, legs.direction)
     cylinder = np.stack([rod[..., 0], -rod[..., 2], rod[..., 1]], axis=-1)
     omega, still = legs.link_angular_velocity, np.zeros_like(speed)

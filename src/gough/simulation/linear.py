@@ -3,13 +3,12 @@
     ẋ = A x + B_Γ δΓ + B_w δw + B_a a,    x = (δp, δθ, δv, δω); flexible (δp, δθ, δq_e, δv, δω, δq̇_e)
 
 of the robot at rest in a pose under holding forces, with legs that may have a stiffness and a damping
-(drives that hold their position: δΓ = −K δq − D δq̇). The base's acceleration a (3,) acts as −a added to
-gravity, in axes that move with the base; x is then relative to the base. World axes, SI units.
+(drives that hold their position: δΓ = −K δq − D δq̇). Where the base moves, x is relative to it, in axes
+that move with it: `gough.simulation.base_motion`. World axes, SI units.
 """
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -17,14 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import signal
 
-from gough.errors import ImpossibleBodyWarning, InputError, MissingDataError
+from gough.errors import InputError, MissingDataError
 from gough.motion import Array, Motion
+from gough.simulation.base_motion import base_inertia, carried
 from gough.vibration import stiffness_matrix
 
 if TYPE_CHECKING:
     from gough.robot import Robot
 
-Input = Literal["forces", "wrench", "base"]
+Input = Literal["forces", "wrench", "base", "base_rotation", "tilt"]
 
 
 class Modes(NamedTuple):
@@ -47,9 +47,13 @@ class LinearModel:
     A: Array
     """(12 + 2 N, 12 + 2 N)."""
     inputs: dict[str, Array]
-    """B by input: "forces" (…, legs), "wrench" (…, 6), "base" (…, 3)."""
+    """B by input: "forces" (…, legs), "wrench" (…, 6), "base" (…, 3): acceleration of the base,
+    "base_rotation" (…, 3): its angular acceleration about the world's origin, "tilt" (…, 3): its angle,
+    which turns the weight."""
     forces: Array
     """Γ that holds the pose, (legs,), N."""
+    position: Array
+    """Of the platform, (3,), m."""
 
     def modes(self) -> Modes:
         """Natural frequencies, damping ratios and shapes, from the eigenvalues of A."""
@@ -91,12 +95,20 @@ class LinearModel:
         return np.asarray(C @ np.linalg.solve(s * np.eye(len(A)) - A, B.astype(complex)) + D)
 
     def transmissibility(self, frequencies: ArrayLike) -> Array:
-        """Platform over base motion, complex (frequencies, 6, 3): 1 where it follows the base.
+        """Platform over base motion, complex (frequencies, 6, 6); at 0 Hz it goes along with the base.
 
-        Rows are the platform's absolute motion (x, y, z, and rotations in rad), columns the base's
-        translation along x, y, z.
+        Rows are the platform's absolute motion (x, y, z in m, rotations in rad), columns the base's
+        translation along x, y, z and its rotation about these axes through the world's origin:
+
+            X + C (jω − A)⁻¹ ((jω)² B_base + B_tilt),    X = [1, −p^; 0, 1]
         """
-        return self.frequency_response(frequencies, "base", "acceleration")
+        squares = (2j * np.pi * np.asarray(frequencies, dtype=np.float64)) ** 2
+        shaken, turned, tilted = (
+            self.frequency_response(frequencies, name) for name in ("base", "base_rotation", "tilt")
+        )
+        square = squares[:, np.newaxis, np.newaxis]
+        relative = np.concatenate([square * shaken, square * turned + tilted], axis=2)
+        return np.asarray(carried(self.position) + relative)
 
     def _matrices(self, input: str, output: str) -> tuple[Array, Array, Array, Array]:
         if input not in self.inputs:
@@ -106,8 +118,9 @@ class LinearModel:
             return self.A, B, np.eye(6, len(self.A)), np.zeros((6, B.shape[1]))
         if output == "acceleration":
             through = B[half : half + 6].copy()
-            if input == "base":
-                through += np.eye(6, 3)
+            if input in ("base", "base_rotation"):
+                first = 0 if input == "base" else 3
+                through += carried(self.position)[:, first : first + 3]
             return self.A, B, self.A[half : half + 6], through
         raise InputError(f"output is displacement, acceleration, not {output!r}")
 
@@ -151,26 +164,20 @@ def linear_model(
     size = len(mass)
     zero, one = np.zeros((size, size)), np.eye(size)
     A = np.block([[zero, one], [-np.linalg.solve(mass, stiff), -np.linalg.solve(mass, damp)]])
-    with warnings.catch_warnings(action="ignore", category=ImpossibleBodyWarning):
-        pulled = [robot.edited({"gravity": axis}) for axis in np.eye(3).tolist()]
-    pulls = [one.bias(still) - _unweighted(robot, still) for one in pulled]
+    dragged = base_inertia(robot, still)
+    gravity = robot.machine.gravity[:, 0, 0]
     pushes = {
         "forces": jacobian.T,
         "wrench": _felt(robot, still),
-        "base": np.stack(pulls, axis=1),
+        "base": -dragged[:, :3],
+        "base_rotation": -dragged[:, 3:],
+        "tilt": dragged[:, :3] @ np.cross(np.eye(3), -gravity).T,  # δg = −θ×g
     }
     inputs = {
         name: np.concatenate([np.zeros_like(push), np.linalg.solve(mass, push)])
         for name, push in pushes.items()
     }
-    return LinearModel(A, inputs, forces)
-
-
-def _unweighted(robot: Robot, still: Motion) -> Array:
-    """b at rest without weight: the platform's elastic forces alone, 0 of a rigid one."""
-    body = robot.description.modal
-    elastic = np.zeros(0) if body is None else body.stiffness @ still.elastic
-    return np.concatenate([np.zeros(6), elastic])
+    return LinearModel(A, inputs, forces, still.position)
 
 
 def _felt(robot: Robot, still: Motion) -> Array:

@@ -59,8 +59,13 @@ def overview(simulation: Simulation, row: int = 0) -> Figure:
             energy.plot(time, value, color=color, linestyle=style, label=name)
         energy.set_ylabel("energy [J]")
         if one.motion.modes:
-            panels[5].plot(time, one.motion.elastic, linewidth=1)
-            panels[5].set_ylabel("modal\ncoordinates")
+            bent = np.linalg.norm(one.deflection(), axis=-1)
+            scale, prefix = _prefix(bent)
+            for k in range(legs):
+                style = "-" if k < (legs + 1) // 2 else (0, (4, 2))
+                color = PALETTE[k % len(PALETTE)]
+                panels[5].plot(time, scale * bent[:, k], color=color, linestyle=style, linewidth=1)
+            panels[5].set_ylabel(f"tip\ndeflection [{prefix}m]")
         for axes in panels:
             axes.margins(x=0)
         panels[-1].set_xlabel("time [s]")

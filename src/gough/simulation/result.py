@@ -13,7 +13,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -206,6 +206,12 @@ class Simulation:
             "power": (legs, self.forces * moved["qd"], attributes("W", "actuator power")),
             "saturated": (legs, cut.astype(np.int8), attributes("1", "command beyond the limit")),
         }
+        if motion.modes:
+            variables["tip_deflection"] = (
+                (*dims, "leg", "platform_axis"),
+                self.deflection(),
+                attributes("m", "deflection of the platform at the leg's tip, from undeformed"),
+            )
         for name, value in self.energy_audit().items():
             variables[name] = (dims, value, attributes("J", ENERGY[name]))
         coordinates: dict[str, Any] = {
@@ -235,6 +241,30 @@ class Simulation:
             lambda robot, motion: robot.inverse_kinematics(motion, on_error="nan"), ("q", "qd")
         )
         return found
+
+    def deflection(self, at: Literal["tips", "origin"] | Sequence[int] = "tips") -> Array:
+        """Φ q_e (..., n, points, 3) of a platform that bends, m, from undeformed, platform axes.
+
+        `at` its "tips" (one a leg), its frame's "origin" (one point), or nodes by their numbers.
+        """
+        robot = self.plants[0][1]
+        body = robot.description.modal
+        if body is None:
+            raise InputError(f"{robot.name} has a rigid platform")
+        if isinstance(at, str):
+            if at not in ("tips", "origin"):
+                raise InputError(f"at is 'tips', 'origin' or numbers of nodes, not {at!r}")
+            shapes = body.tip_shapes if at == "tips" else body.origin_shapes
+            if shapes is None:
+                raise InputError(f"{robot.name}: {body.name} has no origin_shapes")
+        else:
+            nodes, count = np.asarray(at), len(body.shapes)
+            whole = nodes.ndim == 1 and (nodes.dtype.kind in "iu" or not nodes.size)
+            if not whole or np.any((nodes < 0) | (nodes >= count)):
+                raise InputError(f"at: nodes are numbers (n,) from 0 to {count - 1}, not {at!r}")
+            shapes = body.shapes[nodes.astype(np.intp)]
+        shapes = shapes.reshape(-1, 3, body.modes)
+        return np.asarray(np.einsum("pck,...k->...pc", shapes, self.motion.elastic))
 
     def tracking_errors(self) -> tuple[Array, Array]:
         """(..., n, 3) each: reference less position, m; rotation vector to the reference, rad."""

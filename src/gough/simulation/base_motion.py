@@ -1,0 +1,80 @@
+"""What a base that moves does to the robot on it.
+
+In axes that move with the base, a base that accelerates by a and turns with α about the world's origin
+adds an acceleration a + α×r to every point r and α to every body. On the coordinates ξ this acts as
+
+    −N (a, α),    N = Σ_b J_bᵀ I_b X_b,    X_b = (a + α×o_b, α) for (a, α) = 1
+
+over all bodies b: J_b their frames' twists by ξ, I_b their inertia about the frames' origins o_b. A
+rotor is felt along q alone, so that it does not feel the base. World axes, SI units.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gough import batch, programs
+from gough.engine.execute import NumPyExecutor
+from gough.legs.body import Body
+from gough.motion import Array, Motion
+from gough.parameters.energy import leg_frames
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+
+def base_inertia(robot: Robot, still: Motion) -> Array:
+    """N (6 + modes, 6) of a robot at rest in a pose; see the module."""
+    return _of_platform(robot, still) + _of_legs(robot, still)
+
+
+def carried(point: Array) -> Array:
+    """X (6, 6): twist (or acceleration) of a frame at a point that moves with the base's (a, α)."""
+    whole = np.eye(6)
+    whole[:3, 3:] = np.cross(np.eye(3), point).T
+    return whole
+
+
+def _of_platform(robot: Robot, still: Motion) -> Array:
+    """M of the platform alone, on which the base acts as on its frame."""
+    machine = robot.machine
+    bodies = {name: getattr(machine.legs, name) for name in machine.equations.BODIES}
+    empty = {name: Body(*(0 * part for part in body)) for name, body in bodies.items()}
+    alone = machine._replace(
+        legs=machine.legs._replace(rotor_mass=0 * machine.legs.rotor_mass, **empty)
+    )
+    program = programs.flexible_mass_matrix if robot.modes else programs.mass_matrix
+    rows = batch.lay_out(still, robot.elastic_inputs(still) if robot.modes else {})
+    mass = NumPyExecutor(alone)(program, 1, rows.fields)["mass_matrix"][0]
+    return np.asarray(mass[:, :6] @ carried(still.position))
+
+
+def _of_legs(robot: Robot, still: Motion) -> Array:
+    units = np.eye(6 + robot.modes)
+    moving = Motion(
+        still.position,
+        still.rotation,
+        units[:, :3],
+        units[:, 3:6],
+        elastic=still.elastic,
+        elastic_velocity=units[:, 6:],
+    )
+    total = np.zeros((len(units), 6))
+    names = robot.machine.equations.BODIES
+    for name, frame in zip(names, leg_frames(robot, moving), strict=True):
+        body = getattr(robot.machine.legs, name)
+        shape = (len(units), robot.leg_count, 3)
+        velocity, omega = (np.broadcast_to(one, shape) for one in (frame.velocity, frame.omega))
+        origin = np.broadcast_to(frame.origin, shape)[0]
+        axes = np.broadcast_to(frame.axes, (*shape, 3))[0]
+        moment = np.einsum("lij,jl->li", axes, body.first_moment[..., 0])
+        inertia = np.einsum("lij,jkl,lmk->lim", axes, body.inertia[..., 0], axes)
+        field = np.stack([carried(one) for one in origin])  # (legs, 6, 6), columns (a, α)
+        linear, turning = np.swapaxes(field[:, :3], 1, 2), np.swapaxes(field[:, 3:], 1, 2)
+        mass = body.mass[:, :1, np.newaxis]
+        push = mass * linear + np.cross(turning, moment[:, np.newaxis])
+        turn = np.einsum("lij,lcj->lci", inertia, turning) + np.cross(moment[:, np.newaxis], linear)
+        total += np.einsum("uli,lci->uc", velocity, push) + np.einsum("uli,lci->uc", omega, turn)
+    return total
