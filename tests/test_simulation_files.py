@@ -17,7 +17,10 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from gough.errors import FileError, InputError
+from gough.parameters.energy import Frame, energy_functions, leg_frames
+from gough.parameters.regressor import standard_parameters
 from gough.simulation import FeedForward, equilibrium_forces, linear_model
+from gough.simulation.base_motion import base_inertia
 from gough.simulation.config import read_config
 from oracles.random_robot import random_robot
 
@@ -207,8 +210,8 @@ def test_modes_responses_and_transmissibility(kind):
     np.testing.assert_allclose(response.real, np.linalg.inv(stiff), rtol=1e-9, atol=1e-14)
     # a slow base takes the platform along, a fast one leaves it behind
     slow, fast = model.transmissibility([1e-3, 1e4])
-    np.testing.assert_allclose(slow[:3].real, np.eye(3), rtol=0, atol=1e-6)
-    assert np.abs(np.diag(fast[:3])).max() < 1
+    np.testing.assert_allclose(slow[:3, :3].real, np.eye(3), rtol=0, atol=1e-6)
+    assert np.abs(np.diag(fast[:3, :3])).max() < 1
     system = model.state_space("wrench")
     np.testing.assert_allclose(system.A, model.A)
     with pytest.raises(InputError):
@@ -223,6 +226,79 @@ def test_python_control_sees_the_same_system():
     system = model.to_control("wrench")
     response = control.frequency_response(system, [2 * np.pi * 7.0]).frdata[:, :, 0]
     np.testing.assert_allclose(response, model.frequency_response([7.0])[0], rtol=1e-9, atol=1e-16)
+
+
+@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+def test_base_inertia_is_that_of_every_body(kind):
+    """Translations against weight along each axis; all against the energy of bodies (Eq. 73)."""
+    robot = robot_of(kind)
+    still = gough.Motion(robot.home.position, robot.home.rotation)
+    found = base_inertia(robot, still)
+    pulls = [robot.edited({"gravity": axis}).bias(still) for axis in np.eye(3).tolist()]
+    np.testing.assert_allclose(found[:, :3], -np.stack(pulls, axis=1), rtol=0, atol=1e-12)
+    moving = gough.Motion(still.position, still.rotation, np.eye(6)[:, :3], np.eye(6)[:, 3:])
+    numbers = standard_parameters(robot)
+    bodies = numbers[: 30 * robot.leg_count].reshape(robot.leg_count, 3, 10)
+
+    def energy(frames, own, base):
+        """Kinetic, of legs that move relative to a base that moves, (a, α)."""
+        total = 0.0
+        for k, frame in enumerate(frames):
+            turn = np.broadcast_to(base[3:], frame.origin[0].shape)
+            carried = base[:3] + np.cross(turn, frame.origin[0])
+            velocity, omega = np.broadcast_arrays(frame.velocity, frame.omega)
+            one = Frame(
+                frame.origin[0],
+                np.broadcast_to(frame.axes, (*velocity.shape, 3))[0],
+                np.tensordot(own, velocity, 1) + carried,
+                np.tensordot(own, omega, 1) + turn,
+            )
+            total += np.sum(energy_functions(one, np.zeros(3)) * bodies[:, k])
+        arm = Frame(
+            still.position,
+            still.rotation,
+            own[:3] + base[:3] + np.cross(base[3:], still.position),
+            own[3:] + base[3:],
+        )
+        return total + energy_functions(arm, np.zeros(3)) @ numbers[-10:]
+
+    frames = [
+        frame._replace(origin=np.broadcast_to(frame.origin, (6, robot.leg_count, 3)))
+        for frame in leg_frames(robot, moving)
+    ]
+    none = np.zeros(6)
+    for i, own in enumerate(np.eye(6)):
+        for j, base in enumerate(np.eye(6)):
+            both = energy(frames, own, base)
+            mixed = both - energy(frames, own, none) - energy(frames, none, base)
+            np.testing.assert_allclose(mixed, found[i, j], rtol=0, atol=1e-10 * abs(found).max())
+
+
+def test_a_tilted_base_takes_the_platform_where_it_rests():
+    """At 0 Hz the transmissibility is the equilibrium of a robot whose base is turned."""
+    robot, stiffness, angle = robot_of("UPS"), 2e5, 1e-5
+    model = linear_model(robot, stiffness=stiffness)
+    still = gough.Motion(robot.home.position, robot.home.rotation)
+    (follow,) = model.transmissibility([0.0]).real
+    np.testing.assert_allclose(follow[:, :3], np.eye(6, 3), rtol=0, atol=1e-12)
+    legs = robot.machine.legs
+    for k in range(3):
+        turn = Rotation.from_rotvec(angle * np.eye(3)[k]).as_matrix()
+        turned = {
+            f"legs.{name}": (getattr(legs, name)[..., 0].T @ turn.T).tolist()
+            for name in ("base", "axis", "reference")
+        }
+        tilted, moved = robot.edited(turned), angle * follow[:, 3 + k]
+        rotation = Rotation.from_rotvec(moved[3:]).as_matrix() @ still.rotation
+        there = gough.Motion(still.position + moved[:3], rotation)
+
+        def left(plant, pose):
+            stretch = plant.inverse_kinematics(pose).q - robot.inverse_kinematics(still).q
+            forces = model.forces - stiffness * stretch
+            return plant.bias(pose) - plant.jacobian(pose).T @ forces
+
+        before = np.abs(left(tilted, still)).max()
+        assert np.abs(left(tilted, there)).max() < 1e-3 * before
 
 
 def test_transmissibility_is_what_a_moving_base_does():

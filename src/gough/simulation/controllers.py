@@ -153,8 +153,8 @@ class LegPD(Controller):
     damping: ArrayLike = 0.0
 
     def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
-        """q_r and q̇_r of the model's legs."""
-        legs = self.robot(plant).inverse_kinematics(reference)
+        """q_r and q̇_r of the model's legs; a platform that bends sags under its weight."""
+        legs = self.robot(plant).inverse_kinematics(_sagging(self.robot(plant), reference))
         return {"goal_q": legs.q, "goal_qd": legs.qd, "feedforward": np.zeros_like(legs.q)}
 
     def gains(self, plant: Robot) -> dict[str, Array]:
@@ -183,7 +183,9 @@ class FeedForward(LegPD):
 
     def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
         """q_r, q̇_r and the forces."""
-        forces = self.robot(plant).inverse_dynamics(reference, friction=self.friction).forces
+        model = self.robot(plant)
+        path = _sagging(model, reference)
+        forces = model.inverse_dynamics(path, friction=self.friction).forces
         return super().goals(plant, reference) | {"feedforward": forces}
 
 
@@ -270,6 +272,22 @@ class FunctionController(Controller):
                 f"the controller's forces have shape {forces.shape}, need ({legs},) or ({rows}, {legs})"
             )
         return np.array(np.broadcast_to(forces, (rows, legs)))
+
+
+def _sagging(model: Robot, reference: Motion) -> Motion:
+    """A reference (n, rows or 1) with the deflection that a model that bends has at rest there."""
+    if not model.modes or reference.modes:
+        return reference
+    held = all(
+        np.array_equal(value[1:], value[:-1])
+        for value in (reference.position, reference.rotation)
+        if len(value) == len(reference)
+    )
+    rest = model.static_deflection(reference[:1] if held else reference)
+    still = np.zeros(model.modes)
+    return reference.replace(
+        elastic=rest.elastic, elastic_velocity=still, elastic_acceleration=still
+    )
 
 
 def controller_of(given: Any) -> Controller:
