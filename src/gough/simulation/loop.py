@@ -391,7 +391,8 @@ class _Plants(NamedTuple):
         robots = tuple(given) if isinstance(given, Sequence) else ()
         if not robots or not all(isinstance(one, Robot) for one in robots):
             raise InputError("robot is a gough.Robot, variants of one, or a list with one each")
-        alike = len({_family(one) for one in robots}) == 1
+        several = len({id(one) for one in robots}) > 1
+        alike = several and len({_family(one) for one in robots}) == 1
         return cls(robots, Variants(robots) if alike else None, (len(robots),))
 
     def groups(self, shape: tuple[int, ...]) -> list[tuple[Robot, Array]]:

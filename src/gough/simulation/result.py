@@ -104,8 +104,10 @@ class Simulation:
             ]
             filled = record.filled
             longest = max(longest, filled)
-            if not alike:
-                for name, value in record.values.items():
+            for name, value in record.values.items():
+                if alike:
+                    value[filled:] = np.nan
+                else:
                     values[name][:filled, chosen] = value[:filled]
             wanted = scenario.reference.at(times)
             for name in MOVING:
