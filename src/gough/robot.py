@@ -524,7 +524,8 @@ class Robot:
             out = self.executor(function, rows.rows, rows.fields)
         margin = out.pop("margin")
         troubles: list[batch.Trouble] = []
-        if not margin.min(initial=np.inf) > 0:  # NaN is not
+        lowest = margin[0] if rows.rows == 1 else margin.min(initial=np.inf)
+        if not lowest > 0:  # NaN is not
             troubles = batch.not_finite(rows)
             suspects = np.flatnonzero(~(margin > 0))
             troubles += diagnose(self, function, rows, suspects, {one.row for one in troubles})
@@ -588,7 +589,9 @@ class Robot:
 
 def _with_modes(name: str, out: dict[str, Array]) -> dict[str, Array]:
     """A program's outputs with the elastic ones of a rigid platform: none."""
-    return {name: np.zeros((*out["residual"].shape, 0))} | out
+    if name not in out:
+        out[name] = np.zeros((*out["residual"].shape, 0))
+    return out
 
 
 def _diagonal(matrix: Array) -> Array:
