@@ -43,7 +43,7 @@ print(f"forces along a circle, up to {np.abs(forces).max():.1f} N: relative erro
 # Other standard parameters, same base parameters, same forces: no measurement can tell them apart.
 other = standard_parameters(robot) + closed.null_space @ np.full(closed.null_space.shape[1], 0.1)
 same = robot.regressor(motion) @ other
-print(f"other standard parameters with the same base parameters: {np.abs(same - forces).max():.1e} N off")
+print(f"other bodies with the same base parameters: {np.abs(same - forces).max():.1e} N off")
 
 # Regular bodies leave fewer still.
 for assumption in ("off-centre", "symmetric", "revolution"):
