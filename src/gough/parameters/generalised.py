@@ -196,12 +196,17 @@ def _gathered(robot: Robot, friction: bool, rotation: Array, arm: Array, share: 
     parts = [force, couple + np.cross(arms, force, axis=1)]
     if robot.machine.flexible is not None:
         tables = robot.machine.flexible.tables
-        for shapes, loads in ((tables.tip_shapes, force), (tables.tip_rotations, couple)):
-            padded = np.concatenate([shapes[..., 0], np.zeros((3, 1, robot.modes))], axis=1)
-            local = np.swapaxes(rotation, -1, -2) @ loads
-            parts.append(np.einsum("cpk,ncp->nkp", padded[:, leg], local))
-        parts[2:] = [parts[2] + parts[3]]
+        parts.append(_modal_work(tables.tip_shapes, leg, rotation, force))
+        if friction:  # else legs have no couples, and the platform's own do not count
+            parts[2] += _modal_work(tables.tip_rotations, leg, rotation, couple)
     return np.concatenate(parts, axis=1)
+
+
+def _modal_work(shapes: Components, leg: Array, rotation: Array, load: Array) -> Array:
+    """Φ_iᵀ Rᵀ f (rows, modes, parameters) of loads (rows, 3, parameters) at their legs' tips."""
+    at_tips = np.concatenate([shapes[..., 0], np.zeros_like(shapes[:, :1, :, 0])], axis=1)
+    local = np.swapaxes(rotation, -1, -2) @ load
+    return np.asarray(np.einsum("cpk,ncp->nkp", at_tips[:, leg], local))
 
 
 def _elastic_columns(robot: Robot, rows: int, bending: dict[str, Array]) -> Array:
