@@ -35,7 +35,7 @@ from gough.friction import WORST_RESIDUAL
 from gough.legs import pus, ups
 from gough.modal.integrals import flexible_part
 from gough.motion import Array, Motion
-from gough.parameters import regressor
+from gough.parameters import generalised, regressor
 from gough.results import (
     Acceleration,
     Actuation,
@@ -470,6 +470,16 @@ class Robot:
         See `gough.parameters.regressor`.
         """
         return regressor.regressor(self, motion, friction, on_error=on_error)
+
+    def generalised_regressor(
+        self, motion: Motion, friction: bool = False, *, on_error: OnError = "raise"
+    ) -> generalised.GeneralisedRegressor:
+        """Y (..., 6 + N, parameters) and y0 (..., 6 + N): Jᵀ Γ + (f, m, φ) = Y X + y0.
+
+        For rigid (y0 = 0) and flexible platforms, stiffness and damping of whose modes are parameters
+        too; the motion's elastic accelerations count. See `gough.parameters.generalised`.
+        """
+        return generalised.generalised_regressor(self, motion, friction, on_error=on_error)
 
     def to_casadi(self, name: str, *, loads: bool = False) -> Any:
         """A program ("inverse_dynamics", …) as a `casadi.Function`; see `gough.export.to_casadi`."""
