@@ -42,12 +42,14 @@ def lay_out(motion: Motion, given: Mapping[str, tuple[ArrayLike, tuple[int, ...]
     if not isinstance(motion, Motion):
         raise InputError(f"needs a gough.Motion, has {type(motion).__name__}")
     arrays = {name: getattr(motion, name) for name in STATE_RANKS}
-    ranks = STATE_RANKS
-    shape = motion.shape
-    if given:
-        ranks = ranks | {name: len(core) for name, (_, core) in given.items()}
-        arrays |= {name: _core(name, value, core) for name, (value, core) in given.items()}
-    if any(arrays[name].ndim > ranks[name] for name in given):
+    shape, batched = motion.shape, False
+    for name, (value, core) in given.items():
+        arrays[name] = array = _core(name, value, core)
+        batched = batched or array.ndim > len(core)
+    if not shape and not batched:
+        return Rows(shape, 1, {name: value[np.newaxis] for name, value in arrays.items()})
+    ranks = STATE_RANKS | {name: len(core) for name, (_, core) in given.items()}
+    if batched:
         batches = {name: arrays[name].shape[: arrays[name].ndim - ranks[name]] for name in given}
         try:
             shape = np.broadcast_shapes(shape, *batches.values())
@@ -56,8 +58,6 @@ def lay_out(motion: Motion, given: Mapping[str, tuple[ArrayLike, tuple[int, ...]
                 f"the batch axes do not fit: motion {motion.shape}, "
                 + ", ".join(f"{name} {one}" for name, one in batches.items())
             ) from None
-    if not shape:
-        return Rows(shape, 1, {name: value[np.newaxis] for name, value in arrays.items()})
     count = math.prod(shape)
     fields = {name: _rows(value, shape, count, ranks[name]) for name, value in arrays.items()}
     return Rows(shape, count, fields)

@@ -312,13 +312,15 @@ def parameters(
 ) -> None:
     """Base inertial parameters: what of the bodies the forces depend on, grouping relations, values.
 
+    Of a flexible platform also stiffness and damping of its modes.
+
     Example: gough parameters kim-ryu-2002 --assume symmetric
     """
     from json import dumps
 
     from gough.parameters.tables import find, print_parameters, to_json
 
-    machine = load_rigid(robot)
+    machine = _load(robot)
     found = find(machine, friction, assume)
     if json:
         print(dumps(to_json(machine, found), indent=2, ensure_ascii=False))

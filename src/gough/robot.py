@@ -35,7 +35,7 @@ from gough.friction import WORST_RESIDUAL
 from gough.legs import pus, ups
 from gough.modal.integrals import flexible_part
 from gough.motion import Array, Motion
-from gough.parameters import regressor
+from gough.parameters import generalised, regressor
 from gough.results import (
     Acceleration,
     Actuation,
@@ -471,6 +471,16 @@ class Robot:
         """
         return regressor.regressor(self, motion, friction, on_error=on_error)
 
+    def generalised_regressor(
+        self, motion: Motion, friction: bool = False, *, on_error: OnError = "raise"
+    ) -> generalised.GeneralisedRegressor:
+        """Y (..., 6 + N, parameters) and y0 (..., 6 + N): Jᵀ Γ + (f, m, φ) = Y X + y0.
+
+        For rigid (y0 = 0) and flexible platforms, stiffness and damping of whose modes are parameters
+        too; the motion's elastic accelerations count. See `gough.parameters.generalised`.
+        """
+        return generalised.generalised_regressor(self, motion, friction, on_error=on_error)
+
     def to_casadi(self, name: str, *, loads: bool = False) -> Any:
         """A program ("inverse_dynamics", …) as a `casadi.Function`; see `gough.export.to_casadi`."""
         from gough.export import to_casadi
@@ -524,7 +534,8 @@ class Robot:
             out = self.executor(function, rows.rows, rows.fields)
         margin = out.pop("margin")
         troubles: list[batch.Trouble] = []
-        if not margin.min(initial=np.inf) > 0:  # NaN is not
+        lowest = margin[0] if rows.rows == 1 else margin.min(initial=np.inf)
+        if not lowest > 0:  # NaN is not
             troubles = batch.not_finite(rows)
             suspects = np.flatnonzero(~(margin > 0))
             troubles += diagnose(self, function, rows, suspects, {one.row for one in troubles})
@@ -588,7 +599,9 @@ class Robot:
 
 def _with_modes(name: str, out: dict[str, Array]) -> dict[str, Array]:
     """A program's outputs with the elastic ones of a rigid platform: none."""
-    return {name: np.zeros((*out["residual"].shape, 0))} | out
+    if name not in out:
+        out[name] = np.zeros((*out["residual"].shape, 0))
+    return out
 
 
 def _diagonal(matrix: Array) -> Array:

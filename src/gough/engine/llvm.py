@@ -3,6 +3,7 @@
 The kernel takes W states at a time, W by the host's vector unit. Lanes past the end of the batch repeat
 the last state and write it again, so tails run through the same instructions and a result never
 depends on the length of the batch. Operations may be contracted into fused ones; NaN stays NaN.
+The stack is aligned to a vector: what leaves the registers then never straddles two cache lines.
 
 Loops over the modes of a flexible platform keep their numbers in vectors on the stack: inputs of each
 mode, values that later loops read, and sums. Tables and matrices follow the hoisted numbers.
@@ -97,7 +98,7 @@ class _Kernel:
         declarations = "\n".join(sorted(self.intrinsics))
         return f"""{declarations}
 define void @{self.name}(i64 %rows, ptr noalias %inputs, ptr noalias %strides, \
-ptr noalias %hoisted, ptr noalias %outputs) {{
+ptr noalias %hoisted, ptr noalias %outputs) alignstack({max(8 * self.width, 16)}) {{
 entry:
 {slots}
   %last = sub i64 %rows, 1

@@ -60,11 +60,13 @@ def flexible_part(body: ModalBody) -> Flexible:
 def _visible(body: ModalBody, mass: Array) -> tuple[Array, Array]:
     """F (3, legs, visible) and Z (modes, visible): Φ_t L⁻ᵀ = F Q1ᵀ, Z = L⁻ᵀ Q1, m_ee = L Lᵀ.
 
-    Rows of Φ_t that are 0 (a plate does not move in its plane) see nothing.
+    Rows of Φ_t that are 0 (a plate does not move in its plane) see nothing; if all are (a plate pinned
+    at its tips), one coordinate with F = 0 stands for those that are visible.
     """
     lower = np.linalg.cholesky(mass)
     rows = np.moveaxis(body.tip_shapes, 1, 0).reshape(-1, body.modes)
     seeing = np.any(rows != 0, axis=1)
+    seeing[0] |= not seeing.any()
     scaled = linalg.solve_triangular(lower, rows[seeing].T, lower=True)
     orthogonal, triangle = linalg.qr(scaled, mode="economic")
     tips = np.zeros((len(rows), orthogonal.shape[1]))

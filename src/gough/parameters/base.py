@@ -6,7 +6,8 @@ X_base = X_b + B X_d can be felt (Gautier 1991; Khalil & Guegan 2004, Eqs. 41–
     Γ = W_b X_base,    X_base = G X with G = 1 in the independent columns b and B in the others d.
 
 Independent columns are taken in an order of preference, so that a hexapod's base parameters carry the
-names of the paper's Table II. Elastic parameters need no other code than columns in the regressor.
+names of the paper's Table II. Where the platform bends the equation is that of all generalised forces,
+Jᵀ Γ + (f, m, φ) − y0 = Y X, and Y takes the place of W (`gough.parameters.generalised`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from gough.batch import OnError
 from gough.errors import InputError
 from gough.motion import Array, Motion
+from gough.parameters.generalised import generalised_regressor
 from gough.parameters.regressor import (
     LINEAR_FRICTION,
     parameter_names,
@@ -28,7 +30,7 @@ from gough.parameters.regressor import (
     standard_parameters,
 )
 from gough.parameters.special import special_cases
-from gough.parameters.states import random_states
+from gough.parameters.states import largest_displacements, random_states
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -130,10 +132,9 @@ def base_parameters(robot: Robot, friction: bool = False, *, seed: int = 0) -> B
     if friction:
         refuse_load_friction(robot)
     names = parameter_names(robot, friction)
-    rows = STATES * len(names)
-    motion = random_states(robot, -(-rows // robot.leg_count), seed)
-    W = regressor(robot, motion, friction).reshape(-1, len(names))
-    W = W / np.linalg.norm(W.reshape(len(motion), -1), axis=1).repeat(robot.leg_count)[:, None]
+    W = _equations(robot, names, friction, seed)
+    W = W / np.linalg.norm(W, axis=(1, 2), keepdims=True)
+    W = W.reshape(-1, len(names))
     W = np.asarray(np.linalg.qr(W, mode="r"))  # the same lengths and dependences in fewer rows
     sizes = np.linalg.norm(W, axis=0)
     effect = sizes > NO_EFFECT * _natural_sizes(names, sizes)
@@ -161,14 +162,38 @@ def base_parameters(robot: Robot, friction: bool = False, *, seed: int = 0) -> B
 def base_regressor(
     robot: Robot, base: BaseParameters, motion: Motion, *, on_error: OnError = "raise"
 ) -> Array:
-    """W_b (..., legs, rank): Γ = W_b X_base, W's independent columns."""
+    """W_b (..., legs, rank): Γ = W_b X_base, W's independent columns.
+
+    Where the platform bends Y_b (..., 6 + N, rank): Jᵀ Γ + (f, m, φ) − y0 = Y_b X_base.
+    """
+    if robot.modes:
+        found = generalised_regressor(robot, motion, base.friction, on_error=on_error)
+        return found.matrix[..., base.independent]
     return regressor(robot, motion, base.friction, on_error=on_error)[..., base.independent]
+
+
+def _equations(robot: Robot, names: Sequence[str], friction: bool, seed: int) -> Array:
+    """The regressor (states, equations, columns) on as many random states as it takes.
+
+    Where the platform bends, rows count as forces: moments are divided by a length, modal forces by
+    the largest displacement of their mode.
+    """
+    rows = STATES * len(names)
+    if not robot.modes:
+        motion = random_states(robot, -(-rows // robot.leg_count), seed)
+        return regressor(robot, motion, friction)
+    elastic = sum(name.startswith("mode") for name in names)
+    count = max(rows // (6 + robot.modes), (rows - STATES * elastic) // 6) + 1
+    motion = random_states(robot, count, seed)
+    lengths = np.array([1.0] * 3 + [robot.length_scale] * 3)
+    scale = np.concatenate([lengths, largest_displacements(robot)])
+    return np.asarray(generalised_regressor(robot, motion, friction).matrix / scale[:, np.newaxis])
 
 
 def preference(robot: Robot, names: Sequence[str]) -> list[int]:
     """Columns in the order in which they are taken as independent.
 
-    The platform's, the rotor masses, the legs' KEPT ones, friction, then the rest.
+    The platform's, the rotor masses, the legs' KEPT ones, friction and modes, then the rest.
     """
     kept = {f"{body} {key}" for body, keys in KEPT[robot.kind].items() for key in keys}
 
@@ -178,7 +203,7 @@ def preference(robot: Robot, names: Sequence[str]) -> list[int]:
             return 0
         if parameter == "rotor_mass":
             return 1
-        if parameter in LINEAR_FRICTION[robot.kind]:
+        if parameter in LINEAR_FRICTION[robot.kind] or name.startswith("mode"):
             return 3
         return 2 if parameter in kept else 4
 
@@ -206,7 +231,7 @@ def _natural_sizes(names: Sequence[str], sizes: Array) -> Array:
 
 
 def unit_of(name: str) -> str:
-    """SI unit of a parameter, by its name."""
+    """SI unit of a parameter, by its name; of modes those of shapes normalised by mass."""
     key = name.rpartition(" ")[2]
     if key in ("M", "rotor_mass"):
         return "kg"
@@ -218,6 +243,8 @@ def unit_of(name: str) -> str:
         "screw_drag": "N",
         "universal_viscous": "N m s/rad",
         "spherical_viscous": "N m s/rad",
+        "stiffness": "1/s²",
+        "damping": "1/s",
     }
     return units.get(key, "kg m²")
 

@@ -52,6 +52,7 @@ def robot_energy_functions(robot: Robot, motion: Motion) -> Array:
     h X is `Robot.energy`, kinetic and potential together. A leg's own thirty columns are those of the
     leg opened at its spherical joint.
     """
+    robot.need_rigid("the sum of rigid bodies' energies")
     legs = robot.inverse_kinematics(motion)
     gravity = robot.machine.gravity[:, 0, 0]
     frames = leg_frames(robot, motion)

@@ -270,6 +270,7 @@ def excite(
             f"needs 3 to 50 harmonics, a period > 0 s, iterations ≥ 0 and random motions ≥ 1; has "
             f"{harmonics}, {period:g} s, {iterations}, {random_motions}"
         )
+    robot.need_rigid("the search for an exciting motion")
     base = base_parameters(robot, friction) if base is None else base
     search = _Search(robot, base, bounds or default_bounds(robot), period, harmonics)
     told = progress or (lambda stage, done, total, best: None)

@@ -22,10 +22,16 @@ between its ends: m = MZ/l goes to the platform, −MZ/l to the slider, −l MZ 
 
 A rotor is felt as ½ I q̇², without weight: apart from UPS rods, which turn, and from PUS sliders, unless
 their rail is level; then both are one.
+
+On a platform that bends a tip moves with the modes as well: a mass m there, tip shapes Φ_k, adds m Φ_k,
+m Φ_k Pᵀ and m Φ_k Φ_jᵀ to the mass integrals, which are known and no parameters. It is felt by itself,
+and a leg has its 14 (PUS: 11) of the open leg; but tips whose sets of these numbers depend on each
+other (tips that coincide or do not move, or a mode or two only) share what the sets do.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -33,7 +39,7 @@ import numpy as np
 from gough.legs.pus import BODIES as PUS_BODIES
 from gough.legs.ups import BODIES as UPS_BODIES
 from gough.motion import Array
-from gough.parameters.base import BaseParameters, relation
+from gough.parameters.base import NEGLIGIBLE, BaseParameters, first_independent, relation
 from gough.parameters.regressor import (
     LINEAR_FRICTION,
     parameter_names,
@@ -41,6 +47,7 @@ from gough.parameters.regressor import (
     standard_parameters,
 )
 from gough.parameters.special import Special, special_cases, special_directions
+from gough.parameters.states import largest_displacements
 from gough.schema import STANDARD_PARAMETERS
 
 if TYPE_CHECKING:
@@ -163,22 +170,79 @@ def _hang(link: Array, cross: Array, keys: tuple[str, str, str]) -> None:
     link[grouped] = 0.0
 
 
-def closed_leg(kind: str, special: Special, leg: int, length: float) -> tuple[LegGrouping, Array]:
-    """A leg of the closed robot, and the row of masses at its tip, which the platform takes over."""
+def tip_mass(kind: str, names: Sequence[str], length: float) -> Array:
+    """The standard parameters (31,) of a leg that has nothing but a unit mass at its tip."""
+    body = "rod" if kind == "UPS" else "link"
+    ten = point_mass(np.array([0.0, 0.0, length if kind == "PUS" else 0.0]))
+    own = dict(zip([f"{body} {key}" for key in STANDARD_PARAMETERS], ten, strict=True))
+    return np.array([own.get(name, 0.0) for name in names])
+
+
+class TipMasses(NamedTuple):
+    """How masses at the tips are felt."""
+
+    kept: Array
+    """(legs,) booleans: those felt by themselves."""
+    shares: Array
+    """B (legs, legs): a mass at tip d is felt as B_bd at each kept tip b, and the rest as one on the
+    undeformed platform."""
+
+    def on_platform(self, points: Array) -> Array:
+        """Ten parameters of the undeformed platform (10, legs) that a unit mass at each tip adds."""
+        masses = np.stack([point_mass(point) for point in points], axis=1)
+        return np.asarray(np.where(self.kept, 0.0, masses - masses @ self.shares))
+
+
+def tip_masses(robot: Robot) -> TipMasses:
+    """Which tip masses are felt by themselves: none on a rigid platform.
+
+    The columns Φ_k, Φ_k Pᵀ, Φ_k Φ_jᵀ of each tip, the first that are independent in the legs' order.
+    """
+    count, body = robot.leg_count, robot.description.modal
+    shares = np.zeros((count, count))
+    if body is None or not robot.modes:
+        return TipMasses(np.zeros(count, dtype=bool), shares)
+    shapes = body.tip_shapes / largest_displacements(robot)  # all in one unit
+    arms = body.tip_positions / robot.length_scale
+    columns = np.concatenate(
+        [
+            shapes.reshape(count, -1),
+            np.einsum("lak,lb->lkab", shapes, arms).reshape(count, -1),
+            np.einsum("lak,lbj->lkjab", shapes, shapes).reshape(count, -1),
+        ],
+        axis=1,
+    ).T
+    sizes = np.linalg.norm(columns, axis=0)
+    moving = [i for i in range(count) if sizes[i] > NEGLIGIBLE * max(1.0, sizes.max())]
+    unit = columns / np.where(sizes > 0, sizes, 1.0)
+    kept = first_independent(unit, moving, NEGLIGIBLE)
+    shares[kept] = np.linalg.lstsq(columns[:, kept], columns, rcond=None)[0]
+    shares[np.abs(shares) < NEGLIGIBLE] = 0.0
+    shares[:, kept] = 0.0
+    return TipMasses(np.isin(np.arange(count), kept), shares)
+
+
+def closed_leg(
+    kind: str, special: Special, leg: int, length: float, keeps_tip: bool = False
+) -> tuple[LegGrouping, Array]:
+    """A leg of the closed robot, and the row of masses at its tip, which the platform takes over.
+
+    Or not: a leg that keeps its tip mass has that row as a parameter of its own.
+    """
     open_ = open_leg(kind)
     upright = special.axis_upright[leg]
     if kind == "UPS":
         tip = open_.row("rod M").copy()
-        open_.row("rod M")[:] = 0.0
+        if not keeps_tip:
+            open_.row("rod M")[:] = 0.0
         silent = ["cross MX", "cross MY"] if upright else []
         if special.weightless[leg]:
             silent += ["cylinder MX", "cylinder MY"]
     else:
         tip = open_.row("link MZ") / length
-        open_.row("link MZ")[:] = 0.0
-        open_.row("slider M")[:] -= tip
-        for key in ("XX", "YY"):
-            open_.row(f"link {key}")[:] -= length**2 * tip
+        if not keeps_tip:
+            open_.rows[:] -= np.outer(open_.rows @ tip_mass(kind, open_.names, length), tip)
+            open_.row("link MZ")[:] = 0.0  # but for rounding it is
         still = upright and special.axis_along_rail[leg]
         silent = ["cross MX", "cross MY"] if still else []
         if special.rail_level[leg]:
@@ -194,7 +258,7 @@ def grouped_parameters(robot: Robot, friction: bool = False) -> BaseParameters:
 
     Every sum of Eqs. 57–66 runs over all legs: none of the P_i need be on an axis. With the frame of the
     paper (x_p along P1P2) it is L_{2,2} that vanishes, not L_{1,2}: the sums for YY and MX as printed,
-    Eqs. 60 and 63, leave leg 2 out.
+    Eqs. 60 and 63, leave leg 2 out. Where the platform bends, `tip_masses` says what is felt of them.
     """
     if friction:
         refuse_load_friction(robot)
@@ -205,17 +269,24 @@ def grouped_parameters(robot: Robot, friction: bool = False) -> BaseParameters:
     inertial = 31 * count
     platform = slice(inertial, inertial + 10)
     square[platform, platform] = np.eye(10)
-    for i, point in enumerate(robot.machine.points[..., 0].T):
-        leg, tip = closed_leg(robot.kind, special, i, float(lengths[i]))
-        own = [*range(30 * i, 30 * (i + 1)), 30 * count + i]
-        square[np.ix_(own, own)] = leg.rows
-        square[platform, own] = np.outer(point_mass(point), tip)
-    rubbing = np.arange(inertial + 10, len(names))
-    square[rubbing, rubbing] = 1.0
+    tips = tip_masses(robot)
+    on_platform = tips.on_platform(robot.machine.points[..., 0].T)
+    legs = [closed_leg(robot.kind, special, i, lengths[i], tips.kept[i]) for i in range(count)]
+    own = [[*range(30 * i, 30 * (i + 1)), 30 * count + i] for i in range(count)]
+    for i, (leg, tip) in enumerate(legs):
+        square[np.ix_(own[i], own[i])] = leg.rows
+        square[platform, own[i]] = np.outer(on_platform[:, i], tip)
+        for other in np.flatnonzero(tips.shares[:, i]):
+            rows = legs[other][0].rows
+            felt = rows @ tip_mass(robot.kind, leg.names, lengths[other])
+            square[np.ix_(own[other], own[i])] = tips.shares[other, i] * np.outer(felt, tip)
+    alone = np.arange(inertial + 10, len(names))  # friction and modes
+    square[alone, alone] = 1.0
     if friction and robot.kind == "UPS":  # both are constant forces against q̇
         kinds = LINEAR_FRICTION["UPS"]
-        drag = rubbing.reshape(count, len(kinds))[:, kinds.index("screw_drag")]
-        coulomb = rubbing.reshape(count, len(kinds))[:, kinds.index("slider_coulomb")]
+        rubbing = alone[: count * len(kinds)].reshape(count, len(kinds))
+        drag = rubbing[:, kinds.index("screw_drag")]
+        coulomb = rubbing[:, kinds.index("slider_coulomb")]
         square[coulomb, drag], square[drag, drag] = 1.0, 0.0
     independent = np.flatnonzero(square.any(axis=1))
     return BaseParameters(
@@ -229,16 +300,17 @@ def grouped_parameters(robot: Robot, friction: bool = False) -> BaseParameters:
     )
 
 
-def leg_symbols(kind: str, special: Special, leg: int) -> dict[str, str]:
+def leg_symbols(kind: str, special: Special, leg: int, keeps_tip: bool = False) -> dict[str, str]:
     """The relations of one leg in symbols, by "rod XX", …, "rotor_mass"; l is a PUS link's length."""
-    general, (closed, _) = open_leg(kind), closed_leg(kind, special, leg, 1.0)
+    general, (closed, _) = open_leg(kind), closed_leg(kind, special, leg, 1.0, keeps_tip)
     found = {
         name: relation(general.names, general.row(name), i) for i, name in enumerate(general.names)
     }
     if kind == "PUS":
-        found["slider M"] += f" − {TIP_MASS[kind]}"
-        for key in ("XX", "YY"):
-            found[f"link {key}"] += " − l link MZ"
+        if not keeps_tip:
+            found["slider M"] += f" − {TIP_MASS[kind]}"
+            for key in ("XX", "YY"):
+                found[f"link {key}"] += " − l link MZ"
         if special.rail_level[leg]:
             found["rotor_mass"] += f" + {found['slider M']}"
     return {name: found[name] for name in closed.felt}

@@ -148,6 +148,7 @@ def identify(
     """
     if method not in get_args(Method):
         raise InputError(f"method is {method!r}, must be one of {', '.join(get_args(Method))}")
+    robot.need_rigid("identification from a log")
     if base is None:
         base = base_parameters(robot, friction)
     measured = measure(robot, base, log, cutoff)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from gough.derivative_programs import graph_of
 from gough.derivatives import matrices
 from gough.dynamics import RIGID_FIELDS, Machine, State
 from gough.engine.derivative import gradients, symbolic
+from gough.engine.graph import Graph
 from gough.errors import InputError
 from gough.friction import Friction, Loads
 from gough.legs.body import Body
@@ -39,6 +40,8 @@ LOAD_FRICTION = {
     "PUS": ("slider_coulomb", "universal_coulomb", "spherical_coulomb"),
 }
 """Friction that grows with the load in the joint, which friction itself changes: not linear."""
+SYMMETRIC = 1e-9
+"""Largest |D − Dᵀ|, of the largest element, of a matrix that counts as symmetric."""
 
 
 @symbolic
@@ -47,7 +50,7 @@ def regressor_row(machine: Machine, state: State, weights: Components) -> Output
     graph = graph_of(state)
     unknown = graph.inputs("standard", (31 * len(weights) + 10, 1))
     wrench = graph.constants(np.zeros((6, 1)))
-    forces = dynamics.inverse(_with_parameters(machine, unknown), state, wrench).forces
+    forces = dynamics.inverse(with_parameters(machine, unknown), state, wrench).forces
     return {"row": gradients(forces, weights, unknown)}
 
 
@@ -55,18 +58,8 @@ def regressor_row(machine: Machine, state: State, weights: Components) -> Output
 def regressor_row_with_friction(machine: Machine, state: State, weights: Components) -> Outputs:
     """The same, the linear friction parameters behind the inertial ones."""
     graph = graph_of(state)
-    count = len(weights)
-    zeros = graph.constants(np.zeros((count, 1)))
-    kind = "PUS" if hasattr(machine.equations, "guide_normals") else "UPS"
-    names = LINEAR_FRICTION[kind]
-    inertial = 31 * count + 10
-    unknown = graph.inputs("standard", (inertial + len(names) * count, 1))
-    by_leg = unknown[inertial:].reshape(count, len(names), 1)
-    rubs = dict.fromkeys(Friction._fields, zeros) | {
-        name: by_leg[:, i] for i, name in enumerate(names)
-    }
-    friction = Friction(**rubs)._replace(width=machine.friction.width)
-    robot = _with_parameters(machine, unknown[:inertial])._replace(friction=friction)
+    zeros = graph.constants(np.zeros((len(weights), 1)))
+    robot, unknown = rubbing_with(machine, graph)
     wrench = graph.constants(np.zeros((6, 1)))
     forces = dynamics.inverse(robot, state, wrench, loads=Loads(zeros, zeros, zeros)).forces
     return {"row": gradients(forces, weights, unknown)}
@@ -76,7 +69,8 @@ def parameter_names(robot: Robot, friction: bool = False) -> tuple[str, ...]:
     """Names of the parameters, in the order of `standard_parameters`.
 
     For each leg its three bodies, ten parameters each ("leg 1 rod XX"); the rotor masses; the
-    platform's ten; with `friction` each leg's LINEAR_FRICTION ("leg 1 slider_viscous").
+    platform's ten; with `friction` each leg's LINEAR_FRICTION ("leg 1 slider_viscous"). Of a platform
+    that bends also the elements of K, then of D: "mode 1 stiffness", "modes 1,2 stiffness".
     """
     legs = [f"leg {i + 1}" for i in range(robot.leg_count)]
     bodies = robot.machine.equations.BODIES
@@ -87,6 +81,11 @@ def parameter_names(robot: Robot, friction: bool = False) -> tuple[str, ...]:
     names += [f"platform {key}" for key in STANDARD_PARAMETERS]
     if friction:
         names += [f"{leg} {key}" for leg in legs for key in LINEAR_FRICTION[robot.kind]]
+    for key, elements in modal_elements(robot).items():
+        names += [
+            f"mode {i + 1} {key}" if i == j else f"modes {i + 1},{j + 1} {key}"
+            for i, j in elements.pairs
+        ]
     return tuple(names)
 
 
@@ -99,6 +98,7 @@ def standard_parameters(robot: Robot, friction: bool = False) -> Array:
     if friction:
         rubs = [getattr(machine.friction, name) for name in LINEAR_FRICTION[robot.kind]]
         parts.append(np.concatenate(rubs, axis=1))
+    parts += [elements.values for elements in modal_elements(robot).values()]
     return np.concatenate([np.ravel(part) for part in parts])
 
 
@@ -113,7 +113,7 @@ def regressor(
     """
     if friction:
         refuse_load_friction(robot)
-    robot.need_rigid("the regressor")
+    robot.need_rigid("a regressor of actuator forces (`generalised_regressor` is of all forces)")
     forces = robot.inverse_dynamics(motion, friction=False, on_error=on_error).forces
     rows = batch.lay_out(motion, {"forces": (forces, (robot.leg_count,))})
     state = {name: rows.fields[name] for name in RIGID_FIELDS}
@@ -134,13 +134,63 @@ def refuse_load_friction(robot: Robot) -> None:
         )
 
 
+class ModalElements(NamedTuple):
+    """Elements of a modal matrix that are parameters."""
+
+    pairs: list[tuple[int, int]]
+    """Rows and columns, from 0."""
+    values: Array
+    symmetric: bool
+    """An element stands for its mirror image too."""
+
+
+def modal_elements(robot: Robot) -> dict[str, ModalElements]:
+    """The elements of K ("stiffness") and D ("damping") of a platform that bends.
+
+    Diagonals where there is nothing else, else the upper triangle; all if D is not symmetric.
+    """
+    body = robot.description.modal
+    if body is None or not robot.modes:
+        return {}
+    return {"stiffness": _elements(body.stiffness), "damping": _elements(body.damping)}
+
+
+def _elements(matrix: Array) -> ModalElements:
+    size = np.abs(matrix).max()
+    if np.array_equal(matrix, np.diag(np.diag(matrix))):
+        places = np.diag_indices(len(matrix))
+    elif np.abs(matrix - matrix.T).max() <= SYMMETRIC * size:
+        matrix, places = (matrix + matrix.T) / 2, np.triu_indices(len(matrix))
+    else:
+        pairs = [(i, j) for i in range(len(matrix)) for j in range(len(matrix))]
+        return ModalElements(pairs, matrix.ravel(), False)
+    pairs = list(zip(*(place.tolist() for place in places), strict=True))
+    return ModalElements(pairs, matrix[places], True)
+
+
 def _ten(body: Body) -> Array:
     """XX XY XZ YY YZ ZZ MX MY MZ M of bodies, (10, bodies)."""
     tensor = body.inertia[np.triu_indices(3)]
     return np.concatenate([tensor, body.first_moment, body.mass[np.newaxis]])[..., 0]
 
 
-def _with_parameters(machine: Machine, standard: Components) -> Machine:
+def rubbing_with(machine: Machine, graph: Graph) -> tuple[Machine, Components]:
+    """The robot with other inertial and linear friction parameters, and these, as symbols."""
+    count = machine.points.shape[1]
+    zeros = graph.constants(np.zeros((count, 1)))
+    kind = "PUS" if hasattr(machine.equations, "guide_normals") else "UPS"
+    names = LINEAR_FRICTION[kind]
+    inertial = 31 * count + 10
+    unknown = graph.inputs("standard", (inertial + len(names) * count, 1))
+    by_leg = unknown[inertial:].reshape(count, len(names), 1)
+    rubs = dict.fromkeys(Friction._fields, zeros) | {
+        name: by_leg[:, i] for i, name in enumerate(names)
+    }
+    friction = Friction(**rubs)._replace(width=machine.friction.width)
+    return with_parameters(machine, unknown[:inertial])._replace(friction=friction), unknown
+
+
+def with_parameters(machine: Machine, standard: Components) -> Machine:
     """The robot with other inertial parameters (parameters, 1)."""
     count = machine.points.shape[1]
     legs = standard[: 30 * count].reshape(count, 3, 10, 1)

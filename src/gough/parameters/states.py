@@ -18,6 +18,8 @@ GRAVITY = 9.81
 CANDIDATES = 4096
 REACH, TURN = 0.25, 0.4
 """Largest offsets from home: in lengths of a leg, and in rad, an axis."""
+DEFLECTION = 0.05
+"""Of the node that moves most, in lengths of a leg: far more than a real platform's."""
 SMALLEST_REGION = 1e-3
 WORSE = 4.0
 """Poses may be so many times worse conditioned than the middle of their region."""
@@ -29,30 +31,51 @@ def random_states(robot: Robot, count: int, seed: int = 0) -> Motion:
     Offsets go up to REACH leg lengths and TURN rad an axis, half as far and again where the legs do not
     follow; twists and accelerations are such that inertial, centrifugal and weight terms are alike:
     v ~ √(g l), ω ~ √(g/l), v̇ ~ g, ω̇ ~ g/l, with l the legs' length. Without a home pose within reach
-    the best conditioned of CANDIDATES random poses takes its place.
+    the best conditioned of CANDIDATES random poses takes its place. A platform that bends does so by
+    DEFLECTION l in all modes together, where it moves most, and as quickly as it turns.
     """
     rng = np.random.default_rng(seed)
     middle = _middle(robot, rng)
     length = leg_length(robot, middle)
     best = float(robot.condition_number(middle))
-    position, rotation = np.zeros((0, 3)), np.zeros((0, 3, 3))
+    bent = 1 / (np.sqrt(max(robot.modes, 1)) * largest_displacements(robot))
+    position, rotation, elastic = np.zeros((0, 3)), np.zeros((0, 3, 3)), np.zeros((0, robot.modes))
     region = 1.0
     while len(position) < count:
         shift = rng.uniform(-REACH, REACH, (2 * count, 3)) * length * region
         turn = Rotation.from_rotvec(rng.uniform(-TURN, TURN, (2 * count, 3)) * region)
-        poses = Motion(middle.position + shift, turn.as_matrix() @ middle.rotation)
+        bend = rng.normal(size=(2 * count, robot.modes)) * DEFLECTION * length * region * bent
+        turned = turn.as_matrix() @ middle.rotation
+        poses = Motion(middle.position + shift, turned, elastic=bend)
         condition = _condition(robot, poses)
         best = min(best, condition.min(initial=best))
         good = condition < WORSE * best
         position = np.concatenate([position, poses.position[good]])
         rotation = np.concatenate([rotation, poses.rotation[good]])
+        elastic = np.concatenate([elastic, poses.elastic[good]])
         region /= 2
         if region < SMALLEST_REGION and len(position) < count:
             raise InputError(f"{robot.name}: no poses within reach about {middle.position}")
     rate = np.sqrt(GRAVITY / length)
     scales = (rate * length, rate, GRAVITY, GRAVITY / length)
     speeds = [scale * rng.normal(size=(count, 3)) for scale in scales]
-    return Motion(position[:count], rotation[:count], *speeds)
+    rates = [scale * rng.normal(size=(count, robot.modes)) * bent for scale in scales[::2]]
+    return Motion(
+        position[:count],
+        rotation[:count],
+        *speeds,
+        elastic=elastic[:count],
+        elastic_velocity=rates[0],
+        elastic_acceleration=rates[1],
+    )
+
+
+def largest_displacements(robot: Robot) -> Array:
+    """(modes,): displacement of the node that each mode moves most, for a unit of its coordinate."""
+    body = robot.description.modal
+    if body is None:
+        return np.ones(robot.modes)
+    return np.asarray(np.linalg.norm(body.shapes, axis=1).max(axis=0, initial=0.0))
 
 
 def leg_length(robot: Robot, pose: Motion) -> float:

@@ -12,7 +12,12 @@ from rich.table import Table
 from gough.motion import Array
 from gough.parameters.base import BaseParameters, base_parameters, unit_of
 from gough.parameters.essential import ASSUMPTIONS, EssentialParameters, essential_parameters
-from gough.parameters.grouping import grouped_parameters, leg_symbols, platform_symbols
+from gough.parameters.grouping import (
+    grouped_parameters,
+    leg_symbols,
+    platform_symbols,
+    tip_masses,
+)
 from gough.parameters.regressor import LINEAR_FRICTION
 from gough.parameters.special import special_directions
 
@@ -47,7 +52,7 @@ def find(robot: Robot, friction: bool = False, assumption: str | None = None) ->
 
 
 def counts(base: BaseParameters) -> dict[str, tuple[int, int]]:
-    """Standard and base parameters of the legs' bodies, the rotors, the platform, friction."""
+    """Standard and base parameters of the legs' bodies, the rotors, the platform, friction, modes."""
     parts = [_part(name) for name in base.names]
     kept = [parts[i] for i in base.independent]
     return {part: (parts.count(part), kept.count(part)) for part in dict.fromkeys(parts)}
@@ -58,6 +63,8 @@ def _part(name: str) -> str:
         return "platform"
     if name.endswith("rotor_mass"):
         return "rotors"
+    if name.startswith("mode"):
+        return "modes"
     return "legs" if len(name.split()) == 4 else "friction"
 
 
@@ -121,20 +128,34 @@ def print_parameters(robot: Robot, found: Findings, console: Console) -> None:
         console.print(f"special: {one}", highlight=False)
     console.print(_legs_table(robot, closed))
     console.print(_platform_table(robot, closed))
-    if robot.kind == "PUS":
+    if tip_masses(robot).kept.any():
+        console.print(
+            "the platform is the undeformed one; tip masses move with the modes and are felt apart",
+            highlight=False,
+        )
+    elif robot.kind == "PUS":
         console.print("l: length of the leg's link; (x, y, z): its platform point", highlight=False)
     else:
         console.print("(x, y, z): a leg's platform point; sums over the legs", highlight=False)
+    if robot.modes:
+        console.print(_modes_table(closed))
+        console.print(
+            "units of shapes normalised by mass; mass integrals of the modes are known, not parameters",
+            highlight=False,
+        )
     if found.essential is not None:
         _print_essential(found.essential, console)
 
 
 def _legs_table(robot: Robot, base: BaseParameters) -> Table:
     """A row for each parameter of a leg, a value for each leg or one for all."""
-    special, values = special_directions(robot), _values(base)
+    special, values, tips = special_directions(robot), _values(base), tip_masses(robot)
+    numbers = dict(zip(base.base_names, base.relations(), strict=True))
     rows: dict[tuple[str, str], Array] = {}
     for leg in range(robot.leg_count):
-        relations = leg_symbols(robot.kind, special, leg)
+        relations = leg_symbols(robot.kind, special, leg, bool(tips.kept[leg]))
+        if tips.shares[leg].any():  # it has part of other legs' tip masses
+            relations = {name: numbers[f"leg {leg + 1} {name}"] for name in relations}
         if base.friction:
             relations |= {key: key for key in LINEAR_FRICTION[robot.kind]}
             if robot.kind == "UPS":
@@ -157,9 +178,34 @@ def _platform_table(robot: Robot, base: BaseParameters) -> Table:
     values = _values(base)
     table = Table("platform", "relation", "unit", "value", box=None, pad_edge=False)
     table.header_style, table.columns[3].justify = "bold", "right"
-    for key, text in platform_symbols(robot.kind).items():
+    symbols, kept = platform_symbols(robot.kind), tip_masses(robot).kept
+    if kept.any():
+        named = dict(zip(base.base_names, base.relations(), strict=True))
+        symbols = {key: named[f"platform {key}"] for key in symbols}
+    size = {"kg": 1.0, "kg m": robot.length_scale, "kg m²": robot.length_scale**2}
+    for key, text in symbols.items():
         name = f"platform {key}"
-        table.add_row(key, text, unit_of(name), f"{values[name]:.6g}")
+        value, unit = values[name], unit_of(name)
+        if abs(value) < 10 * ROUNDING * values["platform M"] * size[unit]:
+            value = 0.0
+        table.add_row(key, text, unit, f"{value:.6g}")
+    return table
+
+
+def _modes_table(base: BaseParameters) -> Table:
+    """Stiffness and damping of each mode, or pair of modes."""
+    values: dict[str, dict[str, float]] = {}
+    for name, value in _values(base).items():
+        if _part(name) == "modes":
+            where, _, key = name.rpartition(" ")
+            values.setdefault(where.partition(" ")[2], {})[key] = value
+    heads = [f"{key} [{unit_of(key)}]" for key in ("stiffness", "damping")]
+    table = Table("modes", *heads, box=None, pad_edge=False, header_style="bold")
+    for column in table.columns[1:]:
+        column.justify, column.no_wrap = "right", True
+    for where, own in values.items():
+        shown = [f"{own[key]:.6g}" if key in own else "—" for key in ("stiffness", "damping")]
+        table.add_row(where, *shown)
     return table
 
 
