@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 import gough
 from gough import Motion, Robot
 from gough.analysis.interference import leg_distances, pairs, segment_distance
+from gough.analysis.mesh_files import write_stl, write_vtk
 from gough.analysis.octree import cut
 from gough.analysis.rotation_measure import ALL_ORIENTATIONS
 from gough.analysis.workspace import (
@@ -20,7 +21,7 @@ from gough.analysis.workspace import (
     workspace,
 )
 from gough.check import demands
-from gough.errors import InputError, MissingDataError, ToleranceWarning
+from gough.errors import FileError, InputError, MissingDataError, ToleranceWarning
 from oracles.random_robot import random_robot
 
 KINDS = ("UPS", "PUS")
@@ -348,3 +349,43 @@ def test_progress_gets_bounds_that_only_tighten():
     assert (np.diff(least) >= -1e-6 * found.volume).all()
     assert (np.diff(largest) <= 1e-6 * found.volume).all()
     assert seen[-1].volume == found.volume
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_surface_is_closed_and_holds_the_volume(kind):
+    found = workspace(robot_of(kind, 1), tolerance=0.05)
+    skin = found.surface(points=31)
+    edges = np.sort(skin.faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    _, count = np.unique(edges, axis=0, return_counts=True)
+    assert (count == 2).all()  # every edge has two triangles
+    assert skin.volume == pytest.approx(found.volume, rel=0.05)
+    assert np.abs(found.margins(skin.vertices).min(axis=1)).max() < 1e-6
+
+
+def test_files_for_other_programs(tmp_path):
+    found = workspace(robot_of("UPS", 1), tolerance=0.1)
+    skin = found.surface(points=21)
+    write_stl(skin, tmp_path / "a.stl")
+    data = (tmp_path / "a.stl").read_bytes()
+    count = int.from_bytes(data[80:84], "little")
+    assert (count, len(data)) == (len(skin.faces), 84 + 50 * count)
+    first = np.frombuffer(data[84:132], "<f4").reshape(4, 3)
+    assert_allclose(first[1:], skin.vertices[skin.faces[0]], rtol=1e-6)
+    assert_allclose(np.linalg.norm(first[0]), 1, rtol=1e-6)
+    write_vtk(found, tmp_path / "a.vtk")
+    data = (tmp_path / "a.vtk").read_bytes()
+    count = len(found.centre)
+    start = data.index(b"double\n") + 7
+    corners = np.frombuffer(data[start : start + 8 * 24 * count], ">f8").reshape(count, 8, 3)
+    assert_allclose(corners.mean(axis=1), found.centre)
+    assert_allclose(np.ptp(corners, axis=1), 2 * found.half)
+    start = data.index(b"lower double 1\nLOOKUP_TABLE default\n") + 36
+    lower = np.frombuffer(data[start : start + 8 * count], ">f8")
+    assert lower.sum() == pytest.approx(found.volume - found.error)
+    none = workspace(robot_of("UPS", 1, stroke=[[0.1, 0.2]] * 6))
+    for write, what in ((write_vtk, none), (write_stl, none.surface())):
+        with pytest.raises(InputError, match="empty"):
+            write(what, tmp_path / "b")
+    with pytest.raises(FileError):
+        write_vtk(found, tmp_path / "no" / "a.vtk")
+    assert not list(tmp_path.glob(".*"))

@@ -124,8 +124,23 @@ class Conditions:
         for name, axis, cosine, turns in self.cones:
             found.append((name, self._cone(boxes, link, q, axis, cosine, turns)))
         if self.radius is not None:
-            found.append(("legs", self._between(boxes, link, q)))
+            found.append(("legs", self._open_between(found, boxes, link, q)))
         return [(name, _widened(margins)) for name, margins in found]
+
+    def _open_between(
+        self, others: list[tuple[str, Margins]], boxes: Boxes, link: Array, q: Margins | None
+    ) -> Margins:
+        """Leg against leg, which is slow to tell, in boxes that nothing else proves outside."""
+        some = np.ones(len(link), dtype=bool)
+        for _, one in others:
+            some &= (one.value + one.swing(boxes.half) + one.rest >= 0).all(axis=1)
+        count = (len(link), len(pairs(self.robot)))
+        margins = Margins(np.full(count, np.inf), np.zeros((*count, 3)), np.zeros(count))
+        part = boxes.some(some)
+        sliders = None if q is None else Margins(*(field[some] for field in q))
+        for whole, new in zip(margins, self._between(part, link[some], sliders), strict=True):
+            whole[some] = new
+        return margins
 
     def _square(self, boxes: Boxes, d: Array) -> Margins:
         """‖d‖² of UPS legs."""
@@ -161,7 +176,7 @@ class Conditions:
         swing = np.einsum("nli,ni->nl", np.abs(slope), boxes.half)
         wide = reach + (high - low) / 2
         # near the end of the reach the root has no slope: then its range alone
-        taylor = (least > 0) & (swing + rest < wide)
+        taylor = (least > 0) & (swing + rest <= wide)
         q = Margins(
             np.where(taylor, along + sign * root, along + sign * (high + low) / 2),
             np.where(taylor[..., np.newaxis], slope, 0.0),
@@ -327,7 +342,8 @@ def _pulled(boxes: Boxes, gradient: Array) -> Array:
 
 
 def _widened(margins: Margins) -> Margins:
-    return margins._replace(rest=margins.rest + ROUNDING * (1.0 + np.abs(margins.value)))
+    size = np.where(np.isfinite(margins.value), np.abs(margins.value), 0.0)
+    return margins._replace(rest=margins.rest + ROUNDING * (1.0 + size))
 
 
 def _none(count: int) -> tuple[Array, Array]:

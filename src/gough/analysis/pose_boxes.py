@@ -34,6 +34,13 @@ class Boxes(NamedTuple):
     turn_slope: Array | None
     """(n, 3, 3): δθ = turn_slope δ to first order; None where nothing turns."""
 
+    def some(self, chosen: Array) -> Boxes:
+        """The boxes that a mask (n,) chooses."""
+        fields = {
+            name: None if value is None else value[chosen] for name, value in self._asdict().items()
+        }
+        return Boxes(**fields)
+
 
 class Poses(Protocol):
     """A family of poses with three coordinates."""

@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from gough.analysis.isosurface import Surface, surface
 from gough.analysis.margins import Conditions, Margins
-from gough.analysis.octree import Tree, grow, shares
+from gough.analysis.octree import CHUNK, Tree, grow, shares
 from gough.analysis.pose_boxes import Orientations, Poses, Positions
 from gough.analysis.rotation_measure import measured
 from gough.batch import last_axis
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     from gough.robot import Robot
 
 MOST_BOXES = 1_000_000
+HALVINGS = 20
+"""Of an edge on the boundary, where margins have kinks."""
+MOST_POINTS = 301
+"""A side, of the grid of a surface."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +88,28 @@ class Workspace:
         """About how far (..., conditions) each condition is from being broken at coordinates (..., 3).
 
         Negative where it is broken; in the coordinates' unit: the margin over its slope, which is the
-        distance to the boundary to first order. Reachable: those of the best orientation.
+        distance to the boundary to first order. Of legs against each other, how much nearer they may
+        come, and inf where something else is broken. Reachable: those of the best orientation.
         """
         place = last_axis("points", points, 3)
-        flat = self._at(place.reshape(-1, 3))
-        return flat.reshape(*place.shape[:-1], flat.shape[-1])
+        flat = place.reshape(-1, 3)
+        parts = [self._at(flat[i : i + CHUNK]) for i in range(0, len(flat) or 1, CHUNK)]
+        return np.concatenate(parts).reshape(*place.shape[:-1], len(self.labels))
 
     def contains(self, points: ArrayLike) -> Array:
         """Whether (...) coordinates (..., 3) are in the set; NaN is not."""
         return np.asarray((self.margins(points) >= 0).all(axis=-1))
+
+    def surface(self, points: int = 61) -> Surface:
+        """Its boundary as triangles, normals outwards, from a grid of `points` a side."""
+        if not 4 <= points <= MOST_POINTS:
+            raise InputError(f"points is {points}, needs 4 to {MOST_POINTS}")
+        box = self.bounds
+        room = (box[:, 1:] - box[:, :1]) / (points - 3)  # a cell all around, so that it closes
+        box = box + room * [-1.0, 1.0]
+        if not self.volume:
+            return Surface(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.intp))
+        return surface(lambda place: -self.margins(place).min(axis=-1), box, points, HALVINGS)
 
 
 def workspace(
