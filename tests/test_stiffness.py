@@ -1,5 +1,7 @@
 """Stiffness against the direct model, an energy and MuJoCo; accuracy against random robots."""
 
+import json
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -10,6 +12,7 @@ import gough
 from gough import Motion, Robot
 from gough.analysis.accuracy import Tolerances, accuracy, sampled
 from gough.analysis.stiffness import along_actuators, stiffness
+from gough.analysis.stiffness_map import stiffness_map
 from gough.errors import InputError, SingularError
 from oracles.random_robot import random_motion, random_robot
 
@@ -342,3 +345,69 @@ def test_first_order_spread_is_that_of_random_robots(kind):
     assert first.turn_error == pytest.approx(
         np.sqrt(np.mean(np.sum(drawn.pose[:, 3:] ** 2, axis=1))), rel=noise
     )
+
+
+def run(*words):
+    """What `gough stiffness` does."""
+    from typer.testing import CliRunner
+
+    from gough.cli import app
+
+    return CliRunner().invoke(app, ["stiffness", *words])
+
+
+def test_map_is_that_of_its_poses():
+    robot = gough.load("kim-ryu-2002")
+    bounds = [[-0.7, 0.7], [-0.2, 0.2]]
+    parts = []
+    found = stiffness_map(robot, 1e7, 5e7, bounds=bounds, points=5, progress=parts.append)
+    assert parts[-1] == 1
+    assert np.isnan(found.weakest[:, 0]).all()  # out of the limits
+    pose = Motion([found.first[2], found.second[3], found.at], robot.home.rotation)
+    one = stiffness(robot, pose, 1e7, 5e7)
+    assert found.weakest[3, 2] == pytest.approx(one.principal()[0][0], rel=1e-9)
+    hertz = robot.natural_frequencies(pose, one.along).frequencies[0]
+    assert found.frequency[3, 2] == pytest.approx(hertz, rel=1e-9)
+    bare = stiffness_map(robot, 1e7, across="y", points=2, preload=False)
+    assert np.isnan(bare.frequency).all()
+    for wrong in ({"across": "w"}, {"points": 1}, {"bounds": [[1, 0], [0, 1]]}):
+        with pytest.raises(InputError):
+            stiffness_map(robot, 1e7, **wrong)
+
+
+def test_command_line(tmp_path):
+    words = ["kim-ryu-2002", "--stiffness", "1e7", "--leg-stiffness", "5e7"]
+    extra = ["--load", "0,0,100,0,0,0", "--errors", "leg=1e-5,base=2e-5"]
+    picture = tmp_path / "map.png"
+    found = run(*words, *extra, "--points", "4", "-o", str(picture))
+    assert found.exit_code == 0, found.output
+    assert "N/µm" in found.output
+    assert "µm, " in found.output
+    assert picture.stat().st_size > 1000
+    found = run(*words, *extra, "--json", "--pose", "0.05,0,0.8,0,5,0")
+    numbers = json.loads(found.stdout)
+    robot = gough.load("kim-ryu-2002")
+    pose = Motion([0.05, 0, 0.8], Rotation.from_rotvec([0, 5, 0], degrees=True))
+    again = stiffness(robot, pose, 1e7, 5e7)
+    assert_allclose(numbers["compliance_at_tool"], again.compliance, rtol=1e-12)
+    assert_allclose(numbers["deflection"], again.deflection([0, 0, 100]), rtol=1e-9, atol=1e-20)
+    exact = accuracy(robot, pose, Tolerances(leg=1e-5, base=2e-5))
+    assert numbers["accuracy"]["tool_error"] == pytest.approx(float(exact.tool_error))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--stiffness", "0"], "over 0"),
+        (["--stiffness", "1e7", "--pose", "1,2,3"], "--pose"),
+        (["--stiffness", "1e7", "--errors", "legs=1"], "--errors"),
+        (["--stiffness", "1e7", "--errors", "leg=soft"], "--errors"),
+        (["--stiffness", "1e7", "--slice", "z"], "--slice"),
+        (["--stiffness", "1e7", "-o", "a.txt"], "must end in"),
+    ],
+)
+def test_command_line_refuses_nonsense(words, said):
+    found = run("kim-ryu-2002", *words)
+    assert found.exit_code == 1
+    assert isinstance(found.exception, gough.errors.GoughError)
+    assert said in str(found.exception)

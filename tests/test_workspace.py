@@ -1,6 +1,7 @@
 """Workspaces: volumes inside their own error bounds, boxes that prove what they say."""
 
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -389,3 +390,80 @@ def test_files_for_other_programs(tmp_path):
     with pytest.raises(FileError):
         write_vtk(found, tmp_path / "no" / "a.vtk")
     assert not list(tmp_path.glob(".*"))
+
+
+def run(*words):
+    """Exit code, stdout and stderr of a command."""
+    from typer.testing import CliRunner
+
+    from gough.cli import app
+
+    found = CliRunner().invoke(app, ["workspace", *words])
+    return found
+
+
+def test_command_line(tmp_path):
+    robot_of("UPS", 1).save(tmp_path / "r.toml")
+    file = str(tmp_path / "r.toml")
+    for name in ("a.png", "a.stl", "a.vtk"):
+        found = run(file, "--tolerance", "0.2", "-o", str(tmp_path / name))
+        assert found.exit_code == 0, found.output
+        assert "proved" in found.output
+        assert (tmp_path / name).stat().st_size > 1000
+    found = run(
+        file, "--tolerance", "0.2", "--json", "--orientation", "5,0,0", "--leg-radius", "0.01"
+    )
+    numbers = json.loads(found.stdout)
+    assert numbers["tolerance_met"]
+    assert "legs" in numbers["conditions"]
+    turn = Rotation.from_rotvec([5, 0, 0], degrees=True)
+    again = workspace(robot_of("UPS", 1), turn, tolerance=0.2, leg_radius=0.01)
+    assert numbers["volume"] == again.volume
+    for words in (["--point", "home"], ["--tilt", "5"], ["--tilt", "5", "--any"]):
+        found = run(file, "--tolerance", "0.4", "--json", *words)
+        assert json.loads(found.stdout)["volume"] > 0
+    picture = str(tmp_path / "b.png")
+    found = run(file, "--point", "home", "--tolerance", "0.4", "--slice", "rz=10", "-o", picture)
+    assert found.exit_code == 0, found.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--slice", "w=1"], "slice"),
+        (["--slice", "z=much"], "slice"),
+        (["-o", "a.txt"], "must end in"),
+        (["--orientation", "1,2"], "orientation"),
+        (["--stroke", "1,nan"], "stroke"),
+        (["--any"], "--tilt"),
+        (["--tilt", "5", "--point", "home"], "--tilt"),
+        (["--tolerance", "7"], "tolerance"),
+    ],
+)
+def test_command_line_refuses_nonsense(words, said):
+    found = run("kim-ryu-2002", *words)
+    assert found.exit_code == 1
+    assert isinstance(found.exception, gough.errors.GoughError)
+    assert said in str(found.exception)
+
+
+def test_an_interrupt_keeps_what_is_proved(monkeypatch):
+    """Ctrl-C in the third round: the bounds of the second are printed."""
+    from gough.analysis import octree
+
+    calls = []
+    judged = octree._judged
+
+    def interrupted(*words):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return judged(*words)
+
+    monkeypatch.setattr(octree, "_judged", interrupted)
+    found = run("kim-ryu-2002", "--tolerance", "0.001", "--json")
+    assert found.exit_code == 0
+    numbers = json.loads(found.stdout)
+    assert not numbers["tolerance_met"]
+    assert 0 < numbers["volume"] - numbers["error"] < 0.3553 < numbers["volume"] + numbers["error"]
+    assert "interrupted" in found.stderr

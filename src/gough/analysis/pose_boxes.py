@@ -36,10 +36,11 @@ class Boxes(NamedTuple):
 
     def some(self, chosen: Array) -> Boxes:
         """The boxes that a mask (n,) chooses."""
-        fields = {
-            name: None if value is None else value[chosen] for name, value in self._asdict().items()
-        }
-        return Boxes(**fields)
+        slope = None if self.slope is None else self.slope[chosen]
+        turn_slope = None if self.turn_slope is None else self.turn_slope[chosen]
+        half, rotation, tip = self.half[chosen], self.rotation[chosen], self.tip[chosen]
+        rest, reach, turn = self.rest[chosen], self.reach[chosen], self.turn[chosen]
+        return Boxes(half, rotation, tip, slope, rest, reach, turn, turn_slope)
 
 
 class Poses(Protocol):

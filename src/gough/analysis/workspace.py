@@ -78,10 +78,18 @@ class Workspace:
 
     @property
     def bounds(self) -> Array:
-        """(3, 2) the least box around all boxes."""
-        if not len(self.centre):
+        """(3, 2) the least box around all boxes: nothing is beyond it."""
+        return self._around(self.upper > 0)
+
+    @property
+    def extent(self) -> Array:
+        """(3, 2) the least box around those of which a part is proved inside: about its size."""
+        return self._around(self.lower > 0)
+
+    def _around(self, chosen: Array) -> Array:
+        if not chosen.any():
             return np.zeros((3, 2))
-        low, high = self.centre - self.half, self.centre + self.half
+        low, high = (self.centre - self.half)[chosen], (self.centre + self.half)[chosen]
         return np.stack([low.min(axis=0), high.max(axis=0)], axis=1)
 
     def margins(self, points: ArrayLike) -> Array:
@@ -104,7 +112,7 @@ class Workspace:
         """Its boundary as triangles, normals outwards, from a grid of `points` a side."""
         if not 4 <= points <= MOST_POINTS:
             raise InputError(f"points is {points}, needs 4 to {MOST_POINTS}")
-        box = self.bounds
+        box = self.extent if np.any(self.lower > 0) else self.bounds
         room = (box[:, 1:] - box[:, :1]) / (points - 3)  # a cell all around, so that it closes
         box = box + room * [-1.0, 1.0]
         if not self.volume:

@@ -56,9 +56,7 @@ def slices(found: Workspace, planes: Sequence[tuple[str, float]] | None = None) 
             raise InputError(f"a slice is across 'x', 'y' or 'z', not {axis!r}")
     scale, unit = (np.degrees(1.0), "°") if found.unit == "rad" else (1.0, "m")
     names = "xyz" if unit == "m" else ("rx", "ry", "rz")
-    box = found.bounds
-    room = 0.08 * np.maximum(box[:, 1] - box[:, 0], 1e-9)
-    limits = np.stack([box[:, 0] - room, box[:, 1] + room], axis=1)
+    limits = _limits(found)
     panels_data = [_plane(found, axis, at, limits) for axis, at in planes]
     deepest = max((float(one[3].max()) for one in panels_data), default=0.0)
     columns = min(len(planes), 3)
@@ -144,12 +142,22 @@ def surface_picture(found: Workspace, skin: Surface | None = None) -> Figure:
         for i, name in enumerate("xyz"):
             getattr(axes, f"set_{name}lim")(low[i], high[i])
             getattr(axes, f"set_{name}label")(f"{names[i]} [{unit}]", labelpad=8)
-        axes.set_box_aspect(np.maximum(high - low, 1e-9), zoom=1.12)
+        sides = np.maximum(high - low, 1e-9)
+        if unit == "°":
+            sides = np.maximum(sides, 0.6 * sides.max())
+        axes.set_box_aspect(sides, zoom=1.12 if sides[2] < 0.9 * sides[:2].max() else 0.95)
         axes.locator_params(nbins=5)
         axes.view_init(elev=18, azim=-55)
         figure.legend(handles=handles, loc="lower center", ncols=3)
         figure.suptitle(_title(found), parse_math=False)
     return figure
+
+
+def _limits(found: Workspace) -> Array:
+    """(3, 2) around the boxes of which a part is proved inside, with some room."""
+    box = found.extent if np.any(found.lower > 0) else found.bounds
+    room = 0.1 * np.maximum(box[:, 1:] - box[:, :1], 1e-9)
+    return np.asarray(box + room * [-1.0, 1.0])
 
 
 def _plane(

@@ -1,0 +1,185 @@
+"""Stiffness and natural frequencies over a plane of positions, and a picture of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from gough.analysis.locus import around_home
+from gough.analysis.margins import Conditions
+from gough.analysis.pose_boxes import Positions
+from gough.analysis.stiffness import along_actuators, stiffness
+from gough.errors import InputError
+from gough.motion import Array, Motion
+from gough.plots import DARK, GREY, STYLE, VERMILION
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+PART = 60
+"""Poses between two steps of the progress."""
+MOST_POINTS = 201
+OUT, UNSTABLE = "#EEEEEE", VERMILION
+
+
+@dataclass(frozen=True)
+class StiffnessMap:
+    """Stiffness at rest in a plane of positions, at one orientation."""
+
+    across: str
+    """The axis held fixed, "x", "y" or "z"."""
+    at: float
+    """Its value, m."""
+    axes: tuple[str, str]
+    first: Array
+    """(n,) m"""
+    second: Array
+    """(m,) m"""
+    weakest: Array
+    """(m, n), N/m: least principal stiffness of the tool, free to turn; NaN out of limits."""
+    frequency: Array
+    """(m, n), Hz: lowest natural frequency, −f where the pose does not hold itself; NaN without."""
+    stable: Array
+    """(m, n): the pose holds itself."""
+
+
+def stiffness_map(
+    robot: Robot,
+    actuator: ArrayLike,
+    leg: ArrayLike = np.inf,
+    *,
+    across: str = "z",
+    at: float | None = None,
+    bounds: ArrayLike | None = None,
+    rotation: ArrayLike | Rotation | None = None,
+    points: int = 31,
+    preload: bool = True,
+    progress: Callable[[float], None] | None = None,
+) -> StiffnessMap:
+    """Least stiffness of the tool and lowest natural frequency on a grid of `points` a side.
+
+    The plane is `across` = `at` (home's), `bounds` [[low, high]] * 2 m of the other two (what is around
+    home), `rotation` home's. Poses that break a limit of the robot file are NaN, as are frequencies
+    without `preload`. Flexible platforms bend. `progress` gets the share done.
+    """
+    if across not in tuple("xyz"):
+        raise InputError(f"across is 'x', 'y' or 'z', not {across!r}")
+    if not 2 <= points <= MOST_POINTS:
+        raise InputError(f"points is {points}, needs 2 to {MOST_POINTS}")
+    fixed = "xyz".index(across)
+    one, two = (i for i in range(3) if i != fixed)
+    level = float(robot.home.position[fixed]) if at is None else float(at)
+    if bounds is None:
+        around = around_home(robot, 3.0)
+        bounds = [around[one], around[two]]
+    box = np.asarray(bounds, dtype=np.float64)
+    if box.shape != (2, 2) or not np.all(np.isfinite(box)) or np.any(box[:, 0] >= box[:, 1]):
+        raise InputError(f"bounds needs 2 pairs low < high in metres, has {box.tolist()}")
+    turn = robot.home.rotation if rotation is None else Motion(np.zeros(3), rotation).rotation
+    first, second = (np.linspace(low, high, points) for low, high in box)
+    place = np.full((points, points, 3), level)
+    place[..., one], place[..., two] = np.meshgrid(first, second)
+    flat = place.reshape(-1, 3)
+    conditions = Conditions(robot)
+    margins = conditions(Positions(conditions.points, turn).boxes(flat, np.zeros_like(flat)))
+    good = np.flatnonzero((margins.value >= 0).all(axis=1))
+    weakest, frequency = np.full(len(flat), np.nan), np.full(len(flat), np.nan)
+    stable = np.zeros(len(flat), dtype=bool)
+    for start in range(0, len(good), PART):
+        part = good[start : start + PART]
+        poses = Motion(flat[part], turn)
+        found = stiffness(robot, poses, actuator, leg, preload=preload, on_error="nan")
+        held = np.isfinite(found.compliance).all(axis=(1, 2))
+        block = np.linalg.inv(found.compliance[held][:, :3, :3])
+        least = np.linalg.eigvalsh((block + np.swapaxes(block, 1, 2)) / 2)[:, 0]
+        weakest[part[held]] = least
+        stable[part] = found.stable
+        if preload:
+            springs = along_actuators(robot, found.motion, actuator, leg, on_error="nan")
+            springs = np.where(np.isfinite(springs), springs, 0.0)
+            vibration = robot.natural_frequencies(poses, springs, on_error="nan")
+            frequency[part] = vibration.frequencies[:, 0]
+        if progress is not None:
+            progress(min(1.0, (start + PART) / len(good)))
+    weakest[~stable] = np.nan
+    shape = (points, points)
+    return StiffnessMap(
+        across, level, ("xyz"[one], "xyz"[two]), first, second,
+        weakest.reshape(shape), frequency.reshape(shape), stable.reshape(shape),
+    )  # fmt: skip
+
+
+def picture(robot: Robot, found: StiffnessMap) -> Figure:
+    """The map as a picture: stiffness in N/µm and, if known, the lowest frequency in Hz."""
+    panels: list[tuple[Array, str]] = [(found.weakest / 1e6, "least stiffness of the tool [N/µm]")]
+    known = np.isfinite(found.frequency).any()
+    if known:
+        holds = np.where(found.stable & (found.frequency > 0), found.frequency, np.nan)
+        panels.append((holds, "lowest natural frequency [Hz]"))
+    falls = np.isfinite(found.frequency) & ~found.stable
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(5.2 * len(panels) + 0.3, 5.0), layout="constrained")
+        for axes, (values, label) in zip(
+            figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
+        ):
+            axes.set_facecolor(OUT)
+            shade = axes.pcolormesh(
+                found.first,
+                found.second,
+                values,
+                cmap="viridis",
+                rasterized=True,
+                shading="nearest",
+            )
+            if falls.any():
+                axes.contourf(
+                    found.first,
+                    found.second,
+                    falls,
+                    levels=[0.5, 1.5],
+                    colors=[UNSTABLE],
+                    alpha=0.7,
+                )
+            finite = values[np.isfinite(values)]
+            if len(finite) and np.ptp(finite) > 0:
+                lines = axes.contour(
+                    found.first, found.second, values, colors=DARK, linewidths=0.8, levels=6
+                )
+                axes.clabel(lines, fontsize=8)
+            _mark_home(axes, robot, found)
+            axes.set_aspect("equal")
+            axes.grid(False)
+            axes.set_xlabel(f"{found.axes[0]} [m]")
+            axes.set_ylabel(f"{found.axes[1]} [m]")
+            figure.colorbar(shade, ax=axes, label=label, shrink=0.85)
+        handles: list[Any] = [
+            Line2D([], [], linestyle="", marker="o", color="white", markeredgecolor=DARK,
+                   markersize=7, label="home"),
+        ]  # fmt: skip
+        if np.isnan(found.weakest[~falls]).any():
+            out = "out of the limits, or singular"
+            handles.append(Patch(facecolor=OUT, edgecolor=GREY, label=out))
+        if falls.any():
+            handles.append(Patch(facecolor=UNSTABLE, alpha=0.7, label="does not hold itself"))
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+        figure.suptitle(
+            f"{robot.name}: stiffness at {found.across} = {found.at:.4g} m", parse_math=False
+        )
+    return figure
+
+
+def _mark_home(axes: Any, robot: Robot, found: StiffnessMap) -> None:
+    if robot.description.home is not None:
+        place = [robot.home.position["xyz".index(name)] for name in found.axes]
+        axes.plot(*place, marker="o", color="white", markeredgecolor=DARK, markersize=7)
+        axes.set_xlim(found.first[0], found.first[-1])
+        axes.set_ylim(found.second[0], found.second[-1])
