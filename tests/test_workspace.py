@@ -10,11 +10,13 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from gough import Motion, Robot
+from gough.analysis import workspace_pictures
 from gough.analysis.interference import leg_distances, pairs, segment_distance
 from gough.analysis.mesh_files import write_stl, write_vtk
 from gough.analysis.octree import cut
 from gough.analysis.rotation_measure import ALL_ORIENTATIONS
 from gough.analysis.workspace import (
+    Workspace,
     cone,
     dexterous,
     orientation_workspace,
@@ -402,11 +404,14 @@ def run(*words):
     return found
 
 
-def test_command_line(tmp_path):
+def test_command_line(tmp_path, monkeypatch):
     robot_of("UPS", 1).save(tmp_path / "r.toml")
     file = str(tmp_path / "r.toml")
+    monkeypatch.setattr(Workspace.surface, "__defaults__", (21,))  # quick
+    monkeypatch.setattr(workspace_pictures, "POINTS", 41)
+    monkeypatch.setattr(workspace_pictures, "SURFACE_POINTS", 15)
     for name in ("a.png", "a.stl", "a.vtk"):
-        found = run(file, "--tolerance", "0.2", "-o", str(tmp_path / name))
+        found = run(file, "--tolerance", "0.4", "-o", str(tmp_path / name))
         assert found.exit_code == 0, found.output
         assert "proved" in found.output
         assert (tmp_path / name).stat().st_size > 1000
@@ -419,8 +424,13 @@ def test_command_line(tmp_path):
     turn = Rotation.from_rotvec([5, 0, 0], degrees=True)
     again = workspace(robot_of("UPS", 1), turn, tolerance=0.2, leg_radius=0.01)
     assert numbers["volume"] == again.volume
-    for words in (["--point", "home"], ["--tilt", "5"], ["--tilt", "5", "--any"]):
-        found = run(file, "--tolerance", "0.4", "--json", *words)
+    for words in (
+        ["--bounds", "-2,2,-2,2,0,2"],
+        ["--point", "home"],
+        ["--tilt", "5"],
+        ["--tilt", "5", "--any"],
+    ):
+        found = run(file, "--tolerance", "0.7", "--json", *words)
         assert json.loads(found.stdout)["volume"] > 0
     picture = str(tmp_path / "b.png")
     found = run(file, "--point", "home", "--tolerance", "0.4", "--slice", "rz=10", "-o", picture)
@@ -436,6 +446,9 @@ def test_command_line(tmp_path):
         (["--orientation", "1,2"], "orientation"),
         (["--stroke", "1,nan"], "stroke"),
         (["--any"], "--tilt"),
+        (["--bounds", "0,1,0,1,0"], "--bounds"),
+        (["--bounds", "0,1,0,1,2,1"], "bounds"),
+        (["--bounds", "0,1,0,1,0,1", "--point", "home"], "--bounds"),
         (["--tilt", "5", "--point", "home"], "--tilt"),
         (["--tolerance", "7"], "tolerance"),
     ],

@@ -56,6 +56,9 @@ def register(app: typer.Typer, load: Callable[[str], Robot]) -> None:
         stroke: Annotated[
             str | None, typer.Option(help="shortest,longest stroke in m, in place of the file's")
         ] = None,
+        bounds: Annotated[
+            str | None, typer.Option(help="search here only: x0,x1,y0,y1,z0,z1 in m")
+        ] = None,
         leg_radius: Annotated[
             float | None, typer.Option(help="radius of the legs, m: they must not touch")
         ] = None,
@@ -89,6 +92,10 @@ def register(app: typer.Typer, load: Callable[[str], Robot]) -> None:
             "leg_radius": leg_radius,
             "platform_angle": None if platform_angle is None else float(np.radians(platform_angle)),
         }
+        if bounds is not None:
+            if point is not None:
+                raise InputError("--bounds limits positions, --point asks for orientations")
+            common["bounds"] = np.reshape(numbers_of("--bounds", bounds, 6), (3, 2))
         found, whole = _solve(machine, orientation, point, tilt, any_tilt, common)
         if json:
             print(dumps(workspace_numbers(found), indent=2))

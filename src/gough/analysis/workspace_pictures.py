@@ -19,8 +19,8 @@ from gough.errors import InputError
 from gough.motion import Array
 from gough.plots import BLUE, DARK, PALETTE, SKY, STYLE
 
-POINTS = 201
-"""A side of a slice's grid."""
+POINTS, SURFACE_POINTS = 201, 41
+"""A side of a slice's grid, and of a surface's."""
 MOST_SLICES = 6
 KINDS = {
     "longest stroke": ("longest stroke", "#F4C7A1"),
@@ -108,7 +108,7 @@ def slices(found: Workspace, planes: Sequence[tuple[str, float]] | None = None) 
 
 def surface_picture(found: Workspace, skin: Surface | None = None) -> Figure:
     """The boundary of a workspace of positions in space, with the robot at home."""
-    skin = found.surface(points=41) if skin is None else skin
+    skin = found.surface(points=SURFACE_POINTS) if skin is None else skin
     if not len(skin.faces):
         raise InputError(f"{found.name} is empty: nothing to draw")
     scale, unit = (np.degrees(1.0), "°") if found.unit == "rad" else (1.0, "m")
