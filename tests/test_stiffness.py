@@ -13,7 +13,7 @@ from gough import Motion, Robot
 from gough.analysis.accuracy import Tolerances, accuracy, sampled
 from gough.analysis.stiffness import along_actuators, stiffness
 from gough.analysis.stiffness_map import stiffness_map
-from gough.errors import InputError, SingularError
+from gough.errors import InputError, NotFiniteError, SingularError
 from oracles.random_robot import random_motion, random_robot
 
 SHAPES = [(), (1,), (3, 1, 2), (0,)]
@@ -315,6 +315,13 @@ def test_a_singular_pose_holds_no_load():
     found = stiffness(robot, both, 1e6, preload=False, on_error="nan")
     assert np.isnan(found.compliance).all()
     assert not found.stable.any()
+    for ask in (accuracy, sampled):
+        with pytest.raises(SingularError, match="singular"):
+            ask(robot, both, Tolerances(leg=1e-6))
+    assert np.isnan(accuracy(robot, both, Tolerances(leg=1e-6), on_error="nan").tool).all()
+    lost = Motion([[0, 0, 1.0], [0, 0, np.nan]])
+    with pytest.raises(NotFiniteError, match="sample 1"):
+        accuracy(robot, lost, Tolerances(leg=1e-6))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -12,8 +12,10 @@ import gough
 from gough import Motion, Robot
 from gough.analysis import workspace_pictures
 from gough.analysis.interference import leg_distances, pairs, segment_distance
+from gough.analysis.margins import Conditions
 from gough.analysis.mesh_files import write_stl, write_vtk
 from gough.analysis.octree import cut
+from gough.analysis.pose_boxes import Orientations, Positions
 from gough.analysis.rotation_measure import ALL_ORIENTATIONS
 from gough.analysis.workspace import (
     Workspace,
@@ -125,6 +127,47 @@ def test_bounds_close_in_on_a_ball():
         errors.append((len(found.centre), found.error))
     # of second order, a hundredth of the error takes about 100 times the boxes; of first, 10 000 times
     assert errors[2][0] < 400 * errors[0][0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("turning", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_margins_are_within_their_bounds_all_over_a_box(kind, turning, seed):
+    """g(centre + δ) = value + slope·δ ± rest, for all conditions, boxes from large to tiny."""
+    robot = robot_of(kind, seed, universal_angle=0.5, spherical_angle=[0.3] * 3 + [2.0] * 3)
+    rng = np.random.default_rng(seed)
+    conditions = Conditions(robot, leg_radius=0.02, platform_angle=0.3)
+    labels = np.array(conditions.labels)
+    if turning:
+        place = robot.home.position + rng.uniform(-0.05, 0.05, 3)
+        family, middle, spread = (
+            Orientations(conditions.points, place, robot.home.rotation), np.zeros(3), 1.5
+        )  # fmt: skip
+    else:
+        family = Positions(conditions.points, robot.home.rotation)
+        middle, spread = robot.home.position, 0.5
+    count, closest = 300, []
+    for size in (0.4, 0.05, 1e-3, 1e-5):
+        centre = middle + rng.uniform(-spread, spread, (count, 3))
+        half = size * rng.uniform(0.2, 1, (count, 3))
+        shift = half * rng.choice([-1.0, 1.0, 0.5, 0.0], (count, 3))
+        box = conditions(family.boxes(centre, half))
+        point = conditions(family.boxes(centre + shift, np.zeros((count, 3))))
+        at_centre = conditions(family.boxes(centre, np.zeros((count, 3))))
+        reached = np.ones(count, dtype=bool)
+        if kind == "PUS":  # without reach there is no q to speak of
+            reach = labels == "reach"
+            reached = (point.value[:, reach] >= 0).all(axis=1)
+            reached &= (at_centre.value[:, reach] >= 0).all(axis=1)
+        with np.errstate(invalid="ignore"):
+            off = point.value - box.value - np.einsum("nki,ni->nk", box.slope, shift)
+            told = np.isfinite(point.value) & np.isfinite(box.value) & reached[:, np.newaxis]
+        assert (np.abs(off[told]) <= box.rest[told] * (1 + 1e-9) + 1e-12).all(), size
+        assert told.sum() > 1000
+        sharp = told & (labels != "legs")
+        closest.append(np.median(box.rest[sharp]))
+    # to second order: a hundredth of the size, a thousandth of the doubt and less
+    assert closest[2] < 2e-3 * closest[1]
 
 
 @pytest.mark.parametrize("kind", KINDS)

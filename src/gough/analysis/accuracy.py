@@ -25,8 +25,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.analysis.singularities import lines, matrix
-from gough.errors import ConvergenceError, Failure, InputError
+from gough.batch import OnError
+from gough.errors import ConvergenceError, Failure, InputError, SingularError
+from gough.forward import condition
 from gough.legs.pus import PUS
+from gough.linear import WORST_CONDITION
 from gough.motion import Array, Motion
 
 if TYPE_CHECKING:
@@ -112,19 +115,23 @@ class Sampled:
         return np.asarray(np.sqrt(np.mean(np.sum(self.tool**2, axis=-1), axis=-1)))
 
 
-def accuracy(robot: Robot, motion: Motion, tolerances: Tolerances) -> Accuracy:
+def accuracy(
+    robot: Robot, motion: Motion, tolerances: Tolerances, *, on_error: OnError = "raise"
+) -> Accuracy:
     """First-order spread of pose and tool at every pose of a motion; six legs.
 
     A flexible platform counts as undeformed.
     """
     _six(robot, tolerances)
-    robot.jacobian(Motion(motion.position, motion.rotation))  # names what is wrong with a pose
+    poses = Motion(motion.position, motion.rotation)
+    q = robot.rigid.inverse_kinematics(poses, on_error).q  # names what is wrong with a pose
     count = int(np.prod(motion.shape))
     position = motion.position.reshape(count, 3)
     rotation = motion.rotation.reshape(count, 3, 3)
+    q = q.reshape(count, robot.leg_count)
     found = lines(robot, position, rotation)
-    q = robot.inverse_kinematics(Motion(position, rotation)).q
-    inverse = np.linalg.inv(matrix(found, 1.0))
+    inverse = _inverse(matrix(found, robot.length_scale), motion.shape, on_error)
+    inverse[:, 3:] /= robot.length_scale
     arm = rotation @ robot.description.tool
     to_tool = np.concatenate([np.broadcast_to(np.eye(3), (count, 3, 3)), _turned(arm)], axis=-1)
     slope, given = found.slope, tolerances
@@ -162,7 +169,7 @@ def sampled(
 
     Normal errors; every sample is solved by Newton's method on the exact model (`Robot.variants`).
     """
-    _six(robot, tolerances)
+    accuracy(robot, motion, tolerances)  # names what is wrong with a pose
     total = int(np.prod(motion.shape)) * samples
     if samples < 1 or total > MOST_SAMPLES:
         raise InputError(f"{samples} samples of {motion.shape} poses: needs 1 to {MOST_SAMPLES:,}")
@@ -225,6 +232,26 @@ def _six(robot: Robot, tolerances: Tolerances) -> None:
         )
     if robot.kind == "UPS" and (tolerances.link or tolerances.rail):
         raise InputError("tolerances link and rail are those of PUS legs; this robot has UPS legs")
+
+
+def _inverse(matrices: Array, shape: tuple[int, ...], on_error: OnError) -> Array:
+    """Inverses of G (n, 6, 6); singular poses raise, or are NaN."""
+    worst = condition(matrices)
+    bad = ~(worst < WORST_CONDITION)
+    lost = np.flatnonzero(bad & ~np.isnan(worst))
+    if len(lost) and on_error == "raise":
+        raise SingularError(
+            [
+                Failure(
+                    tuple(int(i) for i in np.unravel_index(row, shape)) if shape else (),
+                    None,
+                    f"singular pose: condition number {worst[row]:.2g}, limit {WORST_CONDITION:g}",
+                )
+                for row in lost
+            ]
+        )
+    safe = np.where(bad[:, np.newaxis, np.newaxis], np.eye(6), matrices)
+    return np.where(bad[:, np.newaxis, np.newaxis], np.nan, np.linalg.inv(safe))
 
 
 def _through(mapping: Array, variance: Array) -> Array:

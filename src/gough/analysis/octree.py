@@ -6,8 +6,11 @@ Of a box through which the boundary passes, each margin value + slope·δ + r, |
     low_k = share{value − rest + slope·δ ≥ 0} ≤ share{g_k ≥ 0}
     high_k = share{value + rest + slope·δ ≥ 0} ≥ share{g_k ≥ 0}
 
-and the part where all margins are positive is at least 1 − Σ (1 − low_k) and at most min high_k. For
-margins known to second order the error of the volume so falls with the square of the boxes' size.
+and the part where all margins are positive is at most min high_k and at least 1 − Σ (1 − low_k). With
+L_k = value − rest + slope·δ of margin k and j the margin with the least low_k, the others can take away
+from low_j no more than share{L_k < 0 ≤ L_j} ≤ share{L_k − t L_j < 0}, any t ≥ 0, which is little where
+two boundaries nearly coincide, as they do on symmetric robots. For margins known to second order the
+error of the volume so falls with the square of the boxes' size.
 """
 
 from __future__ import annotations
@@ -65,9 +68,24 @@ def shares(margins: Margins, half: Array) -> tuple[Array, Array]:
     outside = np.asarray((most < 0).any(axis=1))
     doubtful &= ~outside[:, np.newaxis]
     row, column = np.nonzero(doubtful)
-    slope = np.abs(margins.slope[row, column]) * half[row]
-    low, high = cut(margins.value[row, column], slope, margins.rest[row, column])
-    lower = 1.0 - np.bincount(row, 1.0 - low, minlength=len(half))
+    value, rest = margins.value[row, column], margins.rest[row, column]
+    slope = margins.slope[row, column] * half[row]
+    low, high = cut(value, np.abs(slope), rest)
+    tightest = np.ones(len(half))
+    np.minimum.at(tightest, row, low)
+    # the first margin of a box that has its least share
+    chosen = np.zeros(len(half), dtype=np.intp)
+    at_least = np.flatnonzero(low == tightest[row])[::-1]
+    chosen[row[at_least]] = at_least
+    other = chosen[row]
+    size = np.abs(slope).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(size[other] > 0, size / size[other], 0.0)
+        apart = (value - rest) - t * (value - rest)[other]
+    between = slope - t[:, np.newaxis] * slope[other]
+    taken = 1.0 - cut(apart, np.abs(between), np.zeros(len(row)))[0]
+    taken = np.where(np.arange(len(row)) == other, 0.0, np.minimum(taken, 1.0 - low))
+    lower = tightest - np.bincount(row, taken, minlength=len(half))
     upper = np.ones(len(half))
     np.minimum.at(upper, row, high)
     lower, upper = np.where(outside, 0.0, lower), np.where(outside, 0.0, upper)
