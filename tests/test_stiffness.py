@@ -110,7 +110,7 @@ def test_elastic_links_against_their_energy():
         return total
 
     size = 1e-4
-    for i, j in ((0, 0), (2, 2), (0, 4), (3, 5), (5, 5)):
+    for i, j in ((0, 0), (2, 4), (5, 5)):
         a, b = size * np.eye(6)[i], size * np.eye(6)[j]
         hessian = (energy(a + b) - energy(a - b) - energy(b - a) + energy(-a - b)) / (4 * size**2)
         assert hessian == pytest.approx(found.matrix[i, j], abs=3e-4 * np.abs(found.matrix).max())
@@ -266,8 +266,7 @@ def test_flexible_platform():
 
 def test_without_preload_no_masses_are_needed():
     robot = gough.load("dietmaier-1998")
-    q = [1, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071]
-    pose = robot.assembly_modes(q)[3]
+    pose = Motion([0.3, 0.2, 1.0])
     found = stiffness(robot, pose, 1e6, preload=False)
     jacobian = robot.jacobian(pose)
     assert_allclose(found.matrix, 1e6 * jacobian.T @ jacobian)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 PART = 60
 """Poses between two steps of the progress."""
-MOST_POINTS = 201
+MOST_POINTS, COARSE = 201, 61
+"""A side of a map, and of the grid that finds where its limits are."""
 OUT, UNSTABLE = "#EEEEEE", VERMILION
 
 
@@ -78,20 +79,29 @@ def stiffness_map(
     fixed = "xyz".index(across)
     one, two = (i for i in range(3) if i != fixed)
     level = float(robot.home.position[fixed]) if at is None else float(at)
+    turn = robot.home.rotation if rotation is None else Motion(np.zeros(3), rotation).rotation
+    conditions = Conditions(robot)
+
+    def grid(box: ArrayLike, count: int) -> tuple[Array, Array, Array, Array]:
+        """Both axes, the positions (count², 3), and which are within the limits."""
+        first, second = (np.linspace(low, high, count) for low, high in np.asarray(box))
+        place = np.full((count, count, 3), level)
+        place[..., one], place[..., two] = np.meshgrid(first, second)
+        flat = place.reshape(-1, 3)
+        margins = conditions(Positions(conditions.points, turn).boxes(flat, np.zeros_like(flat)))
+        return first, second, flat, np.flatnonzero((margins.value >= 0).all(axis=1))
+
     if bounds is None:
         around = around_home(robot, 3.0)
-        bounds = [around[one], around[two]]
+        bounds = _trimmed(*grid([around[one], around[two]], COARSE)[2:], (one, two))
+        if bounds is None:
+            raise InputError(
+                f"{robot.name}: no pose around {across} = {level:g} m is within its limits"
+            )
     box = np.asarray(bounds, dtype=np.float64)
     if box.shape != (2, 2) or not np.all(np.isfinite(box)) or np.any(box[:, 0] >= box[:, 1]):
         raise InputError(f"bounds needs 2 pairs low < high in metres, has {box.tolist()}")
-    turn = robot.home.rotation if rotation is None else Motion(np.zeros(3), rotation).rotation
-    first, second = (np.linspace(low, high, points) for low, high in box)
-    place = np.full((points, points, 3), level)
-    place[..., one], place[..., two] = np.meshgrid(first, second)
-    flat = place.reshape(-1, 3)
-    conditions = Conditions(robot)
-    margins = conditions(Positions(conditions.points, turn).boxes(flat, np.zeros_like(flat)))
-    good = np.flatnonzero((margins.value >= 0).all(axis=1))
+    first, second, flat, good = grid(box, points)
     weakest, frequency = np.full(len(flat), np.nan), np.full(len(flat), np.nan)
     stable = np.zeros(len(flat), dtype=bool)
     for start in range(0, len(good), PART):
@@ -116,6 +126,16 @@ def stiffness_map(
         across, level, ("xyz"[one], "xyz"[two]), first, second,
         weakest.reshape(shape), frequency.reshape(shape), stable.reshape(shape),
     )  # fmt: skip
+
+
+def _trimmed(flat: Array, good: Array, axes: tuple[int, int]) -> Array | None:
+    """Bounds (2, 2) of the positions that are good, with some room; None without any."""
+    if not len(good):
+        return None
+    shown = flat[good][:, list(axes)]
+    low, high = shown.min(axis=0), shown.max(axis=0)
+    room = np.maximum(0.08 * (high - low), 1e-3)
+    return np.stack([low - room, high + room], axis=1)
 
 
 def picture(robot: Robot, found: StiffnessMap) -> Figure:
