@@ -260,6 +260,11 @@ def test_flexible_platform():
     twice = Motion(np.tile(pose.position, (2, 1)))
     each = rigid.natural_frequencies(twice, np.full((2, 6), spring)).frequencies
     assert_allclose(each[1], rigid.natural_frequencies(pose, spring).frequencies)
+    chart = stiffness_map(robot, spring, bounds=[[0.0, 0.4], [0.8, 1.2]], points=2)
+    corner = Motion([0.4, 0.8, pose.position[2]])
+    hertz = robot.natural_frequencies(corner, spring).frequencies[0]
+    assert chart.frequency[0, 1] == pytest.approx(hertz, rel=1e-9)
+    assert chart.stable[0, 1] == (hertz > 0)
     with pytest.raises(InputError, match="actuators has shape"):
         rigid.natural_frequencies(twice, np.full((3, 6), spring))
 

@@ -386,6 +386,16 @@ def test_an_empty_workspace_has_volume_zero():
     assert found.bounds.shape == (3, 2)
 
 
+def test_a_robot_without_limits_fills_its_bounds():
+    found = workspace(gough.load("dietmaier-1998"), np.eye(3), bounds=[[0, 1], [0, 2], [1, 2]])
+    assert (found.volume, found.error, found.met) == (2.0, 0.0, True)
+    assert found.contains([[0.5, 0.5, 0.5]]).all()
+    with pytest.raises(InputError, match="no limits"):
+        found.surface()
+    with pytest.raises(InputError, match="no limits"):
+        workspace_pictures.slices(found)
+
+
 def test_progress_gets_bounds_that_only_tighten():
     robot, seen = robot_of("UPS", 1), []
     found = workspace(robot, tolerance=0.01, progress=seen.append)

@@ -37,7 +37,7 @@ def leg_distances(robot: Robot, motion: Motion, *, on_error: OnError = "raise") 
 
 def pair_distances(robot: Robot, anchor: Array, tip: Array) -> Array:
     """Distances (..., pairs) of legs from anchors (..., legs, 3) to tips (..., legs, 3)."""
-    first, second = (list(side) for side in zip(*pairs(robot), strict=True))
+    first, second = ([pair[side] for pair in pairs(robot)] for side in (0, 1))
     return segment_distance(
         anchor[..., first, :], tip[..., first, :], anchor[..., second, :], tip[..., second, :]
     )

@@ -239,7 +239,7 @@ class Conditions:
         the least of ν·(an end of one − an end of the other), and at most that of those two points.
         """
         assert self.radius is not None
-        one, two = (list(side) for side in zip(*pairs(self.robot), strict=True))
+        one, two = ([pair[side] for pair in pairs(self.robot)] for side in (0, 1))
         tip, anchor = boxes.tip, boxes.tip - link
         s, t = nearest(anchor[:, one], tip[:, one], anchor[:, two], tip[:, two])
         near = anchor[:, one] + s[..., np.newaxis] * link[:, one]
@@ -314,8 +314,8 @@ class Conditions:
 
     def _apart_at_home(self, radius: float) -> None:
         distance = leg_distances(self.robot, self.robot.home)
-        worst = int(np.argmin(distance))
-        if distance[worst] < 2 * radius:
+        worst = int(np.argmin(distance)) if len(distance) else None
+        if worst is not None and distance[worst] < 2 * radius:
             one, other = (leg + 1 for leg in pairs(self.robot)[worst])
             raise InputError(
                 f"leg_radius {radius:g} m: at home legs {one} and {other} of {self.robot.name} are "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib
 import numpy as np
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -161,14 +162,10 @@ def picture(robot: Robot, found: StiffnessMap) -> Figure:
                 shading="nearest",
             )
             if falls.any():
-                axes.contourf(
-                    found.first,
-                    found.second,
-                    falls,
-                    levels=[0.5, 1.5],
-                    colors=[UNSTABLE],
-                    alpha=0.7,
-                )
+                axes.pcolormesh(
+                    found.first, found.second, np.where(falls, 1.0, np.nan), alpha=0.7,
+                    cmap=ListedColormap([UNSTABLE]), shading="nearest", rasterized=True,
+                )  # fmt: skip
             finite = values[np.isfinite(values)]
             if len(finite) and np.ptp(finite) > 0:
                 lines = axes.contour(

@@ -108,10 +108,16 @@ class Workspace:
         """Whether (...) coordinates (..., 3) are in the set; NaN is not."""
         return np.asarray((self.margins(points) >= 0).all(axis=-1))
 
+    def need_limits(self) -> None:
+        """Refuse a robot without limits, whose workspace is all of the bounds."""
+        if not self.labels:
+            raise InputError(f"{self.robot.name} has no limits: all of the bounds is its workspace")
+
     def surface(self, points: int = 61) -> Surface:
         """Its boundary as triangles, normals outwards, from a grid of `points` a side."""
         if not 4 <= points <= MOST_POINTS:
             raise InputError(f"points is {points}, needs 4 to {MOST_POINTS}")
+        self.need_limits()
         box = self.extent if np.any(self.lower > 0) else self.bounds
         room = (box[:, 1:] - box[:, :1]) / (points - 3)  # a cell all around, so that it closes
         box = box + room * [-1.0, 1.0]

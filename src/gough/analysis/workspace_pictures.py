@@ -48,6 +48,7 @@ def default_slices(found: Workspace) -> list[tuple[str, float]]:
 
 def slices(found: Workspace, planes: Sequence[tuple[str, float]] | None = None) -> Figure:
     """The workspace in planes ("z", 0.8): how far the nearest limit is inside, what limits outside."""
+    found.need_limits()
     planes = default_slices(found) if planes is None else list(planes)
     if not 1 <= len(planes) <= MOST_SLICES:
         raise InputError(f"{len(planes)} slices: a picture has 1 to {MOST_SLICES}")
