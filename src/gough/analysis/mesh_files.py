@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 TRIANGLE = np.dtype(
     [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")], align=False
 )
-VOXEL = 11
-"""VTK's number of a box along the axes; its corners come with x fastest."""
+HEXAHEDRON = 12
+"""VTK's number of a cell with eight corners, which more programs read than its boxes."""
+CORNERS = np.array(
+    [[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1], [-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]]
+)  # fmt: skip
 
 
 def write_stl(surface: Surface, path: str | os.PathLike[str], name: str = "workspace") -> None:
@@ -43,8 +46,7 @@ def write_vtk(found: Workspace, path: str | os.PathLike[str]) -> None:
     count = len(found.centre)
     if not count:
         raise InputError(f"{path}: the workspace is empty, there is nothing to write")
-    signs = np.array([[i & 1, i >> 1 & 1, i >> 2 & 1] for i in range(8)]) * 2.0 - 1.0
-    corners = found.centre[:, np.newaxis] + signs * found.half[:, np.newaxis]
+    corners = found.centre[:, np.newaxis] + CORNERS * found.half[:, np.newaxis]
     cells = np.concatenate(
         [np.full((count, 1), 8), np.arange(8 * count).reshape(count, 8)], axis=1
     ).astype(">i4")
@@ -54,7 +56,7 @@ def write_vtk(found: Workspace, path: str | os.PathLike[str]) -> None:
         b"\nBINARY\nDATASET UNSTRUCTURED_GRID\n",
         f"POINTS {8 * count} double\n".encode(), corners.astype(">f8").tobytes(),
         f"\nCELLS {count} {9 * count}\n".encode(), cells.tobytes(),
-        f"\nCELL_TYPES {count}\n".encode(), np.full(count, VOXEL, dtype=">i4").tobytes(),
+        f"\nCELL_TYPES {count}\n".encode(), np.full(count, HEXAHEDRON, dtype=">i4").tobytes(),
         f"\nCELL_DATA {count}\n".encode(),
     ]  # fmt: skip
     for name, values in (
