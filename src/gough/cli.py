@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from gough.analysis import commands as analysis_commands
+from gough.analysis import stiffness_command, workspace_command
 from gough.errors import GoughError
 from gough.simulate_command import simulate
 
@@ -420,6 +421,8 @@ def _report_limits(robot: Robot, motion: Motion) -> None:
 
 
 analysis_commands.register(app, _load, _motion)
+workspace_command.register(app, _load)
+stiffness_command.register(app, _load)
 
 
 def main() -> None:

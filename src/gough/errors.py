@@ -88,3 +88,7 @@ class ModalBodyWarning(UserWarning):
 
 class UnstableWarning(UserWarning):
     """Elastic zero dynamics are unstable: inverse dynamics cannot be followed there."""
+
+
+class ToleranceWarning(UserWarning):
+    """A result that is less exact than was asked for; it says how exact it is."""

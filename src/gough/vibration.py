@@ -72,7 +72,7 @@ def natural_frequencies(
     """Undamped natural frequencies at rest in the motion's poses.
 
     Actuators "locked" (J δx = 0), "free" (forces stay as they are), or with a stiffness, N/m, one for
-    all or one a leg: δΓ = −k δq.
+    all, one a leg or (..., legs): δΓ = −k δq.
     """
     spring: Array | None = None
     if isinstance(actuators, str):
@@ -84,7 +84,7 @@ def natural_frequencies(
             )
     else:
         spring = np.asarray(actuators, dtype=np.float64)
-        if spring.shape not in ((), (robot.leg_count,)) or not np.all(spring >= 0):
+        if spring.shape[-1:] not in ((), (robot.leg_count,)) or not np.all(spring >= 0):
             raise InputError(
                 f"actuators needs a stiffness of 0 or more, one for all or {robot.leg_count}"
             )
@@ -97,7 +97,12 @@ def natural_frequencies(
     )
     mass = np.broadcast_to(robot.mass_matrix(rest, on_error), stiffness.shape)
     if spring is not None:
-        stiff = np.broadcast_to(spring, robot.leg_count)[:, np.newaxis]
+        try:
+            stiff = np.broadcast_to(spring, forces.shape)[..., np.newaxis]
+        except ValueError:
+            raise InputError(
+                f"actuators has shape {spring.shape}, the forces that hold the poses {forces.shape}"
+            ) from None
         stiffness = stiffness + np.swapaxes(jacobian, -1, -2) @ (stiff * jacobian)
     count = robot.modes if spring is None and actuators == "locked" else 6 + robot.modes
     frequencies, shapes = (

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from gough.analysis import isosurface
+from gough.analysis.isosurface import Surface
 from gough.analysis.singularities import length_of, lines, matrix
 from gough.errors import InputError
 from gough.motion import Array, Motion
@@ -23,13 +25,6 @@ if TYPE_CHECKING:
 
 AXES = "xyz"
 MOST_CELLS = 20_000_000
-HALVINGS, SECANTS = 6, 4
-"""Steps that put a vertex on the locus."""
-CORNERS = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)])
-TETRAHEDRA = np.array(
-    [[0, 1, 3, 7], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7], [0, 4, 5, 7], [0, 5, 1, 7]]
-)
-"""A cube as six tetrahedra around its diagonal, so that neighbours share their faces' diagonals."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +44,6 @@ class Slice:
     """(m, n); NaN where a PUS leg does not reach."""
     curves: list[Array]
     """The locus: polylines (k, 2) in the plane, m."""
-
-
-@dataclass(frozen=True)
-class Surface:
-    """The locus in a box of positions, at one orientation, as triangles."""
-
-    vertices: Array
-    """(n, 3) m; each on the locus."""
-    faces: Array
-    """(m, 3) indices of vertices, counterclockwise seen from where det > 0."""
 
 
 def determinant(robot: Robot, position: Array, rotation: Array, length: float) -> Array:
@@ -100,7 +85,11 @@ def slice_at(
     place = np.zeros((points, points, 3))
     place[..., axes[0]], place[..., axes[1]] = np.meshgrid(first, second)
     place[..., AXES.index(across)] = at
-    values = determinant(robot, place, turn, scale)
+
+    def value(place: Array) -> Array:
+        return determinant(robot, place, turn, scale)
+
+    values = value(place)
     masked = np.ma.masked_invalid(values)
     # without corners every vertex is on an edge of the grid, along which it then moves onto the locus
     found = contourpy.contour_generator(first, second, masked, corner_mask=False).lines(0.0)
@@ -110,7 +99,7 @@ def slice_at(
         ends = _edges(np.asarray(curve), first, second)
         spots = np.full((2, len(curve), 3), float(at))
         spots[..., axes] = ends
-        curves.append(_onto(robot, turn, scale, *spots)[:, axes])
+        curves.append(isosurface.onto(value, *spots)[:, axes])
     return Slice(across, float(at), names, first, second, values, curves)
 
 
@@ -143,61 +132,7 @@ def surface(
     box = _bounds(bounds, 3)
     _points(points, 3)
     scale, turn = length_of(robot, length), _rotation(robot, rotation)
-    grids = [np.linspace(low, high, points) for low, high in box]
-    place = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1)
-    values = determinant(robot, place, turn, scale)
-    ends, faces, ahead = _march(values)
-    places = place.reshape(-1, 3)
-    low, high = places[ends[:, 0]], places[ends[:, 1]]
-    vertices = _onto(robot, turn, scale, low, high)
-    corner, second, third = (vertices[faces[:, i]] for i in range(3))
-    normal = np.cross(second - corner, third - corner)
-    away = np.sum(normal * (places[ahead] - corner), axis=1) < 0
-    faces[away] = faces[away][:, ::-1]
-    return Surface(vertices, faces)
-
-
-def _onto(robot: Robot, rotation: Array, length: float, low: Array, high: Array) -> Array:
-    """Where det = 0 between positions (n, 3) and (n, 3) on either side of it; which is lost is NaN."""
-    f_low, f_high = (determinant(robot, end, rotation, length) for end in (low, high))
-    for halving in (True,) * HALVINGS + (False,) * SECANTS:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.full(len(low), 0.5) if halving else f_low / (f_low - f_high)
-        middle = low + share[:, np.newaxis] * (high - low)
-        f = determinant(robot, middle, rotation, length)
-        below = (f > 0) == (f_low > 0)
-        low, f_low = np.where(below[:, np.newaxis], middle, low), np.where(below, f, f_low)
-        high, f_high = np.where(below[:, np.newaxis], high, middle), np.where(below, f_high, f)
-    return np.where((np.abs(f_low) < np.abs(f_high))[:, np.newaxis], low, high)
-
-
-def _march(values: Array) -> tuple[Array, Array, Array]:
-    """Edges (n, 2) of the grid that cross zero, as flat indices, and triangles (m, 3) of them.
-
-    Also, for each triangle, a point of the grid on its positive side (m,).
-    """
-    index = np.arange(values.size).reshape(values.shape)
-    cells = [np.s_[c : c - 1 or None] for c in (0, 1)]
-    corners = np.stack([index[tuple(cells[c] for c in corner)].ravel() for corner in CORNERS], 1)
-    flat = values.reshape(-1)
-    corners = corners[np.isfinite(flat[corners]).all(axis=1)]
-    four = corners[:, TETRAHEDRA].reshape(-1, 4)
-    # positive corners first: one, two or three of them
-    four = np.take_along_axis(four, np.argsort(~(flat[four] > 0), axis=1, kind="stable"), axis=1)
-    count = (flat[four] > 0).sum(axis=1)
-    one, two, three = four[count == 1], four[count == 2], four[count == 3]
-    patterns = [
-        (one, [(0, 1), (0, 2), (0, 3)]),
-        (three, [(3, 0), (3, 1), (3, 2)]),
-        (two, [(0, 2), (0, 3), (1, 3)]),
-        (two, [(0, 2), (1, 3), (1, 2)]),
-    ]
-    edges = np.concatenate(
-        [np.stack([part[:, pair] for pair in pairs], axis=1) for part, pairs in patterns]
-    )
-    ends, inverse = np.unique(np.sort(edges.reshape(-1, 2), axis=1), axis=0, return_inverse=True)
-    ahead = np.concatenate([part[:, 0] for part, _ in patterns])
-    return ends, inverse.reshape(-1, 3), ahead
+    return isosurface.surface(lambda place: determinant(robot, place, turn, scale), box, points)
 
 
 def _bounds(bounds: ArrayLike, count: int) -> Array:

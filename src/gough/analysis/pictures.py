@@ -15,7 +15,8 @@ from scipy.spatial import ConvexHull, QhullError
 
 from gough import forward
 from gough.analysis.clearance import Clearance
-from gough.analysis.locus import Slice, Surface
+from gough.analysis.isosurface import Surface
+from gough.analysis.locus import Slice
 from gough.analysis.singularities import Singularity, lines, output_transmission
 from gough.errors import InputError
 from gough.motion import Array, Motion

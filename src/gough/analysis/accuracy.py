@@ -1,0 +1,273 @@
+"""How exactly a robot stands where it was sent: errors of legs, joints and mounting, at the tool.
+
+With unit legs n_i, arms r_i and slopes c_i (`gough.analysis.singularities`), small errors move the
+platform by ξ = (δp, δθ):
+
+    n_i·(δp + δθ×r_i) = c_i δq_i + δl_i + n_i·(δo_i + q_i δa_i − R δb_i):      G ξ = ε
+
+δq leg coordinate, δl link (PUS), δo base joint (UPS) or rail's origin (PUS), δa rail's direction, δb
+platform joint. Errors are independent with standard deviations σ, the same along every axis, so the
+variance of ε_i is
+
+    c_i² σ_q² + σ_l² + σ_o² + σ_b² + q_i² (1 − c_i²) σ_a²
+
+and cov ξ = G⁻¹ var(ε) G⁻ᵀ. A base mounted askew, by a displacement and a rotation φ about the world's
+origin, adds (δp, δθ) = (δt + φ×p, φ); the tool adds its own error. `sampled` gets the
+same from the exact model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from gough.analysis.singularities import lines, matrix
+from gough.batch import OnError
+from gough.errors import ConvergenceError, Failure, InputError, SingularError
+from gough.forward import condition
+from gough.legs.pus import PUS
+from gough.linear import WORST_CONDITION
+from gough.motion import Array, Motion
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+MOST_STEPS, SETTLED = 12, 1e-12
+"""Newton steps to a sample's pose, and the error of a leg, in length scales, at which it is found."""
+MOST_SAMPLES = 5_000_000
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Standard deviations of a robot's errors, each independent, the same along every axis."""
+
+    leg: float = 0.0
+    """Leg coordinate q, m: zero and reading of the actuator."""
+    base: float = 0.0
+    """Joint on the base, or the rail's origin, m a coordinate."""
+    platform: float = 0.0
+    """Joint on the platform, m a coordinate."""
+    link: float = 0.0
+    """Length of a PUS leg's link, m."""
+    rail: float = 0.0
+    """Direction of a PUS leg's rail, rad about each of two axes."""
+    mounting: float = 0.0
+    """Place of the base in the world, m a coordinate."""
+    mounting_angle: float = 0.0
+    """Orientation of the base, rad an axis, about the world's origin."""
+    tool: float = 0.0
+    """Tool point in the platform, m a coordinate."""
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if not (np.isfinite(value) and value >= 0):
+                raise InputError(f"tolerance {item.name} is {value}, needs 0 or more")
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Spread of the pose and of the tool, of the batch shape (...) of the motion; world axes."""
+
+    pose: Array
+    """Covariance (..., 6, 6) of (δp, δθ) of the platform frame: m², m rad, rad²."""
+    tool: Array
+    """Covariance (..., 3, 3) of the tool point, m²."""
+    shares: dict[str, Array]
+    """Covariance (..., 3, 3) of the tool point from each of the tolerances alone, by name."""
+
+    @property
+    def tool_error(self) -> Array:
+        """(...) m: root mean square of the tool's distance from where it should be."""
+        return np.asarray(np.sqrt(np.trace(self.tool, axis1=-2, axis2=-1)))
+
+    @property
+    def turn_error(self) -> Array:
+        """(...) rad: root mean square of the platform's rotation from what it should be."""
+        return np.asarray(np.sqrt(np.trace(self.pose[..., 3:, 3:], axis1=-2, axis2=-1)))
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Errors of random robots, each with its own joints, legs and mounting."""
+
+    pose: Array
+    """(..., samples, 6) of (δp, δθ)."""
+    tool: Array
+    """(..., samples, 3) m."""
+
+    @property
+    def pose_covariance(self) -> Array:
+        """(..., 6, 6) about zero."""
+        return _covariance(self.pose)
+
+    @property
+    def tool_covariance(self) -> Array:
+        """(..., 3, 3) about zero."""
+        return _covariance(self.tool)
+
+    @property
+    def tool_error(self) -> Array:
+        """(...) m, root mean square."""
+        return np.asarray(np.sqrt(np.mean(np.sum(self.tool**2, axis=-1), axis=-1)))
+
+
+def accuracy(
+    robot: Robot, motion: Motion, tolerances: Tolerances, *, on_error: OnError = "raise"
+) -> Accuracy:
+    """First-order spread of pose and tool at every pose of a motion; six legs.
+
+    A flexible platform counts as undeformed.
+    """
+    _six(robot, tolerances)
+    poses = Motion(motion.position, motion.rotation)
+    q = robot.rigid.inverse_kinematics(poses, on_error).q  # names what is wrong with a pose
+    count = int(np.prod(motion.shape))
+    position = motion.position.reshape(count, 3)
+    rotation = motion.rotation.reshape(count, 3, 3)
+    q = q.reshape(count, robot.leg_count)
+    found = lines(robot, position, rotation)
+    inverse = _inverse(matrix(found, robot.length_scale), motion.shape, on_error)
+    inverse[:, 3:] /= robot.length_scale
+    arm = rotation @ robot.description.tool
+    to_tool = np.concatenate([np.broadcast_to(np.eye(3), (count, 3, 3)), _turned(arm)], axis=-1)
+    slope, given = found.slope, tolerances
+    flat = np.ones_like(slope)
+    across = q**2 * (1 - slope**2)
+    spread = {
+        "leg": _through(inverse, given.leg**2 * slope**2),
+        "base": _through(inverse, given.base**2 * flat),
+        "platform": _through(inverse, given.platform**2 * flat),
+        "link": _through(inverse, given.link**2 * flat),
+        "rail": _through(inverse, given.rail**2 * across),
+    }
+    still = np.tile(np.eye(6), (count, 1, 1))
+    spread["mounting"] = _through(still, np.tile([given.mounting**2] * 3 + [0.0] * 3, (count, 1)))
+    still[:, :3, 3:] = _turned(position)
+    askew = np.tile([0.0] * 3 + [given.mounting_angle**2] * 3, (count, 1))
+    spread["mounting_angle"] = _through(still, askew)
+    shares = {
+        name: to_tool @ covariance @ np.swapaxes(to_tool, 1, 2)
+        for name, covariance in spread.items()
+    }
+    shares["tool"] = np.tile(given.tool**2 * np.eye(3), (count, 1, 1))
+    shape = motion.shape
+    return Accuracy(
+        np.sum(list(spread.values()), axis=0).reshape(*shape, 6, 6),
+        np.sum(list(shares.values()), axis=0).reshape(*shape, 3, 3),
+        {name: covariance.reshape(*shape, 3, 3) for name, covariance in shares.items()},
+    )
+
+
+def sampled(
+    robot: Robot, motion: Motion, tolerances: Tolerances, samples: int = 10_000, seed: int = 0
+) -> Sampled:
+    """Monte Carlo: random robots, sent to the nominal robot's leg coordinates, stand where they stand.
+
+    Normal errors; every sample is solved by Newton's method on the exact model (`Robot.variants`).
+    """
+    accuracy(robot, motion, tolerances)  # names what is wrong with a pose
+    total = int(np.prod(motion.shape)) * samples
+    if samples < 1 or total > MOST_SAMPLES:
+        raise InputError(f"{samples} samples of {motion.shape} poses: needs 1 to {MOST_SAMPLES:,}")
+    rng = np.random.default_rng(seed)
+    rigid, legs = robot.rigid, robot.description.legs
+    points = robot.description.platform_points[..., 0].T
+    count = robot.leg_count
+
+    def around(middle: Array, deviation: float) -> Array:
+        return middle + deviation * rng.normal(size=(samples, *middle.shape))
+
+    changes = {"legs.platform": around(points, tolerances.platform)}
+    if isinstance(legs, PUS):
+        rail = legs.rail_direction[..., 0].T
+        turn = rng.normal(size=(samples, count, 3)) * tolerances.rail
+        turn -= np.sum(turn * rail, axis=-1, keepdims=True) * rail
+        swung = Rotation.from_rotvec(turn.reshape(-1, 3)).apply(np.tile(rail, (samples, 1)))
+        changes["legs.rail_origin"] = around(legs.rail_origin[..., 0].T, tolerances.base)
+        changes["legs.rail_direction"] = swung.reshape(samples, count, 3)
+        changes["legs.length"] = around(legs.length[:, 0], tolerances.link)
+    else:
+        changes["legs.base"] = around(legs.base[..., 0].T, tolerances.base)
+    many = rigid.variants(changes)
+    nominal = Motion(motion.position[..., np.newaxis, :], motion.rotation[..., np.newaxis, :, :])
+    wanted = rigid.inverse_kinematics(nominal).q + tolerances.leg * rng.normal(
+        size=(samples, count)
+    )
+    shape = wanted.shape[:-1]
+    position = np.broadcast_to(nominal.position, (*shape, 3))
+    rotation = np.broadcast_to(nominal.rotation, (*shape, 3, 3))
+    for _ in range(MOST_STEPS):
+        here = Motion(position, rotation)
+        missing = wanted - many.inverse_kinematics(here).q
+        if np.abs(missing).max(initial=0.0) < SETTLED * robot.length_scale:
+            break
+        step = np.linalg.solve(many.jacobian(here), missing[..., np.newaxis])[..., 0]
+        position = position + step[..., :3]
+        rotation = _exponential(step[..., 3:]) @ rotation
+    else:
+        off = np.abs(missing).max(axis=-1)
+        worst = np.unravel_index(int(np.argmax(off)), off.shape)
+        reason = f"a random robot was not brought to its pose: leg error {off[worst]:.2g} m"
+        raise ConvergenceError([Failure(tuple(int(i) for i in worst), None, reason)])
+    askew = _exponential(tolerances.mounting_angle * rng.normal(size=(samples, 3)))
+    placed = tolerances.mounting * rng.normal(size=(samples, 3))
+    position = (askew @ position[..., np.newaxis])[..., 0] + placed
+    rotation = askew @ rotation
+    tool = around(robot.description.tool, tolerances.tool)
+    at = position + (rotation @ tool[..., np.newaxis])[..., 0]
+    should = nominal.position + nominal.rotation @ robot.description.tool
+    turned = rotation @ np.swapaxes(nominal.rotation, -1, -2)
+    vector = Rotation.from_matrix(turned.reshape(-1, 3, 3)).as_rotvec().reshape(*shape, 3)
+    return Sampled(np.concatenate([position - nominal.position, vector], axis=-1), at - should)
+
+
+def _six(robot: Robot, tolerances: Tolerances) -> None:
+    if robot.leg_count != 6:
+        raise InputError(
+            f"{robot.name} has {robot.leg_count} legs: the errors of six legs give a pose, no others"
+        )
+    if robot.kind == "UPS" and (tolerances.link or tolerances.rail):
+        raise InputError("tolerances link and rail are those of PUS legs; this robot has UPS legs")
+
+
+def _inverse(matrices: Array, shape: tuple[int, ...], on_error: OnError) -> Array:
+    """Inverses of G (n, 6, 6); singular poses raise, or are NaN."""
+    worst = condition(matrices)
+    bad = ~(worst < WORST_CONDITION)
+    lost = np.flatnonzero(bad & ~np.isnan(worst))
+    if len(lost) and on_error == "raise":
+        raise SingularError(
+            [
+                Failure(
+                    tuple(int(i) for i in np.unravel_index(row, shape)) if shape else (),
+                    None,
+                    f"singular pose: condition number {worst[row]:.2g}, limit {WORST_CONDITION:g}",
+                )
+                for row in lost
+            ]
+        )
+    safe = np.where(bad[:, np.newaxis, np.newaxis], np.eye(6), matrices)
+    return np.where(bad[:, np.newaxis, np.newaxis], np.nan, np.linalg.inv(safe))
+
+
+def _through(mapping: Array, variance: Array) -> Array:
+    """B diag(variance) Bᵀ (n, 6, 6)."""
+    return np.asarray((mapping * variance[:, np.newaxis]) @ np.swapaxes(mapping, 1, 2))
+
+
+def _turned(arm: Array) -> Array:
+    """−[r]× (n, 3, 3): δθ ↦ δθ × r."""
+    return np.asarray(np.cross(np.eye(3), arm[:, np.newaxis]).swapaxes(1, 2))
+
+
+def _exponential(vector: Array) -> Array:
+    flat = Rotation.from_rotvec(vector.reshape(-1, 3)).as_matrix()
+    return np.asarray(flat.reshape(*vector.shape, 3))
+
+
+def _covariance(errors: Array) -> Array:
+    return np.asarray(np.swapaxes(errors, -1, -2) @ errors / errors.shape[-2])

@@ -1,0 +1,93 @@
+"""Boxes of poses with three coordinates: what a box does to orientation and tips of the platform.
+
+Over a box a tip moves as t + T δ + e with ‖e‖ ≤ ε, and stays within σ of t (`gough.analysis.margins`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from gough.motion import Array
+from gough.rotations import exponential
+
+
+class Boxes(NamedTuple):
+    """Boxes of poses, and where they put platform and tips."""
+
+    half: Array
+    """(n, 3) half sides, m or rad."""
+    rotation: Array
+    """(n, 3, 3) at the centre."""
+    tip: Array
+    """(n, legs, 3) at the centre, m."""
+    slope: Array | None
+    """T (n, legs, 3, 3); None is the identity."""
+    rest: Array
+    """ε (n, legs), m."""
+    reach: Array
+    """σ (n, legs), m."""
+    turn: Array
+    """(n,) rad: how far orientations in the box are from its centre's."""
+    turn_slope: Array | None
+    """(n, 3, 3): δθ = turn_slope δ to first order; None where nothing turns."""
+
+    def some(self, chosen: Array) -> Boxes:
+        """The boxes that a mask (n,) chooses."""
+        slope = None if self.slope is None else self.slope[chosen]
+        turn_slope = None if self.turn_slope is None else self.turn_slope[chosen]
+        half, rotation, tip = self.half[chosen], self.rotation[chosen], self.tip[chosen]
+        rest, reach, turn = self.rest[chosen], self.reach[chosen], self.turn[chosen]
+        return Boxes(half, rotation, tip, slope, rest, reach, turn, turn_slope)
+
+
+class Poses(Protocol):
+    """A family of poses with three coordinates."""
+
+    def boxes(self, centre: Array, half: Array) -> Boxes:
+        """What boxes (n, 3) of coordinates do to the platform."""
+        ...
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Positions of the platform's origin at one orientation."""
+
+    points: Array
+    """(legs, 3), platform frame."""
+    rotation: Array
+
+    def boxes(self, centre: Array, half: Array) -> Boxes:
+        """Tips move as the origin does: exact."""
+        n, legs = len(centre), len(self.points)
+        tip = centre[:, np.newaxis] + self.points @ self.rotation.T
+        reach = np.broadcast_to(np.linalg.norm(half, axis=1)[:, np.newaxis], (n, legs))
+        none = np.zeros((n, legs))
+        rotation = np.broadcast_to(self.rotation, (n, 3, 3))
+        return Boxes(half, rotation, tip, None, none, reach, np.zeros(n), None)
+
+
+@dataclass(frozen=True)
+class Orientations:
+    """Rotation vectors r at one position: R = exp(r×) R₀."""
+
+    points: Array
+    position: Array
+    start: Array
+    """R₀"""
+
+    def boxes(self, centre: Array, half: Array) -> Boxes:
+        """‖exp(r + δ) b − exp(r) b‖ ≤ ‖b‖‖δ‖; its second derivative is at most ‖b‖."""
+        turn, rates, _ = exponential(centre[:, np.newaxis], np.eye(3))
+        rotation = turn[:, 0] @ self.start
+        turn_slope = np.swapaxes(rates, 1, 2)
+        arm = np.einsum("nij,lj->nli", rotation, self.points)
+        far = np.minimum(np.linalg.norm(half, axis=1), np.pi)
+        size = np.linalg.norm(self.points, axis=1)
+        # δ(R b) = δθ × R b = −[R b]× turn_slope δ
+        slope = np.cross(turn_slope[:, np.newaxis], arm[..., np.newaxis], axis=2)
+        reach = np.minimum(far, 2.0)[:, np.newaxis] * size
+        rest = (far**2 / 2)[:, np.newaxis] * size
+        return Boxes(half, rotation, self.position + arm, slope, rest, reach, far, turn_slope)

@@ -1,0 +1,212 @@
+"""How stiff a robot is at its tool: compliance from actuators, legs, preload and a bending platform.
+
+At rest, with actuators that give way as springs, δΓ_i = −k_i δq_i, a small load w moves the robot by
+δx = (δp, δθ, δqe), R ← exp(δθ) R:
+
+    K δx = Sᵀ w,    K = Jᵀ diag(k) J + K_g,    K_g = ∂/∂x (b − Jᵀ Γ) at the forces Γ that hold the pose
+
+K_g (`gough.vibration.stiffness_matrix`) holds the preload of the legs (Gosselin 1990 leaves it out), the
+weight and the stiffness of a flexible platform. The tool, at t in the platform frame, moves by S δx:
+
+    S = [1  −[R t]×  R Φ − [R t]× R Φ_r]        Φ, Φ_r: `origin_shapes`, `origin_rotations` of the body,
+        [0     1              R Φ_r    ]        0 where it has none
+
+so its compliance, in world axes, is C = S K⁻¹ Sᵀ. A leg that is itself elastic along its line with k_leg
+adds to the compliance: force along the leg f = Γ/c, slope c = 1 (UPS) or a·n (PUS),
+
+    n·δ = c δq + f/k_leg:    1/k = 1/k_actuator + 1/(c² k_leg)     along q
+
+exact without preload; with it K_g leaves out terms of order f/(k l), which is the strain of a leg.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gough.batch import OnError, Trouble, last_axis, lay_out, settle
+from gough.deflection import static_deflection
+from gough.errors import InputError, SingularError
+from gough.legs.pus import PUS
+from gough.linear import WORST_CONDITION
+from gough.motion import Array, Motion
+from gough.vibration import stiffness_matrix
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+Turning = Literal["free", "locked"]
+
+
+@dataclass(frozen=True)
+class Stiffness:
+    """Stiffness of a robot at rest, of the batch shape (...) of its poses; world axes."""
+
+    matrix: Array
+    """K (..., 6 + N, 6 + N), of the platform frame: N/m, N, N m."""
+    actuators: Array
+    """Jᵀ diag(k) J, the part of it that comes from actuators and legs."""
+    compliance: Array
+    """C (..., 6, 6) at the tool: (δ, δθ) = C (f, m); m/N, rad/N, rad/(N m)."""
+    stable: Array
+    """(...): the pose holds itself: the symmetric part of K is positive."""
+    along: Array
+    """k (..., legs), N/m: stiffness of actuator and leg along q."""
+    motion: Motion
+    """The poses, at rest, with the static deflection of a flexible platform."""
+    forces: Array
+    """Γ (..., legs) that hold them, N; 0 without preload."""
+
+    @property
+    def at_tool(self) -> Array:
+        """(..., 6, 6) stiffness at the tool: the compliance's inverse."""
+        return np.linalg.inv(self.compliance)
+
+    def deflection(self, force: ArrayLike, moment: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """Displacement and rotation (..., 6) of the tool under a force and moment (..., 3) there."""
+        load = np.concatenate(
+            np.broadcast_arrays(last_axis("force", force, 3), last_axis("moment", moment, 3)),
+            axis=-1,
+        )
+        return np.asarray((self.compliance @ load[..., np.newaxis])[..., 0])
+
+    def principal(self, turning: Turning = "free") -> tuple[Array, Array]:
+        """Principal stiffnesses (..., 3) of the tool, N/m, rising, and their axes as columns.
+
+        "free": a force moves the tool, which may turn as it likes: eigenvalues of the inverse of C's
+        3×3 block. "locked": the tool is kept from turning: those of the block of C⁻¹. Of the symmetric
+        part, where a load makes the matrix unsymmetric.
+        """
+        if turning == "free":
+            block = np.linalg.inv(self.compliance[..., :3, :3])
+        elif turning == "locked":
+            block = self.at_tool[..., :3, :3]
+        else:
+            raise InputError(f"turning is 'free' or 'locked', not {turning!r}")
+        values, axes = np.linalg.eigh((block + np.swapaxes(block, -1, -2)) / 2)
+        return values, axes
+
+
+def stiffness(
+    robot: Robot,
+    motion: Motion,
+    actuator: ArrayLike,
+    leg: ArrayLike = np.inf,
+    *,
+    wrench: ArrayLike | None = None,
+    preload: bool = True,
+    on_error: OnError = "raise",
+) -> Stiffness:
+    """Stiffness and compliance at the motion's poses, at rest.
+
+    `actuator` and `leg` are stiffnesses in N/m, (), (legs,) or (..., legs), along q and along the leg;
+    one of them may be infinite. `wrench` (..., 6), a dead load at the platform frame's origin, and the
+    weight preload the legs; `preload=False` leaves K_g out and needs no masses.
+    """
+    if robot.leg_count < 6:
+        raise InputError(
+            f"{robot.name} has {robot.leg_count} legs, which hold it in no pose; needs six or more"
+        )
+    if preload:
+        rest = static_deflection(robot, motion, wrench, on_error=on_error)
+        forces = robot.inverse_dynamics(rest, wrench, friction=False, on_error=on_error).forces
+        geometric = stiffness_matrix(robot, rest, forces, on_error=on_error)
+    else:
+        if wrench is not None:
+            raise InputError("a wrench without preload has no effect")
+        rest = Motion(motion.position, motion.rotation, time=motion.time)
+        forces = np.zeros((*rest.shape, robot.leg_count))
+        geometric = np.zeros((*rest.shape, 6 + robot.modes, 6 + robot.modes))
+        if robot.description.modal is not None:
+            geometric[..., 6:, 6:] = robot.description.modal.stiffness
+    shape = geometric.shape[:-2]
+    along = np.broadcast_to(
+        along_actuators(robot, rest, actuator, leg, on_error=on_error), (*shape, robot.leg_count)
+    )
+    jacobian = robot.jacobian(rest, on_error)
+    sprung = np.swapaxes(jacobian, -1, -2) @ (along[..., np.newaxis] * jacobian)
+    matrix = sprung + geometric
+    size = matrix.shape[-1]
+    S = np.broadcast_to(_tool(robot, rest), (*shape, 6, size)).reshape(-1, 6, size)
+    rows = lay_out(Motion(np.broadcast_to(rest.position, (*shape, 3))), {})
+    flat, troubles = matrix.reshape(-1, size, size), []
+    compliance = np.full((len(flat), 6, 6), np.nan)
+    stable = np.zeros(len(flat))
+    scale = _scale(robot, flat)
+    for row, K in enumerate(flat):
+        if not np.isfinite(K).all():
+            continue  # a sample that on_error made NaN
+        scaled = K * scale[row] * scale[row][:, np.newaxis]
+        if not np.linalg.cond(scaled) < WORST_CONDITION:
+            reason = "the stiffness matrix is singular: no load can be held here"
+            troubles.append(Trouble(row, None, SingularError, reason))
+            continue
+        inverse = np.linalg.inv(scaled) * scale[row] * scale[row][:, np.newaxis]
+        compliance[row] = S[row] @ inverse @ S[row].T
+        stable[row] = np.linalg.eigvalsh(scaled + scaled.T)[0] > 0
+    found = settle(rows, {"compliance": compliance, "stable": stable}, troubles, on_error)
+    sprung = np.broadcast_to(sprung, matrix.shape)
+    good = np.asarray(found["stable"] == 1)
+    return Stiffness(matrix, sprung, found["compliance"], good, along, rest, forces)
+
+
+def along_actuators(
+    robot: Robot,
+    motion: Motion,
+    actuator: ArrayLike,
+    leg: ArrayLike = np.inf,
+    *,
+    on_error: OnError = "raise",
+) -> Array:
+    """k (..., legs), N/m, along q of actuators and legs in series: 1/k = 1/k_actuator + 1/(c² k_leg)."""
+    parts = []
+    for name, given in (("actuator", actuator), ("leg", leg)):
+        value = np.asarray(given, dtype=np.float64)
+        if value.ndim and value.shape[-1] != robot.leg_count:
+            raise InputError(
+                f"{name} has shape {value.shape}, needs one stiffness or one a leg ({robot.leg_count})"
+            )
+        if not np.all(value > 0):
+            raise InputError(f"{name} needs stiffnesses over 0 N/m")
+        parts.append(value)
+    legs, slope = robot.description.legs, np.float64(1.0)
+    if isinstance(legs, PUS):
+        direction = robot.inverse_kinematics(motion, on_error).direction
+        slope = np.sum(direction * legs.rail_direction[..., 0].T, axis=-1)
+    softness = 1 / parts[0] + 1 / (slope**2 * parts[1])
+    if np.any(softness == 0):
+        raise InputError("actuator and leg are both infinitely stiff: the robot gives no way")
+    shape = np.broadcast_shapes(softness.shape, (*motion.shape, robot.leg_count))
+    return np.broadcast_to(1 / softness, shape)
+
+
+def _tool(robot: Robot, motion: Motion) -> Array:
+    """S (..., 6, 6 + N)."""
+    arm = motion.rotation @ robot.description.tool
+    S = np.zeros((*motion.shape, 6, 6 + robot.modes))
+    S[..., :, :6] = np.eye(6)
+    S[..., :3, 3:6] = np.cross(np.eye(3), arm[..., np.newaxis, :], axis=-1).swapaxes(-1, -2)
+    body = robot.description.modal
+    if body is not None and robot.modes:
+        if body.origin_shapes is not None:
+            S[..., :3, 6:] = motion.rotation @ body.origin_shapes
+        if body.origin_rotations is not None:
+            turn = motion.rotation @ body.origin_rotations
+            S[..., 3:, 6:] = turn
+            S[..., :3, 6:] += S[..., :3, 3:6] @ turn
+    return S
+
+
+def _scale(robot: Robot, matrices: Array) -> Array:
+    """(n, 6 + N) that make rows and columns of K alike: lengths for angles, own stiffness for modes."""
+    scale = np.ones(matrices.shape[:-1])
+    scale[:, 3:6] = 1 / robot.length_scale
+    if robot.modes:
+        stiff = np.abs(np.diagonal(matrices, axis1=1, axis2=2))
+        size = stiff[:, :3].mean(axis=1, keepdims=True)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            scale[:, 6:] = np.where(stiff[:, 6:] > 0, np.sqrt(size / stiff[:, 6:]), 1.0)
+    return scale

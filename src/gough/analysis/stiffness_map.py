@@ -1,0 +1,202 @@
+"""Stiffness and natural frequencies over a plane of positions, and a picture of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from gough.analysis.locus import around_home
+from gough.analysis.margins import Conditions
+from gough.analysis.pose_boxes import Positions
+from gough.analysis.stiffness import along_actuators, stiffness
+from gough.errors import InputError
+from gough.motion import Array, Motion
+from gough.plots import DARK, GREY, STYLE, VERMILION
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+PART = 60
+"""Poses between two steps of the progress."""
+MOST_POINTS, COARSE = 201, 61
+"""A side of a map, and of the grid that finds where its limits are."""
+OUT, UNSTABLE = "#EEEEEE", VERMILION
+
+
+@dataclass(frozen=True)
+class StiffnessMap:
+    """Stiffness at rest in a plane of positions, at one orientation."""
+
+    across: str
+    """The axis held fixed, "x", "y" or "z"."""
+    at: float
+    """Its value, m."""
+    axes: tuple[str, str]
+    first: Array
+    """(n,) m"""
+    second: Array
+    """(m,) m"""
+    weakest: Array
+    """(m, n), N/m: least principal stiffness of the tool, free to turn; NaN out of limits."""
+    frequency: Array
+    """(m, n), Hz: lowest natural frequency, −f where the pose does not hold itself; NaN without."""
+    stable: Array
+    """(m, n): the pose holds itself."""
+
+
+def stiffness_map(
+    robot: Robot,
+    actuator: ArrayLike,
+    leg: ArrayLike = np.inf,
+    *,
+    across: str = "z",
+    at: float | None = None,
+    bounds: ArrayLike | None = None,
+    rotation: ArrayLike | Rotation | None = None,
+    points: int = 31,
+    preload: bool = True,
+    progress: Callable[[float], None] | None = None,
+) -> StiffnessMap:
+    """Least stiffness of the tool and lowest natural frequency on a grid of `points` a side.
+
+    The plane is `across` = `at` (home's), `bounds` [[low, high]] * 2 m of the other two (what is around
+    home), `rotation` home's. Poses that break a limit of the robot file are NaN, as are frequencies
+    without `preload`. Flexible platforms bend. `progress` gets the share done.
+    """
+    if across not in tuple("xyz"):
+        raise InputError(f"across is 'x', 'y' or 'z', not {across!r}")
+    if not 2 <= points <= MOST_POINTS:
+        raise InputError(f"points is {points}, needs 2 to {MOST_POINTS}")
+    fixed = "xyz".index(across)
+    one, two = (i for i in range(3) if i != fixed)
+    level = float(robot.home.position[fixed]) if at is None else float(at)
+    turn = robot.home.rotation if rotation is None else Motion(np.zeros(3), rotation).rotation
+    conditions = Conditions(robot)
+
+    def grid(box: ArrayLike, count: int) -> tuple[Array, Array, Array, Array]:
+        """Both axes, the positions (count², 3), and which are within the limits."""
+        first, second = (np.linspace(low, high, count) for low, high in np.asarray(box))
+        place = np.full((count, count, 3), level)
+        place[..., one], place[..., two] = np.meshgrid(first, second)
+        flat = place.reshape(-1, 3)
+        margins = conditions(Positions(conditions.points, turn).boxes(flat, np.zeros_like(flat)))
+        return first, second, flat, np.flatnonzero((margins.value >= 0).all(axis=1))
+
+    if bounds is None:
+        around = around_home(robot, 3.0)
+        bounds = _trimmed(*grid([around[one], around[two]], COARSE)[2:], (one, two))
+        if bounds is None:
+            raise InputError(
+                f"{robot.name}: no pose around {across} = {level:g} m is within its limits"
+            )
+    box = np.asarray(bounds, dtype=np.float64)
+    if box.shape != (2, 2) or not np.all(np.isfinite(box)) or np.any(box[:, 0] >= box[:, 1]):
+        raise InputError(f"bounds needs 2 pairs low < high in metres, has {box.tolist()}")
+    first, second, flat, good = grid(box, points)
+    weakest, frequency = np.full(len(flat), np.nan), np.full(len(flat), np.nan)
+    stable = np.zeros(len(flat), dtype=bool)
+    for start in range(0, len(good), PART):
+        part = good[start : start + PART]
+        poses = Motion(flat[part], turn)
+        found = stiffness(robot, poses, actuator, leg, preload=preload, on_error="nan")
+        held = np.isfinite(found.compliance).all(axis=(1, 2))
+        block = np.linalg.inv(found.compliance[held][:, :3, :3])
+        least = np.linalg.eigvalsh((block + np.swapaxes(block, 1, 2)) / 2)[:, 0]
+        weakest[part[held]] = least
+        stable[part] = found.stable
+        if preload:
+            springs = along_actuators(robot, found.motion, actuator, leg, on_error="nan")
+            springs = np.where(np.isfinite(springs), springs, 0.0)
+            vibration = robot.natural_frequencies(poses, springs, on_error="nan")
+            frequency[part] = vibration.frequencies[:, 0]
+        if progress is not None:
+            progress(min(1.0, (start + PART) / len(good)))
+    weakest[~stable] = np.nan
+    shape = (points, points)
+    return StiffnessMap(
+        across, level, ("xyz"[one], "xyz"[two]), first, second,
+        weakest.reshape(shape), frequency.reshape(shape), stable.reshape(shape),
+    )  # fmt: skip
+
+
+def _trimmed(flat: Array, good: Array, axes: tuple[int, int]) -> Array | None:
+    """Bounds (2, 2) of the positions that are good, with some room; None without any."""
+    if not len(good):
+        return None
+    shown = flat[good][:, list(axes)]
+    low, high = shown.min(axis=0), shown.max(axis=0)
+    room = np.maximum(0.08 * (high - low), 1e-3)
+    return np.stack([low - room, high + room], axis=1)
+
+
+def picture(robot: Robot, found: StiffnessMap) -> Figure:
+    """The map as a picture: stiffness in N/µm and, if known, the lowest frequency in Hz."""
+    panels: list[tuple[Array, str]] = [(found.weakest / 1e6, "least stiffness of the tool [N/µm]")]
+    known = np.isfinite(found.frequency).any()
+    if known:
+        holds = np.where(found.stable & (found.frequency > 0), found.frequency, np.nan)
+        panels.append((holds, "lowest natural frequency [Hz]"))
+    falls = np.isfinite(found.frequency) & ~found.stable
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(5.2 * len(panels) + 0.3, 5.0), layout="constrained")
+        for axes, (values, label) in zip(
+            figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
+        ):
+            axes.set_facecolor(OUT)
+            shade = axes.pcolormesh(
+                found.first,
+                found.second,
+                values,
+                cmap="viridis",
+                rasterized=True,
+                shading="nearest",
+            )
+            if falls.any():
+                axes.pcolormesh(
+                    found.first, found.second, np.where(falls, 1.0, np.nan), alpha=0.7,
+                    cmap=ListedColormap([UNSTABLE]), shading="nearest", rasterized=True,
+                )  # fmt: skip
+            finite = values[np.isfinite(values)]
+            if len(finite) and np.ptp(finite) > 0:
+                lines = axes.contour(
+                    found.first, found.second, values, colors=DARK, linewidths=0.8, levels=6
+                )
+                axes.clabel(lines, fontsize=8)
+            _mark_home(axes, robot, found)
+            axes.set_aspect("equal")
+            axes.grid(False)
+            axes.set_xlabel(f"{found.axes[0]} [m]")
+            axes.set_ylabel(f"{found.axes[1]} [m]")
+            figure.colorbar(shade, ax=axes, label=label, shrink=0.85)
+        handles: list[Any] = [
+            Line2D([], [], linestyle="", marker="o", color="white", markeredgecolor=DARK,
+                   markersize=7, label="home"),
+        ]  # fmt: skip
+        if np.isnan(found.weakest[~falls]).any():
+            out = "out of the limits, or singular"
+            handles.append(Patch(facecolor=OUT, edgecolor=GREY, label=out))
+        if falls.any():
+            handles.append(Patch(facecolor=UNSTABLE, alpha=0.7, label="does not hold itself"))
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+        figure.suptitle(
+            f"{robot.name}: stiffness at {found.across} = {found.at:.4g} m", parse_math=False
+        )
+    return figure
+
+
+def _mark_home(axes: Any, robot: Robot, found: StiffnessMap) -> None:
+    if robot.description.home is not None:
+        place = [robot.home.position["xyz".index(name)] for name in found.axes]
+        axes.plot(*place, marker="o", color="white", markeredgecolor=DARK, markersize=7)
+        axes.set_xlim(found.first[0], found.first[-1])
+        axes.set_ylim(found.second[0], found.second[-1])
