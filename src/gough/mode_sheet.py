@@ -40,6 +40,23 @@ def mode_numbers(body: ModalBody) -> dict[str, Any]:
     }
 
 
+def mode_rows(body: ModalBody) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Headings and rows of the table of modes."""
+    rows = [
+        [
+            str(row["mode"]),
+            f"{row['frequency']:.3f}",
+            f"{row['stiffness']:.6g}",
+            f"{row['damping']:.6g}",
+            f"{row['damping_ratio']:.4g}",
+            f"{row['modal_mass']:.6g}",
+            f"{100 * row['rigid_content']:.2g} %" if row["rigid_content"] > 1e-12 else "0",
+        ]
+        for row in mode_numbers(body)["modes"]
+    ]
+    return ("mode", "Hz", "stiffness", "damping", "ratio", "modal mass", "rigid content"), rows
+
+
 def print_modes(body: ModalBody, title: str, console: Console) -> None:
     """The table of modes, and what the nodes say of the whole body."""
     numbers = mode_numbers(body)
@@ -50,20 +67,12 @@ def print_modes(body: ModalBody, title: str, console: Console) -> None:
     console.print(f"{'centre of mass':<20}{center} m", highlight=False)
     console.print(f"{'inertia xx, yy, zz':<20}{inertia} kg m², about the frame", highlight=False)
     console.print()
+    heads, rows = mode_rows(body)
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    heads = ("mode", "Hz", "stiffness", "damping", "ratio", "modal mass", "rigid content")
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
-    for row in numbers["modes"]:
-        table.add_row(
-            str(row["mode"]),
-            f"{row['frequency']:.3f}",
-            f"{row['stiffness']:.6g}",
-            f"{row['damping']:.6g}",
-            f"{row['damping_ratio']:.4g}",
-            f"{row['modal_mass']:.6g}",
-            f"{100 * row['rigid_content']:.2g} %" if row["rigid_content"] > 1e-12 else "0",
-        )
+    for row in rows:
+        table.add_row(*row)
     console.print(table)
     worst = numbers["worst_coupling"]
     if worst > ORTHOGONAL:

@@ -25,9 +25,12 @@ LARGEST_SVG = 2_000_000
 """Bytes of a picture from which it is embedded as PNG: curves of many points."""
 LONG = 20
 """Rows of a table from which it may be cut when printed."""
-NUMBER = re.compile(r"[<>≤≥±]?\s*[+\-−]?(\d|\.\d|∞).*|[–—-]?")
-"""Texts that stand in a column of numbers: they begin with a digit, or say that there is none."""
-DIGITS = {"png": b"\x89PNG", "jpeg": b"\xff\xd8"}
+NUMBER = re.compile(
+    r"([<>≤≥±]\s*)?[+\-−]?(\d[\d.,\u202f]*|\.\d+|∞|nan|inf)"
+    r"(e[+\-]?\d+|·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(\s*[^\d\s]{1,3})?|[–—-]?"
+)
+"""Texts that stand in a column of numbers: a number with at most a short unit, or a dash for none."""
+HEADS = {"png": b"\x89PNG", "jpeg": b"\xff\xd8"}
 
 Mark = Literal["good", "fair", "bad", "quiet"]
 
@@ -43,10 +46,11 @@ class Marked:
 
 @dataclass(frozen=True)
 class Link:
-    """A cell that leads to an anchor (#name) or to a file beside the page."""
+    """A cell that leads to an anchor (#name) or to a file beside the page, and a remark behind it."""
 
     text: str
     target: str
+    remark: str = ""
 
 
 Cell = str | Marked | Link | Sequence[str]
@@ -131,7 +135,7 @@ class Page:
         columns = "".join(f'<col style="width: {width}%">' for width in widths)
         wide = ' class="wide"' if widths else ""
         below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
-        kind = ' class="long"' if len(rows) > LONG else ""
+        kind = ' class="long"' if widths or len(rows) > LONG else ""
         self._parts.append(
             f"<figure{kind}><table{wide}>{columns}<thead><tr>{head}</tr></thead>\n"
             f"<tbody>{body}</tbody></table>{below}</figure>"
@@ -147,7 +151,7 @@ class Page:
 
     def image(self, data: bytes, caption: str) -> None:
         """A picture that is there already, the bytes of a PNG or JPEG file."""
-        kind = next((kind for kind, start in DIGITS.items() if data.startswith(start)), "png")
+        kind = next((kind for kind, start in HEADS.items() if data.startswith(start)), "png")
         self._image(kind, data, caption)
 
     def _image(self, kind: str, data: bytes, caption: str) -> None:
@@ -183,7 +187,8 @@ def picture(figure: Figure, kind: str) -> bytes:
 
 def _inline(cell: str | Marked | Link) -> str:
     if isinstance(cell, Link):
-        return f'<a href="{escape(cell.target)}">{escape(cell.text)}</a>'
+        behind = f" {escape(cell.remark)}" if cell.remark else ""
+        return f'<a href="{escape(cell.target)}">{escape(cell.text)}</a>{behind}'
     if isinstance(cell, Marked):
         below = f"<br>{escape(cell.reason)}" if cell.reason else ""
         return f'<span class="{cell.mark}">{escape(cell.text)}</span>{below}'
@@ -264,7 +269,7 @@ footer { margin-top: 3rem; font-size: .85rem; }
   body { font-size: 10pt; max-width: none; margin: 0; padding: 0; }
   tr, figure { break-inside: avoid; } figure.long { break-inside: auto; }
   h1, h2, h3 { break-after: avoid; } thead { display: table-header-group; }
-  figure { overflow: visible; } figure img { max-height: 11.5cm; }
+  figure { overflow: visible; } figure img { max-height: 10cm; }
   section { break-before: page; } a { color: inherit; }
 }
 """

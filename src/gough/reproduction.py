@@ -205,7 +205,7 @@ def page(reproductions: Sequence[Reproduction]) -> str:
         _fill(whole, reproductions[0])
         return whole.html()
     whole = Page(EVERY_TITLE)
-    whole.points([Link(f"{one.title} ({tally(one)})", f"#{one.name}") for one in reproductions])
+    whole.points([Link(one.title, f"#{one.name}", tally(one)) for one in reproductions])
     for one in reproductions:
         whole.chapter(one.title, one.name, one.source)
         _fill(whole, one)

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-out = Console()
-err = Console(stderr=True)
+from gough.commands.terminal import command_line, err, out, warn
 
 
 def simulate(
@@ -34,6 +32,7 @@ def simulate(
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from gough import __version__
     from gough.datasets import kind_of
     from gough.plots import save
     from gough.simulation.config import read_config
@@ -45,7 +44,7 @@ def simulate(
         warnings.simplefilter("always")
         setup = read_config(config)
     for warning in caught:
-        err.print(f"warning: {warning.message}", style="yellow", highlight=False, soft_wrap=True)
+        warn(str(warning.message))
     columns = (TextColumn("simulate"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
     with Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as progress:
         task = progress.add_task("simulate", total=1.0)
@@ -56,6 +55,7 @@ def simulate(
             **setup.options,
             progress=lambda part: progress.update(task, completed=part),
         )
+    result.dataset.attrs |= {"source": f"gough {__version__}", "history": command_line()}
     result.save(target)
     picture = plot or target.with_suffix(".png")
     save(result.plot(), picture)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from gough.commands.terminal import Json, RobotArgument, Samples, err, motion_names, out, print_json
 from gough.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,11 +20,6 @@ if TYPE_CHECKING:
     from gough.motion import Array, Motion
     from gough.robot import Robot
 
-out = Console()
-err = Console(stderr=True)
-RobotArgument = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="catalogue name or path to a robot file (TOML)")
-]
 PART = 50
 """Samples of a motion between two steps of the progress bar."""
 
@@ -48,7 +42,7 @@ def register(
         output: Annotated[
             Path | None, typer.Option("--output", "-o", help="picture: .png, .svg, .pdf")
         ] = None,
-        json: Annotated[bool, typer.Option("--json", help="all numbers as JSON")] = False,
+        json: Json = False,
     ) -> None:
         """Every posture of a robot for one set of leg coordinates, complete and certified.
 
@@ -60,7 +54,7 @@ def register(
         coordinates = _coordinates(machine, q)
         found = find(machine, coordinates, method="quick" if quick else "complete")
         if json:
-            print(dumps(posture_numbers(machine, coordinates, found), indent=2))
+            print_json(posture_numbers(machine, coordinates, found))
         else:
             _print_postures(machine, found)
         if output is not None:
@@ -75,7 +69,11 @@ def register(
         robot: RobotArgument,
         motion: Annotated[
             str | None,
-            typer.Argument(metavar="[MOTION]", help="motion file or a paper's; default: home"),
+            typer.Argument(
+                metavar="[MOTION]",
+                help="motion file or a paper's; default: home",
+                autocompletion=motion_names,
+            ),
         ] = None,
         length: Annotated[
             float | None, typer.Option(help="characteristic length, m; default: the platform's")
@@ -88,8 +86,8 @@ def register(
             Path | None,
             typer.Option(help="picture of the locus as a surface at home's orientation"),
         ] = None,
-        samples: Annotated[int, typer.Option(help="samples of a paper's motion", min=2)] = 201,
-        json: Annotated[bool, typer.Option("--json", help="all numbers as JSON")] = False,
+        samples: Samples = 201,
+        json: Json = False,
     ) -> None:
         """How near a robot is to singularities, at home or along a motion, and where they are.
 
@@ -102,7 +100,7 @@ def register(
         measures = singularity(machine, states, length=length)
         near = _clearance(machine, states, length) if machine.leg_count == 6 else None
         if json:
-            print(dumps(singularity_numbers(machine, measures, near), indent=2))
+            print_json(singularity_numbers(machine, measures, near))
         else:
             _print_singularity(machine, states, measures, near)
         console = err if json else out
