@@ -41,12 +41,29 @@ __all__ = ["RobotArgument", "_load", "_motion", "app", "err", "load_rigid", "mai
 
 app = typer.Typer(
     name="gough",
-    help="Parallel robots (hexapods): geometry, kinematics and dynamics from a robot file.",
     epilog="Start with: gough list · gough show kim-ryu-2002 · "
     "gough forces kim-ryu-2002 kim-ryu-2002/circle-40rpm -o forces.csv",
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from gough import __version__
+
+        say(f"gough {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _everywhere(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="print the version", callback=_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Parallel robots (hexapods): geometry, kinematics and dynamics from a robot file."""
 
 
 @app.command(name="list")
@@ -218,7 +235,7 @@ def draw(
     motion: Annotated[
         str | None,
         typer.Argument(
-            metavar="[MOTION]", help="draw its path and first pose", autocompletion=motion_names
+            metavar="MOTION", help="draw its path and first pose", autocompletion=motion_names
         ),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help=".png, .svg or .pdf")] = Path(
@@ -409,7 +426,7 @@ def _usage(error: Any) -> str:
     """What is wrong with a command line, and where to look."""
     context = getattr(error, "ctx", None)
     path = "gough" if context is None else context.command_path
-    return f"{error.format_message()} See {path} --help"
+    return f"{error.format_message().rstrip('.')}; see {path} --help"
 
 
 def _fail(message: str) -> int:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gough.commands.terminal import command_line, err, out, warn
+from gough.errors import GoughError
+
+if TYPE_CHECKING:
+    from gough.simulation.result import Simulation
 
 
 def simulate(
@@ -55,7 +59,8 @@ def simulate(
             **setup.options,
             progress=lambda part: progress.update(task, completed=part),
         )
-    result.dataset.attrs |= {"source": f"gough {__version__}", "history": command_line()}
+    made = {"source": f"gough {__version__}", "history": command_line()}
+    result.dataset.attrs |= made | _limits(result)
     result.save(target)
     picture = plot or target.with_suffix(".png")
     save(result.plot(), picture)
@@ -67,12 +72,22 @@ def simulate(
         raise typer.Exit(130)
 
 
-def _summary(result: object) -> str:
+def _limits(result: Simulation) -> dict[str, str]:
+    """What a whole simulation exceeds of the robot file's strokes, speeds and angles."""
+    if result.shape or result.partial:
+        return {}
+    try:
+        found = result.robots[0].check(result.motion).violations
+    except GoughError:
+        return {}
+    # the forces that acted, and where drives were at their limits, are in the result
+    lines = [str(one) for one in found if one.limit != "force"]
+    return {"limits": "\n".join(lines) or "strokes, speeds and angles within their limits"}
+
+
+def _summary(result: Simulation) -> str:
     import numpy as np
 
-    from gough.simulation.result import Simulation
-
-    assert isinstance(result, Simulation)
     apart, turn = (np.nanmax(np.linalg.norm(one, axis=-1)) for one in result.tracking_errors())
     largest = np.nanmax(np.abs(result.forces))
     audit = result.energy_audit()

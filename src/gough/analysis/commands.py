@@ -32,6 +32,9 @@ def register(
     @app.command()
     def postures(
         robot: RobotArgument,
+        output: Annotated[
+            Path | None, typer.Option("--output", "-o", help="picture: .png, .svg, .pdf")
+        ] = None,
         q: Annotated[
             str | None,
             typer.Option("--q", help="leg coordinates in m, with commas; default: those of home"),
@@ -39,9 +42,6 @@ def register(
         quick: Annotated[
             bool, typer.Option("--quick", help="random search in place of all 40 solutions")
         ] = False,
-        output: Annotated[
-            Path | None, typer.Option("--output", "-o", help="picture: .png, .svg, .pdf")
-        ] = None,
         json: Json = False,
     ) -> None:
         """Every posture of a robot for one set of leg coordinates, complete and certified.
@@ -70,13 +70,10 @@ def register(
         motion: Annotated[
             str | None,
             typer.Argument(
-                metavar="[MOTION]",
+                metavar="MOTION",
                 help="motion file or a paper's; default: home",
                 autocompletion=motion_names,
             ),
-        ] = None,
-        length: Annotated[
-            float | None, typer.Option(help="characteristic length, m; default: the platform's")
         ] = None,
         output: Annotated[
             Path | None,
@@ -85,6 +82,9 @@ def register(
         surface: Annotated[
             Path | None,
             typer.Option(help="picture of the locus as a surface at home's orientation"),
+        ] = None,
+        length: Annotated[
+            float | None, typer.Option(help="characteristic length, m; default: the platform's")
         ] = None,
         samples: Samples = 201,
         json: Json = False,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 out = Console()
 err = Console(stderr=True)
+MOST_SAMPLES = 100_000_000
 PART = 20_000
 """Samples of a long motion between two steps of the progress bar."""
 
@@ -43,7 +44,9 @@ RobotArgument = Annotated[
 MotionArgument = Annotated[
     str, typer.Argument(metavar="MOTION", help=MOTION_HELP, autocompletion=motion_names)
 ]
-Samples = Annotated[int, typer.Option(help="samples of a paper's motion", min=2, max=100_000_000)]
+Samples = Annotated[
+    int, typer.Option(metavar="N", help="samples of a paper's motion", min=2, max=MOST_SAMPLES)
+]
 ResultFile = Annotated[Path, typer.Option("--output", "-o", help="result file, .nc or .csv")]
 Json = Annotated[bool, typer.Option("--json", help="all numbers as JSON on standard output")]
 
