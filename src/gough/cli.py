@@ -30,6 +30,7 @@ from gough.commands.terminal import (
 )
 from gough.commands.terminal import load as _load
 from gough.commands.terminal import read_motion as _motion
+from gough.demo import demo
 from gough.errors import GoughError
 from gough.report.command import report
 from gough.simulate_command import simulate
@@ -388,6 +389,7 @@ app.command()(simulate)
 
 
 app.command()(report)
+app.command()(demo)
 
 analysis_commands.register(app, _load, _motion)
 
