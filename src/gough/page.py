@@ -10,6 +10,7 @@ import base64
 import io
 import os
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -179,7 +180,9 @@ def picture(figure: Figure, kind: str) -> bytes:
 
     buffer = io.BytesIO()
     options: dict[str, Any] = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": PNG_DPI}
-    with matplotlib.rc_context({"svg.hashsalt": "gough"}):
+    with matplotlib.rc_context({"svg.hashsalt": "gough"}), warnings.catch_warnings():
+        # a name in letters that the font lacks shows boxes
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
         figure.savefig(buffer, format=kind, **options)
     figure.set_layout_engine("none")  # keeps the layout just found for the next format
     return buffer.getvalue()

@@ -50,7 +50,7 @@ def report(
 
     Example: gough report run.nc -o run.html
     """
-    from gough.errors import FileError, InputError
+    from gough.errors import FileError, GoughError, InputError
 
     target = Path(f"{Path(subject).stem}.html") if output is None else output
     if target.suffix.lower() not in (".html", ".htm"):
@@ -63,7 +63,10 @@ def report(
 
             if motion is not None:
                 raise InputError(f"--motion: {subject} is a result; it belongs to a robot")
-            page = result_page(read_result(subject), Path(subject).name)
+            try:
+                page = result_page(read_result(subject), Path(subject).name)
+            except GoughError as error:
+                raise FileError(f"{subject}: {error}") from None
         else:
             from gough.report.robot import robot_page
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gough.contributions import Contributions
 from gough.datasets import LABELS
-from gough.errors import FileError, GoughError
+from gough.errors import FileError
 from gough.motion import Array
 from gough.page import Cell, Marked, Page
 from gough.plots import curves
@@ -37,7 +39,7 @@ LEGS = {
     "power": ("power", "W", "power [W]"),
 }
 """Quantities of a leg: name, unit, axis label."""
-CAUSE = "force_"
+CAUSES = {f"force_{part.name}": part.name.replace("_", " ") for part in fields(Contributions)}
 REACTIONS = ("spherical", "universal", "universal_moment", "guide")
 ENERGIES = {
     "actuator_work": "actuators",
@@ -57,12 +59,7 @@ def read_result(path: str | os.PathLike[str]) -> xarray.Dataset:
     from gough.motion_files import read_dataset
     from gough.tables import read_bytes
 
-    try:
-        dataset = read_dataset(read_bytes(Path(path)))
-        kind_of_result(dataset)
-    except GoughError as error:
-        raise FileError(f"{path}: {error}") from None
-    return dataset
+    return read_dataset(read_bytes(Path(path)))
 
 
 def kind_of_result(dataset: xarray.Dataset) -> str:
@@ -141,6 +138,8 @@ def add_result(page: Page, dataset: xarray.Dataset) -> None:
     run = dims[0] if len(dims) == 1 else "sample"
     flat = dataset.stack(sample=dims) if len(dims) > 1 else dataset
     flat = flat if dims else flat.expand_dims(run)
+    if "leg" not in dataset.sizes:
+        raise FileError(f"no dimension leg, but {', '.join(map(str, dataset.sizes))[:100]}")
     if flat.sizes[run] == 0 or legs == 0:
         raise FileError("the result holds no samples")
     time = _time(dataset) if dims == ["time"] else None
@@ -162,7 +161,7 @@ def _used(flat: xarray.Dataset) -> Iterator[str]:
     single = {"position_error", "rotation_error", "saturated", *ENERGIES}
     single |= {"kinetic_energy", "potential_energy"}
     for name in map(str, flat.data_vars):
-        if name in single or name in LEGS or name in REACTIONS or name.startswith(CAUSE):
+        if name in {*single, *LEGS, *REACTIONS, *CAUSES}:
             yield name
 
 
@@ -285,14 +284,12 @@ def _pictures(page: Page, data: dict[str, Array], x: Array, xlabel: str, legs: i
     causes = _causes(data)
     if causes:
         panels = [
-            (value, name.removeprefix(CAUSE).replace("_", "\n") + " [N]")
-            for name, value in causes.items()
+            (value, CAUSES[name].replace(" ", "\n") + " [N]") for name, value in causes.items()
         ]
         page.figure(curves(x, xlabel, panels, labels), "Where the actuator forces come from.")
         largest = [(name, _largest(np.abs(value).T)) for name, value in causes.items()]
         rows: list[list[Cell]] = [
-            [name.removeprefix(CAUSE).replace("_", " "), *(_number(one) for one in column)]
-            for name, column in largest
+            [CAUSES[name], *(_number(one) for one in column)] for name, column in largest
         ]
         page.table(["largest share [N]", *labels], rows)
     if "energy_residual" in data:
@@ -301,7 +298,7 @@ def _pictures(page: Page, data: dict[str, Array], x: Array, xlabel: str, legs: i
 
 def _causes(data: dict[str, Array]) -> dict[str, Array]:
     """Shares of the forces that can be seen beside the largest."""
-    found = {name: value for name, value in data.items() if name.startswith(CAUSE)}
+    found = {name: data[name] for name in CAUSES if name in data}
     sizes = {name: float(np.nanmax(np.abs(value), initial=0.0)) for name, value in found.items()}
     visible = 1e-9 * max(sizes.values(), default=0.0)
     return {name: value for name, value in found.items() if sizes[name] > visible}
