@@ -26,6 +26,8 @@ SHOWN = {
     "long-khalil-martinet-2014": "fig-4",
 }
 """A paper's figure on the first page."""
+PAUSE = 3.0
+"""Seconds between two lines of progress where there is no terminal."""
 COMMANDS = (
     (
         "gough report kim-ryu-2002 --motion kim-ryu-2002/circle-40rpm -o kim.html",
@@ -49,14 +51,17 @@ def demo(
     Example: gough demo -o demo
     """
     start = time.perf_counter()
+    last = -PAUSE
     with err.status("…") as status:
 
         def told(message: str) -> None:
-            line = f"{time.perf_counter() - start:4.0f} s  {message}"
+            nonlocal last
+            now = time.perf_counter() - start
             if err.is_terminal:
-                status.update(line)
-            else:
-                err.print(line, markup=False, highlight=False)
+                status.update(f"{now:4.0f} s  {message}")
+            elif now - last > PAUSE:
+                err.print(f"{now:4.0f} s  {message}", markup=False, highlight=False)
+                last = now
 
         lines = make(output, told)
     for line in lines:

@@ -119,6 +119,8 @@ def run(
     if name not in (*NAMES, EVERY):
         near = difflib.get_close_matches(name, (*NAMES, EVERY), 1, cutoff=0.0)[0]
         raise InputError(f"no reproduction of {name!r}; the nearest is {near!r}")
+    if folder is not None:
+        _ready(folder)  # a wrong name is worth knowing before minutes of work
     scripts = [load_script(one) for one in (NAMES if name == EVERY else (name,))]
     found: list[Reproduction] = [script.reproduce(progress) for script in scripts]
     if folder is not None:
@@ -183,11 +185,7 @@ def leg_panels(
 
 def write(reproductions: Sequence[Reproduction], folder: str | os.PathLike[str], name: str) -> Path:
     """Write folder/name.html and the PNG figures; returns the page's path."""
-    target = Path(folder)
-    try:
-        (target / "figures").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{target}: {error.strerror}") from None
+    target = _ready(folder)
     for one in reproductions:
         for figure in one.figures:
             with replacing(target / "figures" / f"{one.name}-{figure.name}.png") as temporary:
@@ -196,6 +194,16 @@ def write(reproductions: Sequence[Reproduction], folder: str | os.PathLike[str],
     with replacing(path) as temporary:
         temporary.write_text(page(reproductions), "utf-8")
     return path
+
+
+def _ready(folder: str | os.PathLike[str]) -> Path:
+    """The folder, made if need be, with room for figures."""
+    target = Path(folder)
+    try:
+        (target / "figures").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{target}: {error.strerror}") from None
+    return target
 
 
 def page(reproductions: Sequence[Reproduction]) -> str:
