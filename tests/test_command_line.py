@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -22,8 +25,19 @@ from gough.paper_motions import MOTIONS, paper_motion
 
 
 def run(*arguments, cwd):
-    command = [sys.executable, "-c", "from gough.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+    """The command line in this process and in a folder; a few tests below start real ones."""
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with (
+        contextlib.chdir(cwd),
+        contextlib.redirect_stdout(stdout),
+        contextlib.redirect_stderr(stderr),
+        mock.patch.object(sys, "argv", ["gough", *map(str, arguments)]),
+        pytest.raises(SystemExit) as ended,
+    ):
+        cli.main()
+    return SimpleNamespace(
+        returncode=ended.value.code, stdout=stdout.getvalue(), stderr=stderr.getvalue()
+    )
 
 
 def test_list_names_every_robot_and_motion(tmp_path):
@@ -162,16 +176,13 @@ def commands():
 
 
 @pytest.fixture
-def gough_here(tmp_path, monkeypatch, capsys):
-    """The command line in this process, in an empty folder: (exit code, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
+def gough_here(tmp_path, monkeypatch):
+    """The command line in an empty folder: (exit code, stdout, stderr)."""
     monkeypatch.setenv("COLUMNS", "80")
 
     def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["gough", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return ended.value.code, *capsys.readouterr()
+        found = run(*arguments, cwd=tmp_path)
+        return found.returncode, found.stdout, found.stderr
 
     return call
 
