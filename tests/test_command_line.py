@@ -286,6 +286,23 @@ def test_nonsense_is_one_line_and_exit_code_2(arguments, gough_here, tmp_path):
     assert "Traceback" not in trouble
 
 
+@pytest.mark.parametrize("command", ["show", "singularities", "draw"])
+def test_names_with_brackets_are_printed_as_they_are(command, gough_here, tmp_path):
+    name = "[/bold] [red]x[/]"
+    gough.load("kim-ryu-2002").edited({"name": name}).save(tmp_path / "[b].toml")
+    code, text, trouble = gough_here(
+        command, "[b].toml", *(["-o", "[b].png"] * (command == "draw"))
+    )
+    assert (code, trouble) == (0, "")
+    assert (name if command != "draw" else "[b].png") in text
+
+
+def test_what_steers_a_terminal_stays_out_of_messages(gough_here):
+    trouble = gough_here("show", "\x1b[31mred\a")[2]
+    assert "red" in trouble
+    assert trouble.strip().isprintable()
+
+
 def test_the_nearest_command_and_option_are_named(gough_here):
     assert "forces" in gough_here("frces")[2]
     assert "--json" in gough_here("show", "kim-ryu-2002", "--jon")[2]

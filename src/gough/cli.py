@@ -24,6 +24,7 @@ from gough.commands.terminal import (
     load_rigid,
     motion_names,
     out,
+    plain,
     print_json,
     say,
     warn_of_limits,
@@ -285,7 +286,7 @@ def modes(
         from gough.plots import save
 
         save(mode_sheet(body, machine.name), output)
-        (err if json else out).print(str(output), highlight=False, soft_wrap=True)
+        say(str(output), err if json else out)
 
 
 export = typer.Typer(help="A robot's equations for other programs.")
@@ -432,7 +433,7 @@ def _usage(error: Any) -> str:
 
 
 def _fail(message: str) -> int:
-    print(f"gough: {' '.join(message.split())}", file=sys.stderr)
+    print(f"gough: {plain(' '.join(message.split()))}", file=sys.stderr)
     return 2
 
 

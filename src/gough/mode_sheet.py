@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from gough.modal.body import ORTHOGONAL, ModalBody
@@ -60,7 +61,7 @@ def mode_rows(body: ModalBody) -> tuple[tuple[str, ...], list[list[str]]]:
 def print_modes(body: ModalBody, title: str, console: Console) -> None:
     """The table of modes, and what the nodes say of the whole body."""
     numbers = mode_numbers(body)
-    console.print(f"[bold]{title}[/bold]   {body.modes} modes, {numbers['nodes']} nodes")
+    console.print(f"[bold]{escape(title)}[/bold]   {body.modes} modes, {numbers['nodes']} nodes")
     center = ", ".join(f"{round(x, 9) + 0.0:.6g}" for x in numbers["center_of_mass"])
     inertia = ", ".join(f"{x:.6g}" for x in np.diagonal(body.inertia))
     console.print(f"{'mass':<20}{body.mass:.6g} kg", highlight=False)

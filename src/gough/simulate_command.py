@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.commands.terminal import command_line, err, out, warn
+from gough.commands.terminal import command_line, err, say, warn
 from gough.errors import GoughError
 
 if TYPE_CHECKING:
@@ -64,9 +64,8 @@ def simulate(
     result.save(target)
     picture = plot or target.with_suffix(".png")
     save(result.plot(), picture)
-    out.print(str(result), highlight=False, soft_wrap=True)
-    out.print(_summary(result), highlight=False, soft_wrap=True)
-    out.print(f"{target}\n{picture}", highlight=False, soft_wrap=True)
+    for line in (str(result), _summary(result), str(target), str(picture)):
+        say(line)
     if any(stop.reason == "interrupted" for stop in result.stops.values()):
         print("gough: interrupted; the results are partial", file=sys.stderr)
         raise typer.Exit(130)

@@ -6,9 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
-from gough.commands.terminal import Json, RobotArgument, Samples, err, motion_names, out, print_json
+from gough.commands.terminal import (
+    Json,
+    RobotArgument,
+    Samples,
+    err,
+    motion_names,
+    out,
+    print_json,
+    say,
+)
 from gough.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,7 +72,7 @@ def register(
             from gough.plots import save
 
             save(posture_sheet(machine, found.motion, coordinates), output)
-            (err if json else out).print(str(output), highlight=False, soft_wrap=True)
+            say(str(output), err if json else out)
 
     @app.command()
     def singularities(
@@ -109,7 +119,7 @@ def register(
                 from gough.plots import save
 
                 save(draw(machine, states, measures, near, length), picture)
-                console.print(str(picture), highlight=False, soft_wrap=True)
+                say(str(picture), console)
 
 
 def _coordinates(robot: Robot, q: str | None) -> Array:
@@ -157,7 +167,7 @@ def _print_postures(robot: Robot, found: Postures) -> None:
     from scipy.spatial.transform import Rotation
 
     count = len(found.motion)
-    out.print(f"[bold]{robot.name}[/bold]   {count} posture{'' if count == 1 else 's'}")
+    out.print(f"[bold]{escape(robot.name)}[/bold]   {count} posture{'' if count == 1 else 's'}")
     if count:
         from gough.analysis.singularities import singularity
 
@@ -259,7 +269,7 @@ def _print_singularity(
     import numpy as np
 
     where = f"{len(states)} samples, the worst" if states.shape else "at home"
-    out.print(f"[bold]{robot.name}[/bold]   {where}")
+    out.print(f"[bold]{escape(robot.name)}[/bold]   {where}")
     rows = [
         ("condition number", measures.condition.max(), f"length scale {measures.length:.4g} m"),
         ("smallest singular value", measures.smallest.min(), "the same length scale"),

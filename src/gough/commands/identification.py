@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from gough.cli import app
-from gough.commands.terminal import Json, RobotArgument, err, load_rigid, out, print_json
+from gough.commands.terminal import Json, RobotArgument, err, load_rigid, out, print_json, say, warn
 
 if TYPE_CHECKING:
     from gough.parameters.identification import Identification, Validation
@@ -85,7 +85,7 @@ def excite(
         print_json(result)
     else:
         for line in (str(output), *lines(found)):
-            out.print(line, highlight=False, soft_wrap=True)
+            say(line)
     if found.interrupted:
         err.print(f"interrupted after {found.iterations} iterations; the same command goes on")
         raise typer.Exit(130)
@@ -152,9 +152,7 @@ def identify(
                 warnings.simplefilter("always")
                 adopted(machine, found, consistent=consistent).save(output)
             for one in caught:
-                err.print(
-                    f"warning: {one.message}", style="yellow", highlight=False, soft_wrap=True
-                )
+                warn(str(one.message))
             if caught and not consistent:
                 err.print("--consistent finds bodies that matter can make", style="yellow")
         if report is not None:
@@ -165,7 +163,7 @@ def identify(
     _print(found, judged)
     for path in (output, report):
         if path is not None:
-            out.print(str(path), highlight=False, soft_wrap=True)
+            say(str(path))
 
 
 def _result(found: Identification, judged: Validation | None) -> dict[str, Any]:

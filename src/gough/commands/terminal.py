@@ -113,19 +113,25 @@ def read_motion(name: str, samples: int) -> Motion:
     return read(name)
 
 
-def say(text: str) -> None:
-    """A line on standard output, as it is."""
-    out.print(text, markup=False, highlight=False, soft_wrap=True)
+def plain(text: str) -> str:
+    """Text without what would steer the terminal: names in files may hold anything."""
+    return "".join(one if one.isprintable() or one == "\n" else "�" for one in text)
+
+
+def say(text: str, console: Console = out) -> None:
+    """A line as it is, on standard output if not told otherwise."""
+    console.print(plain(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def note(text: str) -> None:
     """A remark on standard error."""
-    err.print(f"note: {text}", markup=False, highlight=False, soft_wrap=True)
+    say(f"note: {text}", err)
 
 
 def warn(text: str) -> None:
     """A warning on standard error."""
-    err.print(f"warning: {text}", style="yellow", markup=False, highlight=False, soft_wrap=True)
+    line = plain(f"warning: {text}")
+    err.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)
 
 
 def in_parts(label: str, model: Any, motion: Motion, **inputs: Any) -> Any:
