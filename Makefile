@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: help demo test bench lock clean
 
 help:
-	@echo "make demo   reproduce the papers; pictures and a page in demo/"
+	@echo "make demo   four papers reproduced, speed here, what to try next; pages in demo/"
 	@echo "make test   style, types, layering and all tests"
 	@echo "make bench  speed beside Pinocchio and CasADi, about five minutes; docs/benchmarks.md"
 	@echo "make lock   pin the newest versions of everything in requirements.lock"
@@ -30,7 +30,7 @@ $(VENV)/test.stamp: $(VENV)/core.stamp
 	@touch $@
 
 demo: $(VENV)/core.stamp
-	@$(BIN)/gough reproduce all --output demo
+	@$(BIN)/python -m gough demo --output demo
 
 test: $(VENV)/test.stamp
 	@echo "— style"

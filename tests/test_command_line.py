@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import os
+import re
 import subprocess
 import sys
+from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
 import xarray
 
 import gough
+from gough import cli, reproduction, speed
+from gough.commands.terminal import strict
+from gough.engine.operation_table import HEADINGS
 from gough.motion_files import write_motion
 from gough.paper_motions import MOTIONS, paper_motion
 
 
 def run(*arguments, cwd):
-    command = [sys.executable, "-c", "from gough.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+    """The command line in this process and in a folder; a few tests below start real ones."""
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with (
+        contextlib.chdir(cwd),
+        contextlib.redirect_stdout(stdout),
+        contextlib.redirect_stderr(stderr),
+        mock.patch.object(sys, "argv", ["gough", *map(str, arguments)]),
+        pytest.raises(SystemExit) as ended,
+    ):
+        cli.main()
+    return SimpleNamespace(
+        returncode=ended.value.code, stdout=stdout.getvalue(), stderr=stderr.getvalue()
+    )
 
 
 def test_list_names_every_robot_and_motion(tmp_path):
@@ -145,20 +165,321 @@ def test_trouble_is_one_line_and_exit_code_2(arguments, words, tmp_path):
         assert word in lines[0]
 
 
-def test_help_teaches(tmp_path):
-    assert "gough show kim-ryu-2002" in run("--help", cwd=tmp_path).stdout.replace("\n", " ")
-    for command in (
-        "list",
-        "show",
-        "kinematics",
-        "forces",
-        "draw",
-        "reproduce",
-        "ops",
-        "doctor",
-        "schema",
-    ):
-        assert "Example" in run(command, "--help", cwd=tmp_path).stdout
+def commands():
+    """Every command, sub-commands as two words."""
+    groups = [([group.name], group.typer_instance) for group in cli.app.registered_groups]
+    return [
+        [*prefix, one.name or one.callback.__name__]
+        for prefix, app in [([], cli.app), *groups]
+        for one in app.registered_commands
+    ]
+
+
+@pytest.fixture
+def gough_here(tmp_path, monkeypatch):
+    """The command line in an empty folder: (exit code, stdout, stderr)."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def call(*arguments):
+        found = run(*arguments, cwd=tmp_path)
+        return found.returncode, found.stdout, found.stderr
+
+    return call
+
+
+@pytest.mark.parametrize("command", commands(), ids=" ".join)
+def test_help_teaches(command, gough_here):
+    code, text, trouble = gough_here(*command, "--help")
+    assert (code, trouble) == (0, "")
+    assert f"Example: gough {' '.join(command)}" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+    options = [word for line in text.splitlines() for word in line.split() if word.startswith("--")]
+    if "--output" in options:
+        assert "-o" in text.split()
+    if "--json" in options:  # what machines read comes last
+        assert options[options.index("--json") + 1 :] == ["--help"]
+
+
+def test_help_of_everything(gough_here):
+    code, text, _ = gough_here("--help")
+    assert code == 0
+    assert "gough show kim-ryu-2002" in text.replace("\n", " ")
+    for command in commands():
+        assert f" {command[0]} " in text
+    assert gough_here() == (code, text, "")
+    assert gough_here("--version") == (0, f"gough {gough.__version__}\n", "")
+
+
+NONSENSE = [
+    [""],
+    ["frces"],
+    ["--nonsense"],
+    ["forces"],
+    ["forces", "kim-ryu-2002"],
+    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm"],
+    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "extra", "-o", "f.csv"],
+    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "f.csv", "--samples", "1"],
+    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "f.csv", "--samples", "-1"],
+    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "f.csv", "--samples", "many"],
+    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "f.csv", "--samples", "9" * 30],
+    ["forces", "kim-ryu-2002", "folder", "-o", "f.csv"],
+    ["forces", "kim-ryu-2002", "folder.csv", "-o", "f.csv"],
+    ["forces", "kim-ryu-2002", "empty.csv", "-o", "f.csv"],
+    ["forces", "kim-ryu-2002", "x" * 5000, "-o", "f.csv"],
+    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "folder"],
+    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "folder.csv", "--samples", "3"],
+    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "x" * 300 + ".csv", "--samples", "3"],
+    ["kinematics", "folder", "kim-ryu-2002/circle-20rpm", "-o", "f.csv"],
+    ["show", ""],
+    ["show", "folder"],
+    ["show", "empty.csv"],
+    ["show", "x" * 5000],
+    ["show", "kim-ryu-2002", "--json", "--jon"],
+    ["show", "--json"],
+    ["draw", "kim-ryu-2002", "-o", "no/robot.png"],
+    ["draw", "kim-ryu-2002", "-o", "folder.png"],
+    ["draw", "kim-ryu-2002", "nothing"],
+    ["reproduce", ""],
+    ["reproduce", "kim-ryu-2002", "-o", "empty.csv/no"],
+    ["report"],
+    ["report", "nothing.nc"],
+    ["report", "folder"],
+    ["report", "empty.csv"],
+    ["report", "kim-ryu-2002", "-o", "page.pdf"],
+    ["report", "kim-ryu-2002", "-o", "folder.html"],
+    ["report", "kim-ryu-2002", "--motion", "nothing"],
+    ["simulate", "nothing.toml"],
+    ["simulate", "folder"],
+    ["simulate", "empty.csv"],
+    ["modes", "kim-ryu-2002"],
+    ["parameters", "kim-ryu-2002", "--assume", "luck"],
+    ["excite", "kim-ryu-2002", "-o", "m.csv", "--period", "0"],
+    ["identify", "kim-ryu-2002", "nothing.csv"],
+    ["identify", "kim-ryu-2002", "empty.csv"],
+    ["postures", "kim-ryu-2002", "--q", "1,2"],
+    ["postures", "kim-ryu-2002", "--q", "one"],
+    ["postures", "kim-ryu-2002", "--q", "nan,0,0,0,0,0"],
+    ["singularities", "kim-ryu-2002", "nothing"],
+    ["singularities", "kim-ryu-2002", "--length", "-1"],
+    ["ops", "nothing"],
+    ["export"],
+    ["export", "fortran"],
+    ["export", "c", "kim-ryu-2002", "-o", "empty.csv"],
+    ["export", "c", "kim-ryu-2002", "-o", "c", "--program", "nothing"],
+    ["demo", "-o", "empty.csv"],
+    ["list", "everything"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", NONSENSE, ids=lambda one: " ".join(one)[:60] or "-")
+def test_nonsense_is_one_line_and_exit_code_2(arguments, gough_here, tmp_path):
+    for name in ("folder", "folder.csv", "folder.png", "folder.html"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "empty.csv").touch()
+    code, text, trouble = gough_here(*arguments)
+    assert code == 2, text
+    assert text == ""
+    lines = trouble.splitlines()
+    assert len(lines) == 1, trouble
+    assert lines[0].startswith("gough: ")
+    assert len(lines[0]) < 6000
+    assert "Traceback" not in trouble
+
+
+@pytest.mark.parametrize("command", ["show", "singularities", "draw"])
+def test_names_with_brackets_are_printed_as_they_are(command, gough_here, tmp_path):
+    name = "[/bold] [red]x[/]"
+    gough.load("kim-ryu-2002").edited({"name": name}).save(tmp_path / "[b].toml")
+    code, text, trouble = gough_here(
+        command, "[b].toml", *(["-o", "[b].png"] * (command == "draw"))
+    )
+    assert (code, trouble) == (0, "")
+    assert (name if command != "draw" else "[b].png") in text
+
+
+def test_what_steers_a_terminal_stays_out_of_messages(gough_here):
+    trouble = gough_here("show", "\x1b[31mred\a")[2]
+    assert "red" in trouble
+    assert trouble.strip().isprintable()
+
+
+def test_the_nearest_command_and_option_are_named(gough_here):
+    assert "forces" in gough_here("frces")[2]
+    assert "--json" in gough_here("show", "kim-ryu-2002", "--jon")[2]
+    assert "see gough forces --help" in gough_here("forces")[2]
+
+
+def refuse(constant):
+    raise AssertionError(f"{constant} is no JSON")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keys"),
+    [
+        (["list"], {"robots", "motions"}),
+        (["show", "kim-ryu-2002"], {"name", "kind", "legs", "geometry", "bodies", "limits", "home"}),
+        (["show", "dietmaier-1998"], {"name", "bodies", "home"}),
+        (["doctor"], {"ok", "findings"}),
+        (["modes", "long-khalil-martinet-2014"], {"mass", "frequencies", "modes"}),
+        (["singularities", "kim-ryu-2002"], {"condition", "distance", "kind"}),
+        (["kinematics", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "k.csv", "--samples", "3"],
+         {"output", "samples", "ok", "violations"}),
+        (["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "f.csv", "--samples", "3"],
+         {"output", "picture", "samples", "largest_force", "largest_power", "ok", "violations"}),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, list) else "",
+)  # fmt: skip
+def test_json_is_strict_and_has_its_keys(arguments, keys, gough_here):
+    code, text, _ = gough_here(*arguments, "--json")
+    found = json.loads(text, parse_constant=refuse)
+    assert code == (0 if found.get("ok", True) or arguments[0] != "doctor" else 1)
+    assert keys <= {*found}
+
+
+def test_json_of_operation_counts(gough_here, monkeypatch):
+    row = dict.fromkeys(HEADINGS, 7) | {
+        "robot": "[x]",
+        "model": "direct",
+        "solver": "ldl",
+        "paper": None,
+    }
+    monkeypatch.setattr("gough.engine.operation_table.operation_rows", lambda _: [row])
+    assert json.loads(gough_here("ops", "kim-ryu-2002", "--json")[1]) == {"counts": [row]}
+    text = gough_here("ops", "kim-ryu-2002")[1]
+    assert "[x]" in text
+    assert "direct, LDLᵀ" in text
+
+
+def test_json_of_a_sheet_has_the_numbers(gough_here):
+    robot = gough.load("kim-ryu-2002")
+    found = json.loads(gough_here("show", "kim-ryu-2002", "--json")[1])
+    home = found["home"]
+    np.testing.assert_array_equal(home["q"], robot.inverse_kinematics(robot.home).q)
+    np.testing.assert_array_equal(home["forces"], robot.inverse_dynamics(robot.home).forces)
+    assert found["limits"]["force"] == [None] * 6  # unlimited
+    assert found["bodies"]["platform"][0]["mass"] == pytest.approx(10.7673, abs=1e-4)
+
+
+def test_json_keeps_finite_numbers_and_drops_the_rest():
+    data = {
+        "a": [1.5, np.inf, np.nan],
+        "b": np.arange(2),
+        "c": (True, None, 10**30),
+        "d": np.float64(2),
+    }
+    wanted = {"a": [1.5, None, None], "b": [0, 1], "c": [True, None, 10**30], "d": 2.0}
+    assert strict(data) == wanted
+
+
+def test_limits_in_json(tmp_path, gough_here):
+    tight = gough.load("kim-ryu-2002").edited({"legs.limits.stroke": [0.2, 0.25]})
+    tight.save(tmp_path / "tight.toml")
+    motion = "kim-ryu-2002/circle-20rpm"
+    code, text, trouble = gough_here("kinematics", "tight.toml", motion, "-o", "k.nc", "--json")
+    found = json.loads(text)
+    assert (code, found["ok"]) == (0, False)
+    first = found["violations"][0]
+    assert (first["leg"], first["limit"]) == (1, "stroke")
+    assert first["excess"] > 0
+    assert trouble.count("warning: leg") == len(found["violations"])
+    with xarray.open_dataset(tmp_path / "k.nc", engine="scipy") as result:
+        assert "leg 1: stroke" in result.attrs["limits"]
+        assert result.attrs["history"].startswith("gough kinematics tight.toml")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("gough show k", ["kim-ryu-2002"]),
+        ("gough forces kim-ryu-2002 kim-ryu-2002/circle-2", ["kim-ryu-2002/circle-20rpm"]),
+        ("gough report d", ["dietmaier-1998"]),
+        ("gough sing", ["singularities"]),
+    ],
+)
+def test_the_shell_completes_names(words, expected, gough_here, monkeypatch):
+    monkeypatch.setenv("_GOUGH_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    code, text, _ = gough_here()
+    assert code == 0
+    assert text.split() == expected
+
+
+def in_a_terminal(command, folder, **variables):
+    """What a command prints to a terminal of 80 columns."""
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "gough", *command],
+        stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, cwd=folder,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", **variables},
+    ):  # fmt: skip
+        os.close(theirs)
+        text = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while part := os.read(ours, 65536):
+                text += part
+    os.close(ours)
+    return text
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
+def test_colours_only_where_wanted(tmp_path):
+    assert b"\x1b[" in in_a_terminal(["list"], tmp_path)
+    plain = in_a_terminal(["list"], tmp_path, NO_COLOR="1")
+    assert not re.search(rb"\x1b\[[0-9;]*3[0-9]", plain)  # bold is no colour
+    assert "\x1b" not in run("list", cwd=tmp_path).stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell's pipes")
+def test_a_closed_pipe_is_quiet(tmp_path):
+    command = [sys.executable, "-m", "gough", "schema"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
+    ) as process:
+        process.stdout.close()
+        trouble = process.stderr.read()
+    assert trouble == b""
+    assert process.returncode == 1
+
+
+def test_interrupts_are_quiet(gough_here, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gough.sheet.print_sheet", interrupted)
+    assert gough_here("show", "kim-ryu-2002") == (130, "", "")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MemoryError("Unable to allocate 8 PB"), "out of memory: Unable to allocate 8 PB"),
+        (OSError(28, "No space left on device", "f.csv"), "f.csv: No space left on device"),
+    ],
+)
+def test_what_the_system_refuses_is_one_line(error, words, gough_here, monkeypatch):
+    def refused(*_):
+        raise error
+
+    monkeypatch.setattr("gough.sheet.print_sheet", refused)
+    assert gough_here("show", "kim-ryu-2002") == (2, "", f"gough: {words}\n")
+
+
+def test_demo_page(gough_here, tmp_path, monkeypatch):
+    claim = reproduction.Claim("a <claim>", "its words", "ours", "agrees")
+    paper = reproduction.Reproduction("kim-ryu-2002", "A & B", "s", [claim], [], ["n"])
+    times = speed.Speed("6-UPS", "inverse dynamics", 2e-7, 2e-5, None)
+    monkeypatch.setattr("gough.reproduction.run", lambda *_: [paper])
+    monkeypatch.setattr("gough.speed.measure", lambda _: [times, times._replace(pinocchio=3e-6)])
+    (tmp_path / "demo").mkdir()
+    code, text, _ = gough_here("demo")
+    assert code == 0
+    assert "made in" in text
+    assert text.count("  gough ") == 3  # next, try
+    page = (tmp_path / "demo" / "index.html").read_text("utf-8")
+    assert 'href="all.html#kim-ryu-2002">A &amp; B</a>' in page
+    assert "3000" in page
+    assert "http" not in re.sub(r'src="[^"]*"', "", page)
 
 
 def test_importing_gough_imports_nothing_heavy(tmp_path):

@@ -2,47 +2,75 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from gough.analysis import commands as analysis_commands
 from gough.analysis import stiffness_command, workspace_command
+from gough.commands.terminal import (
+    Json,
+    MotionArgument,
+    ResultFile,
+    RobotArgument,
+    Samples,
+    command_line,
+    err,
+    in_parts,
+    load_rigid,
+    motion_names,
+    out,
+    plain,
+    print_json,
+    say,
+    warn_of_limits,
+)
+from gough.commands.terminal import load as _load
+from gough.commands.terminal import read_motion as _motion
+from gough.demo import demo
 from gough.errors import GoughError
+from gough.report.command import report
 from gough.simulate_command import simulate
 
 if TYPE_CHECKING:
-    from gough.motion import Motion
-    from gough.robot import Robot
+    from gough.check import Report
+
+__all__ = ["RobotArgument", "_load", "_motion", "app", "err", "load_rigid", "main", "out"]
 
 app = typer.Typer(
     name="gough",
-    help="Parallel robots (hexapods): geometry, kinematics and dynamics from a robot file.",
     epilog="Start with: gough list · gough show kim-ryu-2002 · "
     "gough forces kim-ryu-2002 kim-ryu-2002/circle-40rpm -o forces.csv",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-out = Console()
-err = Console(stderr=True)
 
-RobotArgument = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="catalogue name or path to a robot file (TOML)")
-]
-MotionArgument = Annotated[
-    str,
-    typer.Argument(metavar="MOTION", help="motion file (.csv, .nc) or a paper's motion by name"),
-]
-Samples = Annotated[int, typer.Option(help="samples of a paper's motion", min=2)]
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from gough import __version__
+
+        say(f"gough {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _everywhere(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="print the version", callback=_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Parallel robots (hexapods): geometry, kinematics and dynamics from a robot file."""
 
 
 @app.command(name="list")
-def list_() -> None:
+def list_(json: Json = False) -> None:
     """Robots and motions that come with gough.
 
     Example: gough list
@@ -52,10 +80,18 @@ def list_() -> None:
     from gough.files import catalogue, parse, read_text
     from gough.paper_motions import MOTIONS
 
+    files = {name: parse(*read_text(name)) for name in catalogue()}
+    if json:
+        robots = [
+            {"name": name, "kind": one.legs.kind, "legs": len(one.legs.platform)}
+            | {"source": one.source}
+            for name, one in files.items()
+        ]
+        print_json({"robots": robots, "motions": list(MOTIONS)})
+        return
     table = Table("robot", "legs", "source", box=None, pad_edge=False, header_style="bold")
-    for name in catalogue():
-        file = parse(*read_text(name))
-        table.add_row(name, f"{len(file.legs.platform)} {file.legs.kind}", file.source)
+    for name, one in files.items():
+        table.add_row(name, f"{len(one.legs.platform)} {one.legs.kind}", one.source)
     out.print(table)
     out.print("\n[bold]motions[/bold]")
     for name in MOTIONS:
@@ -63,22 +99,27 @@ def list_() -> None:
 
 
 @app.command()
-def show(robot: RobotArgument) -> None:
+def show(robot: RobotArgument, json: Json = False) -> None:
     """A readable sheet of a robot: geometry, masses, checks, home pose, condition number.
 
     Example: gough show kim-ryu-2002
     """
-    from gough.sheet import print_sheet
+    from gough.sheet import print_sheet, sheet_numbers
 
-    print_sheet(_load(robot), out)
+    machine = _load(robot)
+    if json:
+        print_json(sheet_numbers(machine))
+    else:
+        print_sheet(machine, out)
 
 
 @app.command()
 def kinematics(
     robot: RobotArgument,
     motion: MotionArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="result file, .nc or .csv")],
+    output: ResultFile,
     samples: Samples = 601,
+    json: Json = False,
 ) -> None:
     """What every leg does along a motion: coordinates, rates, accelerations, joint angles.
 
@@ -87,17 +128,23 @@ def kinematics(
     from gough.datasets import leg_dataset, write_dataset
 
     machine, states = _load(robot), _motion(motion, samples)
-    legs = _in_parts("kinematics", machine.inverse_kinematics, states)
-    write_dataset(leg_dataset(machine, states, legs), output)
-    out.print(f"{output}: {states.shape[0] if states.shape else 1} samples")
-    _report_limits(machine, states)
+    legs = in_parts("kinematics", machine.inverse_kinematics, states)
+    found, checked = leg_dataset(machine, states, legs), machine.check(states)
+    write_dataset(found.assign_attrs(_made(found.attrs, checked)), output)
+    count = states.shape[0] if states.shape else 1
+    if json:
+        result = {"output": str(output), "samples": count}
+        print_json(result | _violations(checked))
+    else:
+        say(f"{output}: {count} samples")
+    warn_of_limits(checked)
 
 
 @app.command()
 def forces(
     robot: RobotArgument,
     motion: MotionArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="result file, .nc or .csv")],
+    output: ResultFile,
     friction: Annotated[bool, typer.Option(help="with the friction of the robot file")] = True,
     contributions: Annotated[
         bool, typer.Option("--contributions", help="also the forces split by cause")
@@ -109,6 +156,7 @@ def forces(
         Path | None, typer.Option(help="picture; default: beside the result, .png")
     ] = None,
     samples: Samples = 601,
+    json: Json = False,
 ) -> None:
     """The forces and powers that the actuators need for a motion.
 
@@ -118,13 +166,14 @@ def forces(
     from gough.plots import contribution_curves, force_curves, save
 
     machine, states = _load(robot), _motion(motion, samples)
-    needed = _in_parts("forces", machine.inverse_dynamics, states, friction=friction)
+    needed = in_parts("forces", machine.inverse_dynamics, states, friction=friction)
     split = joints = None
     if contributions:
-        split = _in_parts("contributions", machine.contributions, states, friction=friction)
+        split = in_parts("contributions", machine.contributions, states, friction=friction)
     if reactions:
-        joints = _in_parts("reactions", machine.reactions, states, friction=friction)
-    write_dataset(force_dataset(machine, states, needed, split, joints), output)
+        joints = in_parts("reactions", machine.reactions, states, friction=friction)
+    found, checked = force_dataset(machine, states, needed, split, joints), machine.check(states)
+    write_dataset(found.assign_attrs(_made(found.attrs, checked)), output)
     picture = plot or output.with_suffix(".png")
     if states.shape:
         figure = force_curves(states, needed)
@@ -132,11 +181,30 @@ def forces(
             figure = contribution_curves(states, split)
         save(figure, picture)
     largest, power = abs(needed.forces).max(initial=0.0), abs(needed.power).max(initial=0.0)
-    out.print(f"{output}: {states.shape[0] if states.shape else 1} samples", highlight=False)
-    out.print(f"largest force {largest:.6g} N, largest power {power:.6g} W", highlight=False)
-    if states.shape:
-        out.print(str(picture), highlight=False)
-    _report_limits(machine, states)
+    count = states.shape[0] if states.shape else 1
+    if json:
+        result: dict[str, Any] = {"output": str(output)}
+        result |= {"picture": str(picture) if states.shape else None, "samples": count}
+        result |= {"largest_force": largest, "largest_power": power}
+        print_json(result | _violations(checked))
+    else:
+        say(f"{output}: {count} samples")
+        say(f"largest force {largest:.6g} N, largest power {power:.6g} W")
+        if states.shape:
+            say(str(picture))
+    warn_of_limits(checked)
+
+
+def _made(known: dict[Any, Any], checked: Report) -> dict[str, str]:
+    """What a result file says of itself: title, program, command, limits exceeded."""
+    from gough import __version__
+
+    made = {"source": f"gough {__version__}", "history": command_line(), "limits": str(checked)}
+    return {**known, **made}
+
+
+def _violations(checked: Report) -> dict[str, Any]:
+    return {"ok": checked.ok, "violations": [one._asdict() for one in checked.violations]}
 
 
 @app.command()
@@ -160,15 +228,18 @@ def reproduce(
             found = run(name, output, lambda message: status.update(message))
     for one in found:
         print_claims(one, out)
-    out.print(f"\npage: {output / (name + '.html')}", highlight=False, soft_wrap=True)
-    out.print(f"figures: {output / 'figures'}", highlight=False, soft_wrap=True)
+    say(f"\npage: {output / (name + '.html')}")
+    say(f"figures: {output / 'figures'}")
 
 
 @app.command()
 def draw(
     robot: RobotArgument,
     motion: Annotated[
-        str | None, typer.Argument(metavar="[MOTION]", help="draw its path and first pose")
+        str | None,
+        typer.Argument(
+            metavar="MOTION", help="draw its path and first pose", autocompletion=motion_names
+        ),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help=".png, .svg or .pdf")] = Path(
         "robot.png"
@@ -183,7 +254,7 @@ def draw(
 
     machine = _load(robot)
     save(draw_robot(machine, None if motion is None else _motion(motion, 201)), output)
-    out.print(str(output))
+    say(str(output))
 
 
 @app.command()
@@ -192,7 +263,7 @@ def modes(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="picture of the shapes: .png, .svg, .pdf")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="the numbers as JSON, all digits")] = False,
+    json: Json = False,
 ) -> None:
     """Modes of a flexible platform: frequencies, stiffness, damping, and a picture of the shapes.
 
@@ -208,9 +279,7 @@ def modes(
             f"{machine.name} has a rigid platform: [platform.plate] or [platform.modes] makes it bend"
         )
     if json:
-        from json import dumps
-
-        print(dumps(mode_numbers(body), indent=2, ensure_ascii=False))
+        print_json(mode_numbers(body))
     else:
         print_modes(body, machine.name, out)
     if output is not None:
@@ -218,10 +287,10 @@ def modes(
         from gough.plots import save
 
         save(mode_sheet(body, machine.name), output)
-        (err if json else out).print(str(output), highlight=False, soft_wrap=True)
+        say(str(output), err if json else out)
 
 
-export = typer.Typer(help="A robot's equations for other programs.", no_args_is_help=True)
+export = typer.Typer(help="A robot's equations for other programs.")
 app.add_typer(export, name="export")
 
 
@@ -242,61 +311,24 @@ def export_to_c(
 
     real = "float" if single else "double"
     folder = export_c(_load(robot), output, programs=program or None, real=real)
-    out.print(f"{folder}: make -C {folder} test", highlight=False, soft_wrap=True)
+    say(f"{folder}: make -C {folder} test")
 
 
 @app.command()
-def ops(robot: RobotArgument) -> None:
+def ops(robot: RobotArgument, json: Json = False) -> None:
     """Operations a state of the inverse and direct models, beside Khalil & Guegan's Table IV.
 
     Example: gough ops long-khalil-martinet-2014
     """
-    from rich.table import Table
+    from gough.engine.operation_table import operation_rows, print_operations
 
-    from gough.engine.operations import PAPER, count, paper_robot
-
-    headers = (
-        "robot",
-        "model",
-        "kinematics",
-        "dynamics",
-        "solve",
-        "+ −",
-        "×",
-        "÷",
-        "√",
-        "total",
-        "paper",
-    )
-    table = Table(*headers, box=None, pad_edge=False, header_style="bold")
-    for column in table.columns[2:]:
-        column.justify = "right"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # grouped parameters are no real bodies
-        machines = [(f"UPS, {n} parameters", paper_robot(n), n) for n in (52, 88)]
-    machine = _load(robot)
-    if not machine.description.missing:
-        machines.append((machine.name, machine, 0))
-    for label, one, parameters in machines:
-        for model, solver, shown in (
-            ("inverse", "qr", "inverse, QR"),
-            ("inverse", "lu", "inverse, LU"),
-            ("direct", "ldl", "direct, LDLᵀ"),
-        ):
-            if solver == "lu" and (one.leg_count != 6 or one.modes):
-                continue
-            found = count(one, model, solver)
-            sums = found.kinds["add"] + found.kinds["sub"]
-            counts = (found.kinematics, found.dynamics, found.solve, sums)
-            kinds = (found.kinds["mul"], found.kinds["div"], found.kinds["sqrt"], found.total)
-            paper = PAPER.get((model, parameters), "")
-            table.add_row(label, shown, *map(str, (*counts, *kinds, paper)))
-    out.print(table)
-    out.print(
-        "LU without pivoting is counted as in the paper; it is not accurate everywhere, so gough "
-        "solves by QR.",
-        highlight=False,
-    )
+        rows = operation_rows(_load(robot))
+    if json:
+        print_json({"counts": rows})
+    else:
+        print_operations(rows, out)
 
 
 @app.command()
@@ -309,7 +341,7 @@ def parameters(
         str | None,
         typer.Option(help="essential parameters if bodies are off-centre, symmetric or revolution"),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="every parameter and term as JSON")] = False,
+    json: Json = False,
 ) -> None:
     """Base inertial parameters: what of the bodies the forces depend on, grouping relations, values.
 
@@ -317,27 +349,32 @@ def parameters(
 
     Example: gough parameters kim-ryu-2002 --assume symmetric
     """
-    from json import dumps
-
     from gough.parameters.tables import find, print_parameters, to_json
 
     machine = _load(robot)
     found = find(machine, friction, assume)
     if json:
-        print(dumps(to_json(machine, found), indent=2, ensure_ascii=False))
+        print_json(to_json(machine, found))
     else:
         print_parameters(machine, found, out)
 
 
 @app.command()
-def doctor() -> None:
+def doctor(json: Json = False) -> None:
     """What gough runs on here: engine, processor, threads, kernel cache, extras; checks itself.
 
     Example: gough doctor
     """
     from gough.doctor import print_report
+    from gough.doctor import report as look
 
-    if not print_report(out):
+    if json:
+        found = look()
+        ok = all(one.ok for one in found)
+        print_json({"ok": ok, "findings": [one._asdict() for one in found]})
+    else:
+        ok = print_report(out)
+    if not ok:
         raise typer.Exit(1)
 
 
@@ -347,78 +384,16 @@ def schema() -> None:
 
     Example: gough schema > robot.schema.json
     """
-    import json
-
     from gough.schema import json_schema
 
-    print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    print_json(json_schema())
 
 
 app.command()(simulate)
 
 
-def load_rigid(name: str) -> Robot:
-    """A robot for what knows rigid platforms only; says so where the platform bends."""
-    robot = _load(name)
-    if robot.modes:
-        err.print(
-            f"note: {robot.name} has a flexible platform, taken as rigid here", highlight=False
-        )
-    return robot.rigid
-
-
-def _load(name: str) -> Robot:
-    """A robot; what it warns of goes to stderr, a line each."""
-    from gough.robot import load
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        robot = load(name)
-    for warning in caught:
-        err.print(f"warning: {warning.message}", style="yellow", highlight=False, soft_wrap=True)
-    return robot
-
-
-def _motion(name: str, samples: int) -> Motion:
-    """A motion from a file, or a paper's by its name."""
-    from gough.paper_motions import MOTIONS, paper_motion
-
-    if name in MOTIONS:
-        return paper_motion(name).sample(samples)
-    if not Path(name).exists() and not Path(name).suffix:
-        paper_motion(name)  # raises with the nearest name
-    from gough.motion_files import read_motion
-
-    return read_motion(name)
-
-
-def _in_parts(label: str, model: Any, motion: Motion, **inputs: Any) -> Any:
-    """Run a model over parts of a long motion behind a progress bar, and join the results."""
-    import dataclasses
-
-    import numpy as np
-    from rich.progress import Progress, TimeRemainingColumn
-
-    size = 20_000
-    if not motion.shape or len(motion) <= size:
-        return model(motion, **inputs)
-    parts = []
-    columns = (*Progress.get_default_columns()[:-1], TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True) as progress:
-        for start in progress.track(range(0, len(motion), size), description=label):
-            parts.append(model(motion[start : start + size], **inputs))
-    joined = {}
-    for item in dataclasses.fields(parts[0]):
-        values = [getattr(part, item.name) for part in parts]
-        joined[item.name] = None if values[0] is None else np.concatenate(values)
-    return type(parts[0])(**joined)
-
-
-def _report_limits(robot: Robot, motion: Motion) -> None:
-    report = robot.check(motion)
-    for violation in report.violations:
-        err.print(f"warning: {violation}", style="yellow", highlight=False, soft_wrap=True)
-
+app.command()(report)
+app.command()(demo)
 
 analysis_commands.register(app, _load, _motion)
 workspace_command.register(app, _load)
@@ -426,16 +401,45 @@ stiffness_command.register(app, _load)
 
 
 def main() -> None:
-    """Entry point: errors are one line on stderr and exit code 2."""
+    """Entry point: errors are one line on stderr and exit code 2, Ctrl-C is 130."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a sign shows another
+            stream.reconfigure(errors="replace")
     try:
-        app()
+        code = app(sys.argv[1:] or ["--help"], prog_name="gough", standalone_mode=False)
+        sys.stdout.flush()
     except GoughError as error:
-        message = " ".join(str(error).split())
-        print(f"gough: {message}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("gough: interrupted", file=sys.stderr)
-        sys.exit(130)
+        code = _fail(str(error))
+    except UsageError as error:
+        code = _fail(_usage(error))
+    except BrokenPipeError:  # the reader has seen enough: | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    except OSError as error:
+        code = _fail(f"{error.filename or 'file'}: {error.strerror or error}")
+    except MemoryError as error:
+        code = _fail(f"out of memory: {error}" if str(error) else "out of memory")
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+UsageError: type[Exception] = next(
+    one for one in typer.BadParameter.__mro__ if one.__name__ == "ClickException"
+)
+"""What the parser raises; typer brings its own click or uses the installed one."""
+
+
+def _usage(error: Any) -> str:
+    """What is wrong with a command line, and where to look."""
+    context = getattr(error, "ctx", None)
+    path = "gough" if context is None else context.command_path
+    return f"{error.format_message().rstrip('.')}; see {path} --help"
+
+
+def _fail(message: str) -> int:
+    print(f"gough: {plain(' '.join(message.split()))}", file=sys.stderr)
+    return 2
 
 
 from gough.commands import identification as _identification  # noqa: E402, F401 (they register themselves)

@@ -52,7 +52,10 @@ def mode_sheet(body: ModalBody, title: str) -> Figure:
             )
         more = f" (first {count} of {body.modes})" if count < body.modes else ""
         figure.suptitle(
-            f"{title}: mode shapes{more}", y=1 - 0.12 / figure.get_figheight(), va="top"
+            f"{title}: mode shapes{more}",
+            y=1 - 0.12 / figure.get_figheight(),
+            va="top",
+            parse_math=False,
         )
         bar = figure.add_axes(
             (0.3, 0.5 / figure.get_figheight(), 0.4, 0.13 / figure.get_figheight())

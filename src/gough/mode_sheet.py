@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from gough.modal.body import ORTHOGONAL, ModalBody
@@ -40,22 +41,10 @@ def mode_numbers(body: ModalBody) -> dict[str, Any]:
     }
 
 
-def print_modes(body: ModalBody, title: str, console: Console) -> None:
-    """The table of modes, and what the nodes say of the whole body."""
-    numbers = mode_numbers(body)
-    console.print(f"[bold]{title}[/bold]   {body.modes} modes, {numbers['nodes']} nodes")
-    center = ", ".join(f"{round(x, 9) + 0.0:.6g}" for x in numbers["center_of_mass"])
-    inertia = ", ".join(f"{x:.6g}" for x in np.diagonal(body.inertia))
-    console.print(f"{'mass':<20}{body.mass:.6g} kg", highlight=False)
-    console.print(f"{'centre of mass':<20}{center} m", highlight=False)
-    console.print(f"{'inertia xx, yy, zz':<20}{inertia} kg m², about the frame", highlight=False)
-    console.print()
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    heads = ("mode", "Hz", "stiffness", "damping", "ratio", "modal mass", "rigid content")
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
-    for row in numbers["modes"]:
-        table.add_row(
+def mode_rows(body: ModalBody) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Headings and rows of the table of modes."""
+    rows = [
+        [
             str(row["mode"]),
             f"{row['frequency']:.3f}",
             f"{row['stiffness']:.6g}",
@@ -63,7 +52,28 @@ def print_modes(body: ModalBody, title: str, console: Console) -> None:
             f"{row['damping_ratio']:.4g}",
             f"{row['modal_mass']:.6g}",
             f"{100 * row['rigid_content']:.2g} %" if row["rigid_content"] > 1e-12 else "0",
-        )
+        ]
+        for row in mode_numbers(body)["modes"]
+    ]
+    return ("mode", "Hz", "stiffness", "damping", "ratio", "modal mass", "rigid content"), rows
+
+
+def print_modes(body: ModalBody, title: str, console: Console) -> None:
+    """The table of modes, and what the nodes say of the whole body."""
+    numbers = mode_numbers(body)
+    console.print(f"[bold]{escape(title)}[/bold]   {body.modes} modes, {numbers['nodes']} nodes")
+    center = ", ".join(f"{round(x, 9) + 0.0:.6g}" for x in numbers["center_of_mass"])
+    inertia = ", ".join(f"{x:.6g}" for x in np.diagonal(body.inertia))
+    console.print(f"{'mass':<20}{body.mass:.6g} kg", highlight=False)
+    console.print(f"{'centre of mass':<20}{center} m", highlight=False)
+    console.print(f"{'inertia xx, yy, zz':<20}{inertia} kg m², about the frame", highlight=False)
+    console.print()
+    heads, rows = mode_rows(body)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
     console.print(table)
     worst = numbers["worst_coupling"]
     if worst > ORTHOGONAL:

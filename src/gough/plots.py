@@ -79,7 +79,7 @@ def draw(robot: Robot, motion: Motion | None = None) -> Figure:
     if 0 in motion.shape:
         raise InputError(f"motion of batch shape {motion.shape}: nothing to draw")
     pose = motion[(0,) * len(motion.shape)]
-    ground, universal, spherical = _joints(robot, pose)
+    ground, universal, spherical = joint_places(robot, pose)
     tool = pose.position + pose.rotation @ robot.description.tool
     path = motion.position.reshape(-1, *motion.shape[-1:], 3)
     points = [ground, spherical, path, tool, np.zeros(3)]
@@ -157,7 +157,7 @@ def over_time(
 ) -> Figure:
     """Curves `values` (n, k) over `time` (n,) in s, one label a curve; `ylabel` has the unit."""
     panels = [(np.asarray(values, dtype=np.float64), ylabel)]
-    return _curves(np.asarray(time, dtype=np.float64), "time [s]", panels, labels, title)
+    return curves(np.asarray(time, dtype=np.float64), "time [s]", panels, labels, title)
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
@@ -189,7 +189,7 @@ class _Arrow(FancyArrowPatch):
         return float(np.min(depth))
 
 
-def _joints(robot: Robot, pose: Motion) -> tuple[Array, Array, Array]:
+def joint_places(robot: Robot, pose: Motion) -> tuple[Array, Array, Array]:
     """What stands on the ground (legs, 1 or 2, 3): base joints, ends of rails; U and S joints."""
     legs, parts = robot.inverse_kinematics(pose), robot.description.legs
     if isinstance(parts, PUS):
@@ -325,12 +325,16 @@ def _leg_panels(motion: Motion, panels: Sequence[tuple[Array, str]], title: str)
         raise InputError(f"motion of batch shape {motion.shape}: curves need shape (n,)")
     labels = [f"leg {i + 1}" for i in range(panels[0][0].shape[-1])]
     if motion.time is None:
-        return _curves(np.arange(len(motion)), "sample", panels, labels, title)
-    return _curves(motion.time, "time [s]", panels, labels, title)
+        return curves(np.arange(len(motion)), "sample", panels, labels, title)
+    return curves(motion.time, "time [s]", panels, labels, title)
 
 
-def _curves(
-    x: Array, xlabel: str, panels: Sequence[tuple[Array, str]], labels: Sequence[str], title: str
+def curves(
+    x: Array,
+    xlabel: str,
+    panels: Sequence[tuple[Array, str]],
+    labels: Sequence[str],
+    title: str = "",
 ) -> Figure:
     """Panels of curves (n, k) above each other; the second half of the curves is dashed."""
     for values, ylabel in panels:
@@ -352,5 +356,6 @@ def _curves(
         rows[-1].set_xlabel(xlabel)
         figure.align_ylabels()
         figure.legend(handles=rows[0].get_lines(), loc="outside right center")
-        figure.suptitle(title)
+        if title:
+            figure.suptitle(title)
     return figure

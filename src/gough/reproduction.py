@@ -7,15 +7,12 @@ needs nothing but itself, with the figures beside it as PNG files.
 
 from __future__ import annotations
 
-import base64
 import difflib
 import importlib.util
-import io
 import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from html import escape
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
@@ -27,10 +24,11 @@ from rich.console import Console
 from rich.markup import escape as plain
 from rich.table import Table
 
-from gough import __version__, plots
+from gough import plots
 from gough.errors import FileError, InputError
 from gough.files import replacing
 from gough.motion import Array
+from gough.page import Link, Mark, Marked, Page, picture
 
 NAMES = (
     "kim-ryu-2002",
@@ -39,7 +37,7 @@ NAMES = (
     "long-khalil-martinet-2014",
 )
 EVERY = "all"
-PNG_DPI = 160
+EVERY_TITLE = "Papers on parallel robots, reproduced"
 
 Verdict = Literal["agrees", "disagrees", "paper wrong", "not checkable"]
 Progress = Callable[[str], None]
@@ -50,6 +48,12 @@ COLORS: dict[Verdict, str] = {
     "disagrees": "red",
     "paper wrong": "yellow",
     "not checkable": "bright_black",
+}
+MARKS: dict[Verdict, Mark] = {
+    "agrees": "good",
+    "disagrees": "bad",
+    "paper wrong": "fair",
+    "not checkable": "quiet",
 }
 
 
@@ -115,6 +119,8 @@ def run(
     if name not in (*NAMES, EVERY):
         near = difflib.get_close_matches(name, (*NAMES, EVERY), 1, cutoff=0.0)[0]
         raise InputError(f"no reproduction of {name!r}; the nearest is {near!r}")
+    if folder is not None:
+        _ready(folder)  # a wrong name is worth knowing before minutes of work
     scripts = [load_script(one) for one in (NAMES if name == EVERY else (name,))]
     found: list[Reproduction] = [script.reproduce(progress) for script in scripts]
     if folder is not None:
@@ -179,11 +185,7 @@ def leg_panels(
 
 def write(reproductions: Sequence[Reproduction], folder: str | os.PathLike[str], name: str) -> Path:
     """Write folder/name.html and the PNG figures; returns the page's path."""
-    target = Path(folder)
-    try:
-        (target / "figures").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{target}: {error.strerror}") from None
+    target = _ready(folder)
     for one in reproductions:
         for figure in one.figures:
             with replacing(target / "figures" / f"{one.name}-{figure.name}.png") as temporary:
@@ -194,77 +196,59 @@ def write(reproductions: Sequence[Reproduction], folder: str | os.PathLike[str],
     return path
 
 
+def _ready(folder: str | os.PathLike[str]) -> Path:
+    """The folder, made if need be, with room for figures."""
+    target = Path(folder)
+    try:
+        (target / "figures").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{target}: {error.strerror}") from None
+    return target
+
+
 def page(reproductions: Sequence[Reproduction]) -> str:
     """One HTML page with everything inside it."""
-    title, head = reproductions[0].title, ""
-    if len(reproductions) > 1:
-        title = "Papers on parallel robots, reproduced"
-        links = "".join(
-            f'<li><a href="#{one.name}">{escape(one.title)}</a>: {_tally(one)}</li>'
-            for one in reproductions
-        )
-        head = f"<h1>{title}</h1><ul>{links}</ul>"
-    body = head + "".join(_section(one) for one in reproductions)
-    return PAGE.format(title=escape(title), style=STYLE, body=body, made=__version__)
+    if len(reproductions) == 1:
+        whole = Page(reproductions[0].title, reproductions[0].source)
+        _fill(whole, reproductions[0])
+        return whole.html()
+    whole = Page(EVERY_TITLE)
+    whole.points([Link(one.title, f"#{one.name}", tally(one)) for one in reproductions])
+    for one in reproductions:
+        whole.chapter(one.title, one.name, one.source)
+        _fill(whole, one)
+    return whole.html()
 
 
-def _section(one: Reproduction) -> str:
-    rows = "".join(
-        f"<tr><td>{escape(item.claim)}</td><td>{escape(item.paper)}</td>"
-        f"<td>{escape(item.ours)}</td><td><span class='{item.verdict.replace(' ', '-')}'>"
-        f"{item.verdict}</span><br>{escape(item.reason)}</td></tr>\n"
+def _fill(whole: Page, one: Reproduction) -> None:
+    whole.heading("Claims")
+    whole.text(tally(one))
+    rows = [
+        (item.claim, item.paper, item.ours, Marked(item.verdict, MARKS[item.verdict], item.reason))
         for item in one.claims
-    )
-    figures = "".join(
-        f'<figure><img alt="{escape(item.caption)}" src="data:image/svg+xml;base64,'
-        f'{base64.b64encode(picture(item.figure, "svg")).decode()}">'
-        f"<figcaption>{escape(item.caption)}</figcaption></figure>\n"
-        for item in one.figures
-    )
-    tables = "".join(_html_table(item) for item in one.tables)
-    return SECTION.format(
-        name=one.name,
-        title=escape(one.title),
-        source=escape(one.source),
-        tally=_tally(one),
-        rows=rows,
-        tables=f"<h2>Tables</h2>\n{tables}" if tables else "",
-        figures=figures,
-        notes="".join(f"<li>{escape(note)}</li>" for note in one.notes),
-    )
+    ]
+    whole.table(("Claim", "Paper", "Here", "Verdict"), rows, widths=(24, 19, 33, 24))
+    if one.tables:
+        whole.heading("Tables")
+    for table in one.tables:
+        whole.table(table.header, table.rows, table.caption)
+    whole.heading("Figures")
+    for item in one.figures:
+        whole.figure(item.figure, item.caption)
+    whole.heading("Assumed and corrected")
+    whole.points(one.notes)
 
 
-def _html_table(table: NumberTable) -> str:
-    def row(cells: Sequence[str], kind: str) -> str:
-        return f"<tr>{''.join(f'<{kind}>{escape(one)}</{kind}>' for one in cells)}</tr>\n"
-
-    body = "".join(row(cells, "td") for cells in table.rows)
-    return (
-        f'<figure><table class="numbers"><thead>{row(table.header, "th")}</thead>'
-        f"<tbody>{body}</tbody></table><figcaption>{escape(table.caption)}</figcaption></figure>\n"
-    )
-
-
-def _tally(one: Reproduction) -> str:
+def tally(one: Reproduction) -> str:
     """How many claims have which verdict."""
     verdicts = [item.verdict for item in one.claims]
     counts = [f"{kind} {verdicts.count(kind)}" for kind in COLORS if kind in verdicts]
     return f"{len(verdicts)} claims: {', '.join(counts)}"
 
 
-def picture(figure: Picture, kind: str) -> bytes:
-    """The figure's bytes, the same for the same figure."""
-    buffer = io.BytesIO()
-    options: dict[str, Any] = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": PNG_DPI}
-    with matplotlib.rc_context({"svg.hashsalt": "gough"}):
-        figure.savefig(buffer, format=kind, **options)
-    figure.set_layout_engine("none")  # keeps the layout just found for the next format
-    return buffer.getvalue()
-
-
 def print_claims(one: Reproduction, console: Console) -> None:
     """A table of claim, paper, ours and verdict in the terminal, and the tables of numbers."""
-    table = Table(title=one.title, caption=_tally(one), title_style="bold", show_lines=True)
+    table = Table(title=one.title, caption=tally(one), title_style="bold", show_lines=True)
     for heading in ("claim", "paper", "ours", "verdict"):
         table.add_column(heading, overflow="fold", ratio=1)
     for item in one.claims:
@@ -278,60 +262,3 @@ def print_claims(one: Reproduction, console: Console) -> None:
         for cells in numbers.rows:
             table.add_row(*map(plain, cells))
         console.print(table)
-
-
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{title}</title><style>{style}</style></head>
-<body>
-{body}
-<footer>gough {made}. All figures and numbers on this page are computed.</footer>
-</body>
-</html>
-"""
-
-SECTION = """<section id="{name}">
-<h1>{title}</h1>
-<p class="source">{source}</p>
-<h2>Claims</h2>
-<p>{tally}</p>
-<table>
-<thead><tr><th>Claim</th><th>Paper</th><th>Here</th><th>Verdict</th></tr></thead>
-<tbody>{rows}</tbody>
-</table>
-{tables}
-<h2>Figures</h2>
-{figures}
-<h2>Assumed and corrected</h2>
-<ul>{notes}</ul>
-</section>
-"""
-
-STYLE = """
-body { font: 16px/1.5 system-ui, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif;
-  color: #1d2126; background: #fff; max-width: 62rem; margin: 2rem auto; padding: 0 1.5rem; }
-h1 { font-size: 1.8rem; line-height: 1.2; margin: 2rem 0 .5rem; }
-h2 { font-size: 1.25rem; margin: 2rem 0 .5rem; border-bottom: 1px solid #d5d9de; }
-.source, footer { color: #59616b; }
-table { border-collapse: collapse; width: 100%; font-size: .9rem; }
-th { text-align: left; border-bottom: 2px solid #3c4148; padding: .4rem .8rem .4rem 0; }
-td { vertical-align: top; border-bottom: 1px solid #e3e5e8; padding: .5rem .8rem .5rem 0;
-  width: 24%; overflow-wrap: anywhere; }
-td:nth-child(2) { width: 19%; } td:nth-child(3) { width: 33%; }
-td span { font-weight: 600; white-space: nowrap; }
-table.numbers { width: auto; }
-table.numbers th, table.numbers td { width: auto; text-align: right; padding: .25rem 1.2rem .25rem 0; }
-.agrees { color: #007a5a; } .disagrees { color: #b3261e; } .paper-wrong { color: #b04a00; }
-.not-checkable { color: #59616b; }
-figure { margin: 1.5rem 0; }
-figure img { max-width: 100%; height: auto; }
-figcaption { color: #3c4148; font-size: .9rem; }
-footer { margin-top: 3rem; font-size: .85rem; }
-@media print {
-  body { font-size: 10pt; max-width: none; margin: 0; padding: 0; }
-  tr, figure { break-inside: avoid; } h1, h2 { break-after: avoid; }
-  figure img { max-height: 10.5cm; }
-  section + section { break-before: page; }
-}
-"""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-out = Console()
-err = Console(stderr=True)
+from gough.commands.terminal import command_line, err, say, warn
+from gough.errors import GoughError
+
+if TYPE_CHECKING:
+    from gough.simulation.result import Simulation
 
 
 def simulate(
@@ -34,6 +36,7 @@ def simulate(
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from gough import __version__
     from gough.datasets import kind_of
     from gough.plots import save
     from gough.simulation.config import read_config
@@ -45,7 +48,7 @@ def simulate(
         warnings.simplefilter("always")
         setup = read_config(config)
     for warning in caught:
-        err.print(f"warning: {warning.message}", style="yellow", highlight=False, soft_wrap=True)
+        warn(str(warning.message))
     columns = (TextColumn("simulate"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
     with Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as progress:
         task = progress.add_task("simulate", total=1.0)
@@ -56,23 +59,34 @@ def simulate(
             **setup.options,
             progress=lambda part: progress.update(task, completed=part),
         )
+    made = {"source": f"gough {__version__}", "history": command_line()}
+    result.dataset.attrs |= made | _limits(result)
     result.save(target)
     picture = plot or target.with_suffix(".png")
     save(result.plot(), picture)
-    out.print(str(result), highlight=False, soft_wrap=True)
-    out.print(_summary(result), highlight=False, soft_wrap=True)
-    out.print(f"{target}\n{picture}", highlight=False, soft_wrap=True)
+    for line in (str(result), _summary(result), str(target), str(picture)):
+        say(line)
     if any(stop.reason == "interrupted" for stop in result.stops.values()):
         print("gough: interrupted; the results are partial", file=sys.stderr)
         raise typer.Exit(130)
 
 
-def _summary(result: object) -> str:
+def _limits(result: Simulation) -> dict[str, str]:
+    """What a whole simulation exceeds of the robot file's strokes, speeds and angles."""
+    if result.shape or result.partial:
+        return {}
+    try:
+        found = result.robots[0].check(result.motion).violations
+    except GoughError:
+        return {}
+    # the forces that acted, and where drives were at their limits, are in the result
+    lines = [str(one) for one in found if one.limit != "force"]
+    return {"limits": "\n".join(lines) or "strokes, speeds and angles within their limits"}
+
+
+def _summary(result: Simulation) -> str:
     import numpy as np
 
-    from gough.simulation.result import Simulation
-
-    assert isinstance(result, Simulation)
     apart, turn = (np.nanmax(np.linalg.norm(one, axis=-1)) for one in result.tracking_errors())
     largest = np.nanmax(np.abs(result.forces))
     audit = result.energy_audit()

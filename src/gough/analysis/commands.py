@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+from gough.commands.terminal import (
+    Json,
+    RobotArgument,
+    Samples,
+    err,
+    motion_names,
+    out,
+    print_json,
+    say,
+)
 from gough.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,11 +30,6 @@ if TYPE_CHECKING:
     from gough.motion import Array, Motion
     from gough.robot import Robot
 
-out = Console()
-err = Console(stderr=True)
-RobotArgument = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="catalogue name or path to a robot file (TOML)")
-]
 PART = 50
 """Samples of a motion between two steps of the progress bar."""
 
@@ -38,6 +42,9 @@ def register(
     @app.command()
     def postures(
         robot: RobotArgument,
+        output: Annotated[
+            Path | None, typer.Option("--output", "-o", help="picture: .png, .svg, .pdf")
+        ] = None,
         q: Annotated[
             str | None,
             typer.Option("--q", help="leg coordinates in m, with commas; default: those of home"),
@@ -45,10 +52,7 @@ def register(
         quick: Annotated[
             bool, typer.Option("--quick", help="random search in place of all 40 solutions")
         ] = False,
-        output: Annotated[
-            Path | None, typer.Option("--output", "-o", help="picture: .png, .svg, .pdf")
-        ] = None,
-        json: Annotated[bool, typer.Option("--json", help="all numbers as JSON")] = False,
+        json: Json = False,
     ) -> None:
         """Every posture of a robot for one set of leg coordinates, complete and certified.
 
@@ -60,7 +64,7 @@ def register(
         coordinates = _coordinates(machine, q)
         found = find(machine, coordinates, method="quick" if quick else "complete")
         if json:
-            print(dumps(posture_numbers(machine, coordinates, found), indent=2))
+            print_json(posture_numbers(machine, coordinates, found))
         else:
             _print_postures(machine, found)
         if output is not None:
@@ -68,17 +72,18 @@ def register(
             from gough.plots import save
 
             save(posture_sheet(machine, found.motion, coordinates), output)
-            (err if json else out).print(str(output), highlight=False, soft_wrap=True)
+            say(str(output), err if json else out)
 
     @app.command()
     def singularities(
         robot: RobotArgument,
         motion: Annotated[
             str | None,
-            typer.Argument(metavar="[MOTION]", help="motion file or a paper's; default: home"),
-        ] = None,
-        length: Annotated[
-            float | None, typer.Option(help="characteristic length, m; default: the platform's")
+            typer.Argument(
+                metavar="MOTION",
+                help="motion file or a paper's; default: home",
+                autocompletion=motion_names,
+            ),
         ] = None,
         output: Annotated[
             Path | None,
@@ -88,8 +93,11 @@ def register(
             Path | None,
             typer.Option(help="picture of the locus as a surface at home's orientation"),
         ] = None,
-        samples: Annotated[int, typer.Option(help="samples of a paper's motion", min=2)] = 201,
-        json: Annotated[bool, typer.Option("--json", help="all numbers as JSON")] = False,
+        length: Annotated[
+            float | None, typer.Option(help="characteristic length, m; default: the platform's")
+        ] = None,
+        samples: Samples = 201,
+        json: Json = False,
     ) -> None:
         """How near a robot is to singularities, at home or along a motion, and where they are.
 
@@ -102,7 +110,7 @@ def register(
         measures = singularity(machine, states, length=length)
         near = _clearance(machine, states, length) if machine.leg_count == 6 else None
         if json:
-            print(dumps(singularity_numbers(machine, measures, near), indent=2))
+            print_json(singularity_numbers(machine, measures, near))
         else:
             _print_singularity(machine, states, measures, near)
         console = err if json else out
@@ -111,7 +119,7 @@ def register(
                 from gough.plots import save
 
                 save(draw(machine, states, measures, near, length), picture)
-                console.print(str(picture), highlight=False, soft_wrap=True)
+                say(str(picture), console)
 
 
 def _coordinates(robot: Robot, q: str | None) -> Array:
@@ -159,7 +167,7 @@ def _print_postures(robot: Robot, found: Postures) -> None:
     from scipy.spatial.transform import Rotation
 
     count = len(found.motion)
-    out.print(f"[bold]{robot.name}[/bold]   {count} posture{'' if count == 1 else 's'}")
+    out.print(f"[bold]{escape(robot.name)}[/bold]   {count} posture{'' if count == 1 else 's'}")
     if count:
         from gough.analysis.singularities import singularity
 
@@ -261,7 +269,7 @@ def _print_singularity(
     import numpy as np
 
     where = f"{len(states)} samples, the worst" if states.shape else "at home"
-    out.print(f"[bold]{robot.name}[/bold]   {where}")
+    out.print(f"[bold]{escape(robot.name)}[/bold]   {where}")
     rows = [
         ("condition number", measures.condition.max(), f"length scale {measures.length:.4g} m"),
         ("smallest singular value", measures.smallest.min(), "the same length scale"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from gough.cli import RobotArgument, app, err, load_rigid, out
+from gough.cli import app
+from gough.commands.terminal import Json, RobotArgument, err, load_rigid, out, print_json, say, warn
 
 if TYPE_CHECKING:
     from gough.parameters.identification import Identification, Validation
@@ -19,7 +19,6 @@ Friction = Annotated[
     bool, typer.Option(help="viscous and constant Coulomb friction are parameters too")
 ]
 SHORT = {"not identifiable": "no", "not excited": "unseen"}
-Json = Annotated[bool, typer.Option("--json", help="the result as JSON on standard output")]
 
 
 @app.command()
@@ -83,10 +82,10 @@ def excite(
             "interrupted": found.interrupted,
             "assumed": found.bounds.assumed,
         }
-        print(json.dumps(result, indent=2, ensure_ascii=False))
+        print_json(result)
     else:
         for line in (str(output), *lines(found)):
-            out.print(line, highlight=False, soft_wrap=True)
+            say(line)
     if found.interrupted:
         err.print(f"interrupted after {found.iterations} iterations; the same command goes on")
         raise typer.Exit(130)
@@ -153,20 +152,18 @@ def identify(
                 warnings.simplefilter("always")
                 adopted(machine, found, consistent=consistent).save(output)
             for one in caught:
-                err.print(
-                    f"warning: {one.message}", style="yellow", highlight=False, soft_wrap=True
-                )
+                warn(str(one.message))
             if caught and not consistent:
                 err.print("--consistent finds bodies that matter can make", style="yellow")
         if report is not None:
             write_report(machine, found, judged, report, (str(log), str(validation or "")))
     if as_json:
-        print(json.dumps(_result(found, judged), indent=2, ensure_ascii=False))
+        print_json(_result(found, judged))
         return
     _print(found, judged)
     for path in (output, report):
         if path is not None:
-            out.print(str(path), highlight=False, soft_wrap=True)
+            say(str(path))
 
 
 def _result(found: Identification, judged: Validation | None) -> dict[str, Any]:

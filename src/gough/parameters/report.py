@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import base64
 import os
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from gough import __version__, plots
+from gough import plots
 from gough.files import replacing
 from gough.motion import Array
+from gough.page import Cell, Mark, Marked, Page
 from gough.parameters.base import unit_of
 from gough.parameters.identification import GOOD, ROUGH, Identification, Validation
-from gough.reproduction import PAGE, STYLE, picture
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -30,12 +28,12 @@ COLORS = {
     "not identifiable": plots.VERMILION,
     "not excited": plots.GREY,
 }
-REPORT_STYLE = """
-td, td:nth-child(2), td:nth-child(3) { width: auto; padding: .25rem .8rem .25rem 0; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.good { color: #007a5a; } .rough { color: #8a5a00; } .not-identifiable { color: #b3261e; }
-.not-excited { color: #59616b; }
-"""
+MARKS: dict[str, Mark] = {
+    "good": "good",
+    "rough": "fair",
+    "not identifiable": "bad",
+    "not excited": "quiet",
+}
 
 
 def write_report(
@@ -54,7 +52,6 @@ def page(
     robot: Robot, found: Identification, judged: Validation | None, logs: Sequence[str] = ("", "")
 ) -> str:
     """The page as HTML."""
-    title = f"Identification of {robot.name}"
     verdicts = [*found.verdicts]
     measured = found.measured
     span = len(measured.raw_forces) / measured.rate
@@ -73,29 +70,23 @@ def page(
         facts.append(f"cannot be told from this log: {', '.join(lost)}")
     if not found.base.friction:
         facts.append("friction left out")
-    body = [f"<h1>{escape(title)}</h1>", "<ul>", *(f"<li>{escape(f)}</li>" for f in facts), "</ul>"]
+    whole = Page(f"Identification of {robot.name}")
+    whole.points(facts)
     if judged is not None:
-        body += [f"<h2>Validation on {escape(logs[1])}</h2>", _validation(judged)]
-        body.append(
-            _figure(
-                force_figure(judged),
-                "Forces measured in the second log, and those of the parameters found.",
-            )
+        whole.heading(f"Validation on {logs[1]}")
+        _validation(whole, judged)
+        whole.figure(
+            force_figure(judged),
+            "Forces measured in the second log, and those of the parameters found.",
         )
-    body += [
-        "<h2>Residuals</h2>",
-        _figure(residual_figure(found), "Filtered forces less those of the parameters found."),
-        "<h2>Base parameters</h2>",
-        _figure(deviation_figure(found), "How well each base parameter is known."),
-        _parameters(found),
-        "<h2>What they are made of</h2>",
-        "<ul>",
-        *(f"<li>{escape(one)}</li>" for one in found.base.relations() if " " in one),
-        "</ul>",
-    ]
-    return PAGE.format(
-        title=escape(title), style=STYLE + REPORT_STYLE, body="\n".join(body), made=__version__
-    )
+    whole.heading("Residuals")
+    whole.figure(residual_figure(found), "Filtered forces less those of the parameters found.")
+    whole.heading("Base parameters")
+    whole.figure(deviation_figure(found), "How well each base parameter is known.")
+    _parameters(whole, found)
+    whole.heading("What they are made of")
+    whole.points([one for one in found.base.relations() if " " in one])
+    return whole.html()
 
 
 LOST = ("not identifiable", "not excited")
@@ -180,50 +171,29 @@ def deviation_figure(found: Identification) -> Figure:
     return figure
 
 
-def _figure(figure: Figure, caption: str) -> str:
-    data = base64.b64encode(picture(figure, "svg")).decode()
-    return (
-        f'<figure><img alt="{escape(caption)}" src="data:image/svg+xml;base64,{data}">'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )
-
-
-def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], numbers: range) -> str:
-    def cell(tag: str, place: int, text: str) -> str:
-        mark = ' class="number"' if place in numbers else ""
-        return f"<{tag}{mark}>{text}</{tag}>"
-
-    head = "".join(cell("th", i, escape(one)) for i, one in enumerate(headers))
-    body = "\n".join(
-        "<tr>" + "".join(cell("td", i, one) for i, one in enumerate(row)) + "</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _validation(judged: Validation) -> str:
+def _validation(whole: Page, judged: Validation) -> None:
     columns: tuple[Array, ...] = (judged.error, judged.percent, judged.percent_before)
     rows = [
         [f"leg {i + 1}", f"{error:.4g}", f"{now:.2f}", f"{before:.2f}"]
         for i, (error, now, before) in enumerate(zip(*columns, strict=True))
     ]
     headers = ("", "rms error [N]", "of the rms force [%]", "robot file as it was [%]")
-    return _table(headers, rows, range(1, 4))
+    whole.table(headers, rows)
 
 
-def _parameters(found: Identification) -> str:
-    rows = []
+def _parameters(whole: Page, found: Identification) -> None:
+    rows: list[list[Cell]] = []
     for i, name in enumerate(found.base.base_names):
         verdict, part = found.verdicts[i], 100 * found.relative[i]
         rows.append(
             [
-                escape(name),
-                escape(unit_of(name)),
+                name,
+                unit_of(name),
                 f"{found.base.values[i]:.5g}",
                 f"{found.values[i]:.5g}",
                 f"{found.deviations[i]:.2g}",
                 f"{part:.2f}" if part < 1000 else "–",
-                f'<span class="{verdict.replace(" ", "-")}">{verdict}</span>',
+                Marked(verdict, MARKS[verdict]),
             ]
         )
-    headers = ("base parameter", "unit", "file", "found", "σ", "σ [%]", "")
-    return _table(headers, rows, range(2, 6))
+    whole.table(("base parameter", "unit", "file", "found", "σ", "σ [%]", ""), rows)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from gough.motion import Array
@@ -113,7 +114,7 @@ def print_parameters(robot: Robot, found: Findings, console: Console) -> None:
     """Counts, relations in symbols, values; what is special; what an assumption leaves."""
     closed, numerical = found.closed, found.numerical
     console.print(
-        f"[bold]{robot.name}[/bold]: {len(closed.names)} standard parameters, "
+        f"[bold]{escape(robot.name)}[/bold]: {len(closed.names)} standard parameters, "
         f"{closed.rank} base parameters, {len(closed.no_effect)} without effect",
         highlight=False,
     )
