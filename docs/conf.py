@@ -16,9 +16,8 @@ sys.path.insert(0, str(HERE))
 
 import docstrings  # noqa: E402
 import figures  # noqa: E402
-import paper_pages  # noqa: E402
-
 import gough  # noqa: E402
+import paper_pages  # noqa: E402
 
 project = "gough"
 author = "The gough developers"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import re
 import shlex
 import warnings
@@ -39,7 +41,7 @@ class Block(NamedTuple):
     line: int
     language: str
     file: str
-    """The file name in its first line: ```toml my.toml"""
+    """The word behind the language: a file to write (```toml my.toml), or "printed"."""
     text: str
 
 
@@ -64,13 +66,39 @@ def page(request: pytest.FixtureRequest) -> Path:
 def run_page(page: Path) -> dict[str, Any]:
     """Write the page's files and run its code, in order and in one namespace, where we are."""
     space: dict[str, Any] = {"__name__": "__main__"}
+    said = ""
     for block in blocks(page.read_text("utf-8")):
-        if block.file:
+        if block.file == "printed":
+            assert same(block.text, said), (
+                f"{page}:{block.line} shows\n{block.text}but it is\n{said}"
+            )
+        elif block.file:
             Path(block.file).write_text(block.text, "utf-8")
         elif block.language == "python":
             lines = "\n" * block.line + block.text  # so that a traceback names the page's line
-            exec(compile(lines, str(page), "exec"), space)
+            with contextlib.redirect_stdout(io.StringIO()) as spoken:
+                exec(compile(lines, str(page), "exec"), space)
+            said = spoken.getvalue()
     return space
+
+
+NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
+
+
+def same(shown: str, said: str) -> bool:
+    """Two outputs agree: the same words, and numbers to the digits shown or 1e-4 of them."""
+    if NUMBER.sub("#", " ".join(shown.split())) != NUMBER.sub("#", " ".join(said.split())):
+        return False
+    numbers = zip(NUMBER.findall(shown), NUMBER.findall(said), strict=True)
+    return all(
+        abs(float(one) - float(two)) <= max(1e-4 * abs(float(two)), 1e-9) for one, two in numbers
+    )
+
+
+def test_printed_output_is_compared() -> None:
+    assert same("x 1.00001 m\n", "x  1.0 m")
+    assert not same("x 1.001 m", "x 1.0 m")
+    assert not same("y 1.0 m", "x 1.0 m")
 
 
 def test_code_runs(
