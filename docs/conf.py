@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import docstrings  # noqa: E402
+import example_pages  # noqa: E402
 import figures  # noqa: E402
 import gough  # noqa: E402
 import paper_pages  # noqa: E402
@@ -45,8 +46,10 @@ def compute(app: Any) -> None:
     paper_pages.write(HERE / "generated")
 
 
-def list_other_pages(app: Any, name: str, source: list[str]) -> None:
-    """Put pages that the index does not name where it says `% other pages`."""
+def complete(app: Any, name: str, source: list[str]) -> None:
+    """Add the scripts to the page of examples, and pages it does not name to the index."""
+    if name == "examples":
+        source[0] += example_pages.listing()
     if name == "index":
         named = set(re.findall(r"^[\w/-]+$", source[0], re.MULTILINE))
         others = [one for one in sorted(app.env.found_docs) if "/" not in one]
@@ -57,5 +60,5 @@ def list_other_pages(app: Any, name: str, source: list[str]) -> None:
 def setup(app: Any) -> None:
     """Connect the steps above."""
     app.connect("builder-inited", compute)
-    app.connect("source-read", list_other_pages)
+    app.connect("source-read", complete)
     app.connect("autodoc-process-docstring", docstrings.to_rst)

@@ -1,6 +1,6 @@
 """The robot's equations as C99, compiled and called.
 
-The export has no dependencies but math.h, no allocation, no branches on data; it brings its own test.
+The export needs nothing but math.h, allocates nothing, and brings its own test.
 """
 
 import shutil

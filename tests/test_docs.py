@@ -247,6 +247,13 @@ def test_files_exist(page: Path) -> None:
         assert (ROOT / name).exists() or "generated/" in name, f"{page}: {name}"
 
 
+def test_tests_exist(page: Path) -> None:
+    """Tests that a page names as evidence are there."""
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("test_*.py"))
+    for name in re.findall(r"\btest_\w+\b(?!\.py)", prose(page.read_text("utf-8"))):
+        assert f"def {name}(" in code, f"{page}: {name}"
+
+
 def schema_keys(model: Any, found: set[str]) -> set[str]:
     """All keys of the robot file's tables."""
     for name, item in model.model_fields.items():
