@@ -27,9 +27,15 @@ version = release = gough.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["_build"]
+suppress_warnings = ["misc.highlighting_failure"]  # csv has no lexer
 html_theme = "furo"
 html_title = f"gough {release}"
 html_copy_source = False
+MONOSPACE = "'DejaVu Sans Mono', 'Noto Sans Mono', Menlo, Consolas, monospace"  # for q̇, Wᵀ, ξ
+html_theme_options = {
+    "light_css_variables": {"font-stack--monospace": MONOSPACE},
+    "dark_css_variables": {"font-stack--monospace": MONOSPACE},
+}
 pygments_style = "friendly"
 
 myst_heading_anchors = 3

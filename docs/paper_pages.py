@@ -57,7 +57,7 @@ def page(one: reproduction.Reproduction) -> str:
     """The reproduction as Markdown."""
     parts = [f"# {plain(one.title)}", plain(one.source), "## Claims"]
     rows = [
-        (item.claim, item.paper, item.ours, f"{item.verdict}. {item.reason}".rstrip(". ") + ".")
+        (item.claim, item.paper, item.ours, f"{item.verdict}: {item.reason}".rstrip(": "))
         for item in one.claims
     ]
     parts.append(table(("claim", "paper", "here", "verdict"), rows))

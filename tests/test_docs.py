@@ -232,7 +232,7 @@ def exists(name: str) -> bool:
 
 def test_names_exist(page: Path) -> None:
     for name in re.findall(r"`((?:gough|robot)(?:\.\w+)+)", prose(page.read_text("utf-8"))):
-        if re.search(r"\.(toml|json|csv|nc|png|html|sh|h|c)$", name):
+        if re.search(r"\.(py|toml|json|csv|nc|png|html|sh|h|c)$", name):
             continue
         assert exists(name), f"{page}: {name}"
     assert exists("gough.analysis.locus.surface")
