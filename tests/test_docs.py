@@ -22,7 +22,7 @@ from gough.cli import app
 from gough.schema import RobotFile
 
 ROOT = Path(__file__).parents[1]
-MADE = ("_build", "generated")
+MADE = ("_build", "generated", "_static")
 PAGES = sorted(
     [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
     + [

@@ -159,7 +159,7 @@ def _print_home(robot: Robot, console: Console) -> None:
     if not robot.description.missing and robot.leg_count >= 6:
         try:
             forces = robot.inverse_dynamics(home).forces
-            console.print(f"  {'holding forces':<20}{_vector(forces, 5)} N", highlight=False)
+            console.print(f"  {'holding forces':<20}{_vector(forces)} N", highlight=False)
         except GoughError as error:
             console.print(f"  [yellow]{error}[/yellow]")
     report = robot.check(home)
