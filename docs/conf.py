@@ -43,6 +43,7 @@ pygments_style = "friendly"
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
+autodoc_type_aliases = {"ArrayLike": "ArrayLike", "Array": "Array"}
 autodoc_class_signature = "mixed"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
@@ -70,3 +71,4 @@ def setup(app: Any) -> None:
     app.connect("builder-inited", compute)
     app.connect("source-read", complete)
     app.connect("autodoc-process-docstring", docstrings.to_rst)
+    app.connect("autodoc-process-signature", docstrings.plain_types)

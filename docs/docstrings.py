@@ -47,3 +47,10 @@ def to_rst(app: Any, what: str, name: str, thing: Any, options: Any, lines: list
         else:
             result.append(_inline(line))
     lines[:] = [*result, ""]
+
+
+def plain_types(
+    app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, result: Any
+) -> tuple[str | None, Any]:
+    """Aliases by their name in a signature, also where they stand in a union."""
+    return signature and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", signature), result
