@@ -167,9 +167,9 @@ def _print_home(robot: Robot, console: Console) -> None:
     console.print(f"  {'check':<20}{verdict}", highlight=False)
 
 
-def _vector(values: Array, digits: int = 4) -> str:
+def _vector(values: Array) -> str:
     """Numbers of one width, without the −0 of rounding."""
-    return "  ".join(f"{_tidy(value):>{digits + 3}.{digits}g}" for value in np.ravel(values))
+    return "  ".join(f"{_tidy(value):>7.4g}" for value in np.ravel(values))
 
 
 def _tidy(value: float) -> float:
