@@ -1,7 +1,7 @@
 """Sphinx configuration: `make docs` builds the pages, warnings as errors.
 
-Figures and the papers' pages are computed before the build (`figures.py`, `paper_pages.py`) and
-kept in `generated/` until the code they come from changes.
+The papers' pages are computed before the build (`paper_pages.py`) and kept in `generated/` until the
+code they come from changes; drawings that are missing are made (`figures.py`).
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ python_maximum_signature_line_length = 88
 
 
 def compute(app: Any) -> None:
-    """Make figures and the papers' pages, unless they are there and fresh."""
-    figures.write(HERE / "generated")
+    """Make drawings and the papers' pages, unless they are there and fresh."""
+    figures.write(HERE)
     paper_pages.write(HERE / "generated")
 
 

@@ -22,15 +22,14 @@ Vector = Any
 
 
 def write(folder: Path) -> None:
-    """Draw what is missing or older than this file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    made = Path(__file__).stat().st_mtime
+    """Draw what is missing; remove a picture to have it drawn anew."""
     for name, draw in FIGURES.items():
         path = folder / f"{name}.png"
-        if path.is_file() and path.stat().st_mtime > made:
-            continue
-        with matplotlib.rc_context(plots.STYLE), replacing(path) as temporary:
-            draw().savefig(temporary, format="png", dpi=130, bbox_inches="tight", pad_inches=0.15)
+        if not path.is_file():
+            with matplotlib.rc_context(plots.STYLE), replacing(path) as temporary:
+                draw().savefig(
+                    temporary, format="png", dpi=130, bbox_inches="tight", pad_inches=0.15
+                )
 
 
 class Drawing:
