@@ -4,14 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test bench lock clean
+.PHONY: help demo test docs bench lock clean
 
 help:
 	@echo "make demo   four papers reproduced, speed here, what to try next; pages in demo/"
-	@echo "make test   style, types, layering and all tests"
+	@echo "make test   style, types, layering, all tests and the documentation"
+	@echo "make docs   the documentation, warnings as errors; docs/_build/html/index.html"
 	@echo "make bench  speed beside Pinocchio and CasADi, about five minutes; docs/benchmarks.md"
 	@echo "make lock   pin the newest versions of everything in requirements.lock"
-	@echo "make clean  remove the virtual environment and the demo"
+	@echo "make clean  remove the virtual environment, the demo and the built documentation"
 
 $(BIN)/python:
 	@echo "— making a virtual environment in $(VENV)"
@@ -41,7 +42,19 @@ test: $(VENV)/test.stamp
 	@echo "— layering"
 	$(BIN)/lint-imports
 	@echo "— tests"
-	$(BIN)/pytest -n auto
+	GOUGH_PAPER_PAGES=$(CURDIR)/docs/generated $(BIN)/pytest -n auto
+	@echo "— documentation"
+	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
+
+$(VENV)/docs.stamp: $(VENV)/core.stamp
+	@echo "— installing Sphinx (first time: half a minute)"
+	$(BIN)/python -m pip install --constraint requirements.lock --editable ".[docs]"
+	@touch $@
+
+docs: $(VENV)/docs.stamp
+	@echo "— building the documentation (first time: a minute, the papers are reproduced)"
+	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 $(VENV)/bench.stamp: $(VENV)/core.stamp
 	@echo "— installing the peers (first time: a minute)"
@@ -58,4 +71,4 @@ lock: $(BIN)/python
 		--upgrade pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) demo docs/_build docs/generated
