@@ -13,6 +13,7 @@ from rich.console import Console
 from gough.analysis import commands as analysis_commands
 from gough.errors import GoughError
 from gough.simulate_command import simulate
+from gough.sizing import command as sizing_command
 
 if TYPE_CHECKING:
     from gough.motion import Motion
@@ -418,6 +419,7 @@ def _report_limits(robot: Robot, motion: Motion) -> None:
 
 
 analysis_commands.register(app, _load, _motion)
+sizing_command.register(app, _load, _motion)
 
 
 def main() -> None:
