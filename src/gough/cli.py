@@ -14,6 +14,7 @@ from gough.analysis import commands as analysis_commands
 from gough.errors import GoughError
 from gough.simulate_command import simulate
 from gough.sizing import command as sizing_command
+from gough.studies.command import study
 
 if TYPE_CHECKING:
     from gough.motion import Motion
@@ -353,6 +354,7 @@ def schema() -> None:
 
 
 app.command()(simulate)
+app.command()(study)
 
 
 def load_rigid(name: str) -> Robot:

@@ -192,9 +192,9 @@ def size(
         robot.name,
         tuple(names),
         np.array([motion.time[-1] - motion.time[0] for motion in parts if motion.time is not None]),
-        _stacked(Demand, demands),
+        stacked(Demand, demands),
         drive,
-        _stacked(MotorDemand, motors) if motors else None,
+        stacked(MotorDemand, motors) if motors else None,
         np.stack(ratios) if ratios else None,
         tuple(operating),
     )
@@ -239,7 +239,8 @@ def check_timed(name: str, motion: Motion) -> None:
         raise InputError(f"{name}: its times do not grow")
 
 
-def _stacked(kind: Any, found: Sequence[Any]) -> Any:
+def stacked(kind: Any, found: Sequence[Any]) -> Any:
+    """Demands of several motions as one, motions first."""
     return kind(
         **{one.name: np.stack([getattr(part, one.name) for part in found]) for one in fields(kind)}
     )
