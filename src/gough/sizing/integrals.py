@@ -1,6 +1,6 @@
 """Integrals over time of curves that are straight between their samples.
 
-Values are (..., n, legs), times (..., n), time the axis before the last; every integral of a straight piece is exact.
+Values are (..., n, legs), times (..., n); the integral of a straight piece is exact.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 from gough.errors import MissingDataError
 from gough.studies.evaluate import Outcome, compute
 from gough.studies.plan import Plan
-from gough.studies.run import Job, Lost, Workers, windowed
+from gough.studies.run import Job, LostWorkersError, Workers, windowed
 
 PATIENCE = 30.0
 """Seconds to wait for a scheduler, for its first worker, and for news of a scheduler that is silent."""
@@ -35,14 +35,17 @@ def dask_workers(plan: Plan, address: str, patience: float = PATIENCE) -> Iterat
     }
     with dask.config.set(settings):
         try:
-            client = distributed.Client(address, timeout=patience, set_as_default=False)
+            connect: Any = distributed.Client
+            client = connect(address, timeout=patience, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
-            raise Lost(f"{address}: no Dask scheduler answers: {str(error)[:100]}") from None
+            raise LostWorkersError(
+                f"{address}: no Dask scheduler answers: {str(error)[:100]}"
+            ) from None
         try:
             try:
                 client.wait_for_workers(1, timeout=patience)
             except TimeoutError:
-                raise Lost(f"{address}: the scheduler has no workers") from None
+                raise LostWorkersError(f"{address}: the scheduler has no workers") from None
             yield lambda jobs: _work(client, digest, plan, jobs, address)
         finally:
             with suppress(Exception):
@@ -53,6 +56,9 @@ def _work(
     client: Any, digest: str, plan: Plan, jobs: Iterable[Job], address: str
 ) -> Iterator[tuple[Job, Outcome]]:
     import distributed
+    from distributed.comm.core import CommClosedError
+
+    wait: Any = distributed.wait
 
     def submit(job: Job) -> Any:
         if client.status != "running":
@@ -64,7 +70,8 @@ def _work(
     def next_of(pending: list[Any]) -> Any:
         while True:
             try:
-                return distributed.wait(pending, timeout=1.0, return_when="FIRST_COMPLETED").done
+                with client.as_current():
+                    return wait(pending, timeout=1.0, return_when="FIRST_COMPLETED").done
             except TimeoutError:
                 if client.status != "running":
                     raise ConnectionError from None
@@ -73,12 +80,12 @@ def _work(
     try:
         yield from windowed(jobs, submit, next_of, max(4, 3 * cores))
     except distributed.KilledWorker as error:
-        raise Lost(
+        raise LostWorkersError(
             f"{address}: workers keep dying over one part ({str(error)[:80]}); "
             "run the same command again to go on"
         ) from None
-    except (OSError, distributed.CancelledError, distributed.comm.CommClosedError):
-        raise Lost(
+    except (OSError, distributed.CancelledError, CommClosedError):
+        raise LostWorkersError(
             f"{address}: the scheduler is gone; finished parts are kept: "
             "run the same command again to go on"
         ) from None

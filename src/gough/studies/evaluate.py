@@ -1,4 +1,4 @@
-"""Points in, measures out: the part of a study that runs on any machine, the same numbers on all alike."""
+"""Points in, measures out: the part of a study that runs here or on a worker, with the same bits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gough.errors import FileError, GoughError, InputError, SampleError
 from gough.motion import FIELDS, Array, Motion
 from gough.robot import Robot
 from gough.sizing.drive import Drive
-from gough.studies.formula import parse
+from gough.studies.formula import Formula, parse
 from gough.studies.measures import MEASURES, Case
 from gough.studies.targets import Numbers, parse_setting, parse_target
 from gough.tables import nearest, shown
@@ -92,7 +92,7 @@ class Evaluator:
             self.numbers.check(target, ())
         self.error_shapes = [self.numbers.shape(target) for target in self.errors]
         self.drive = {name: _formula(f"drive.{name}", value, known) for name, value in recipe.drive}
-        self.results = {}
+        self.results: dict[str, Formula] = {}
         for name, text in recipe.results:
             seen = (*known, *recipe.measures, *self.results)
             self.results[name] = _formula(name, text, seen)
@@ -125,9 +125,9 @@ class Evaluator:
         if self.numbers.fast:
             self._together(changes, variables, values, reasons)
         else:
-            for point in range(count):
-                if not reasons[point]:
-                    self._alone(changes, variables, point, values, reasons)
+            for one in range(count):
+                if not reasons[one]:
+                    self._alone(changes, variables, one, values, reasons)
         for i, (name, formula) in enumerate(self.results.items(), len(self.recipe.measures)):
             known = variables | {column: values[:, k] for k, column in enumerate(self.columns[:i])}
             values[:, i] = formula(known)

@@ -1,4 +1,4 @@
-"""Formulas of study files: parsed here into numbers, names, operators and known functions, never executed.
+"""Formulas of study files: numbers, names, operators and known functions; parsed, never executed.
 
     sum        := product (("+" | "-") product)*
     product    := sign (("*" | "/") sign)*
@@ -63,7 +63,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 
 
 class Step(NamedTuple):
-    """A step of a calculation on a stack: a number or name to put there, or a function of the last few."""
+    """A step of a calculation on a stack: a number or name to put there, or a function of its top."""
 
     value: float | str | Callable[..., Any]
     takes: int = 0

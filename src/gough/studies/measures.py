@@ -59,9 +59,10 @@ class Case:
     def demands(self) -> Demand:
         """(motions, n, legs)."""
         parts = zip(self.motions, self.legs, self.forces, strict=True)
-        return stacked(
+        found: Demand = stacked(
             Demand, [demand(_time(m), legs.q, legs.qd, force) for m, legs, force in parts]
         )
+        return found
 
     @cached_property
     def motors(self) -> MotorDemand:
@@ -70,13 +71,14 @@ class Case:
         rotor = self.numbers(lambda machine: machine.legs.rotor_mass)  # (legs or 1, n)
         rotor = np.moveaxis(rotor, -1, 0)[:, np.newaxis]
         parts = zip(self.motions, self.legs, self.forces, strict=True)
-        return stacked(
+        found: MotorDemand = stacked(
             MotorDemand,
             [
                 motor_demand(_time(m), self.drive.motor(force, legs.qd, legs.qdd, rotor))
                 for m, legs, force in parts
             ],
         )
+        return found
 
     @cached_property
     def condition(self) -> Array:
@@ -143,7 +145,8 @@ def _stroke(case: Case) -> Array:
 
 
 def _speed(case: Case) -> Array:
-    return np.stack([np.abs(legs.qd).max(axis=(1, 2)) for legs in case.legs]).max(axis=0)
+    found = np.stack([np.abs(legs.qd).max(axis=(1, 2)) for legs in case.legs])
+    return np.asarray(found.max(axis=0))
 
 
 MEASURES: dict[str, Measure] = {

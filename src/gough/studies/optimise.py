@@ -108,7 +108,7 @@ def _padded(outcome: Outcome, size: int) -> Outcome:
 
 
 def judged(plan: Plan, search: Search, points: Array, outcome: Outcome) -> tuple[Array, Array]:
-    """Objectives to minimise (n, objectives), and constraints (n, constraints + 1), at most 0 if they hold."""
+    """Objectives to minimise (n, goals); constraints (n, constraints + 1), at most 0 if they hold."""
     names: dict[str, Any] = {name: points[:, i] for i, name in enumerate(plan.inputs)}
     names |= {name: outcome.values[:, i] for i, name in enumerate(plan.columns)}
     count = len(points)

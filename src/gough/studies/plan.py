@@ -121,11 +121,11 @@ class StudyFile(Table):
     friction: bool = True
     wrench: tuple[float, float, float, float, float, float] | None = None
     sampling: SamplingTable | None = None
-    variables: dict[str, Variable] = {}
-    set: dict[str, Any] = {}
-    tolerances: dict[str, ToleranceTable] = {}
+    variables: dict[str, Variable] = Field({})
+    set: dict[str, Any] = Field({})
+    tolerances: dict[str, ToleranceTable] = Field({})
     drive: DriveTable | None = None
-    results: dict[str, str] = {}
+    results: dict[str, str] = Field({})
     optimise: OptimiseTable | None = None
 
     @model_validator(mode="after")
@@ -234,8 +234,6 @@ def make_plan(text: str, folder: str | os.PathLike[str] = ".", name: str = "stud
         raise FileError(f"{name}: {str(error)[:100]}") from None
     try:
         return _plan(study, Path(folder), name, text)
-    except FileError:
-        raise
     except GoughError as error:
         raise FileError(f"{name}: {error}") from None
 

@@ -1,4 +1,4 @@
-"""Run a study: in this process, in several, or on a Dask cluster; what is finished is never done again."""
+"""Run a study: in this process, in several, or on a Dask cluster; finished parts are not done again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Job(NamedTuple):
     inputs: Array
 
 
-class Lost(GoughError):
+class LostWorkersError(GoughError):
     """Workers or their scheduler are gone; finished parts are on disk."""
 
 
@@ -127,7 +127,7 @@ def _processes(plan: Plan, count: int) -> Iterator[Workers]:
             try:
                 yield from windowed(jobs, submit, next_of, 2 * count)
             except BrokenProcessPool:
-                raise Lost(
+                raise LostWorkersError(
                     "a process has died; what it had not finished is not written: "
                     "run the same command again to go on"
                 ) from None

@@ -1,4 +1,4 @@
-"""Points of a study: all drawn from the seed before anything is computed, so a point has its number for good."""
+"""Points of a study, all drawn from the seed before anything is computed: point i stays point i."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Literal, Self
 import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 from scipy.special import ndtri
-from scipy.stats import qmc
 
 from gough.errors import InputError
 from gough.motion import Array
@@ -75,7 +74,7 @@ class Variable(Table):
 
 
 def draw(kind: Kind, variables: Sequence[Variable], points: int | None, seed: int) -> Array:
-    """All points (points, variables) of a sweep; row i is the same whatever is computed of it, and when."""
+    """All points (points, variables) of a sweep."""
     if kind == "grid":
         if points is not None:
             raise InputError(
@@ -94,6 +93,8 @@ def draw(kind: Kind, variables: Sequence[Variable], points: int | None, seed: in
     if kind == "random":
         parts = rng.random((points, len(variables)))
     else:
+        from scipy.stats import qmc  # slow to import
+
         parts = qmc.LatinHypercube(len(variables), rng=rng).random(points)
     return np.stack([one.at(parts[:, i]) for i, one in enumerate(variables)], axis=1)
 

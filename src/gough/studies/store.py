@@ -1,4 +1,4 @@
-"""Results of a study on disk: Zarr, labelled, written part by part, so that an interrupted study goes on.
+"""Results of a study on disk: Zarr, labelled, written part by part; an interrupted study goes on.
 
     inputs  (point, input)      what was varied
     values  (point, quantity)   measures and results; NaN where a point fails

@@ -78,8 +78,8 @@ class Setting:
     """What a place is set to: formulas in the shape of what is there."""
 
     target: Target
-    formulas: Array
-    """Of `Formula`, any shape."""
+    formulas: Any
+    """An array of `Formula`, any shape."""
 
     def values(self, variables: Mapping[str, Array], count: int) -> Array:
         """(count, *shape)."""
@@ -92,7 +92,7 @@ class Setting:
 
 def parse_setting(target: Target, value: Any, known: Sequence[str]) -> Setting:
     """A place, and a number, formula or nested lists of them."""
-    array = np.array(_nested(value, target.text, 0), dtype=object)
+    array: Any = np.array(_nested(value, target.text, 0), dtype=object)
     if array.size > LARGEST_LIST:
         raise InputError(f"{target.text}: {array.size} numbers; limit {LARGEST_LIST}")
     formulas = np.empty(array.shape, dtype=object)
