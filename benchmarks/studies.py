@@ -21,6 +21,7 @@ STUDY = """
 robot = "kim-ryu-2002"
 motions = ["kim-ryu-2002/circle-40rpm"]
 samples = 21
+friction = false
 measures = ["peak_force", "rms_force", "peak_power", "energy", "stroke", "condition"]
 [sampling]
 kind = "latin hypercube"

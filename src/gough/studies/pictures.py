@@ -50,8 +50,11 @@ def overview(plan: Plan, dataset: xarray.Dataset) -> Figure:
                 )  # fmt: skip
                 if i == len(columns) - 1:
                     axes.set_xlabel(name, parse_math=False)
-                axes.locator_params(nbins=4)
+                axes.locator_params(axis="x", nbins=4)
             panels[i, 0].set_ylabel(_label(dataset, column))
+            values = dataset[column].values[shown]
+            if values.min() > 0 and values.max() > 20 * np.median(values):
+                panels[i, 0].set_yscale("log")
         figure.align_ylabels()
         failed = plan.points - good.size
         more = f", {failed} failed" if failed else ""
