@@ -638,3 +638,27 @@ def test_the_command_says_what_is_wrong_in_one_line(tmp_path):
     assert result.stderr.count("\n") == 1
     assert "unknown function 'open'" in result.stderr
     assert json.dumps(sorted(path.name for path in tmp_path.iterdir())) == '["s.toml"]'
+
+
+def test_trouble_that_nobody_foresaw_costs_its_points_only(sweep, monkeypatch):
+    def breaks(case):
+        mass = case.robots.machine.platform.mass
+        if (mass > 13.5).any():
+            raise ZeroDivisionError("a measure of\nsomebody else")
+        return np.ones(mass.shape[-1])
+
+    points = sweep.draw()[:30]
+    points[:, 1] = 0.9
+    heavy = points[:, 0] > 13.5
+    assert 0 < heavy.sum() < 30
+    monkeypatch.setitem(MEASURES, "stroke", MEASURES["stroke"]._replace(of=breaks))
+    outcome = sweep.evaluator(points)
+    assert_array_equal([bool(one) for one in outcome.reasons], heavy)
+    assert "ZeroDivisionError" in outcome.reasons[int(np.flatnonzero(heavy)[0])]
+    assert_array_equal(np.isnan(outcome.values).all(axis=1), heavy)
+
+
+def test_forces_of_a_robot_without_masses_are_refused_at_once():
+    text = SWEEP.format(points=10).replace('"kim-ryu-2002"', '"dietmaier-1998"', 1)
+    with pytest.raises(FileError, match="needs the masses"):
+        make_plan(text)

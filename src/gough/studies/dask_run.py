@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -13,8 +14,6 @@ from gough.studies.run import Job, LostWorkersError, Workers, windowed
 
 PATIENCE = 30.0
 """Seconds to wait for a scheduler, for its first worker, and for news of a scheduler that is silent."""
-DEATHS = 10
-"""Workers that may die over one part before it is given up."""
 
 
 @contextmanager
@@ -33,7 +32,7 @@ def dask_workers(plan: Plan, address: str, patience: float = PATIENCE) -> Iterat
         "distributed.client.scheduler-info-interval": "1s",
         "distributed.admin.low-level-log-length": 0,
     }
-    with dask.config.set(settings):
+    with dask.config.set(settings), _quiet():
         try:
             connect: Any = distributed.Client
             client = connect(address, timeout=patience, set_as_default=False)
@@ -52,6 +51,20 @@ def dask_workers(plan: Plan, address: str, patience: float = PATIENCE) -> Iterat
                 client.close(timeout=2)
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What the client logs of a lost scheduler, tracebacks and all, is said in one line here."""
+    loggers = [logging.getLogger(f"distributed{part}") for part in ("", ".client", ".core")]
+    levels = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL)
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
 def _work(
     client: Any, digest: str, plan: Plan, jobs: Iterable[Job], address: str
 ) -> Iterator[tuple[Job, Outcome]]:
@@ -63,9 +76,7 @@ def _work(
     def submit(job: Job) -> Any:
         if client.status != "running":
             raise ConnectionError
-        return client.submit(
-            compute, digest, plan.recipe, job.inputs, 1, pure=False, retries=DEATHS
-        )
+        return client.submit(compute, digest, plan.recipe, job.inputs, 1, pure=False)
 
     def next_of(pending: list[Any]) -> Any:
         while True:

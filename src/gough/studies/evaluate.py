@@ -75,6 +75,9 @@ class Evaluator:
         for name in recipe.measures:
             if name not in MEASURES:
                 raise InputError(f"no measure {shown(name)}{nearest(name, MEASURES)}")
+            if MEASURES[name].needs and self.robot.description.missing:
+                lacking = ", ".join(self.robot.description.missing)
+                raise InputError(f"{name} needs the masses of {lacking}, which {recipe.name} lacks")
             if MEASURES[name].needs == "drive" and not recipe.drive:
                 raise InputError(f"{name} needs a [drive] with the screw's lead")
         known = [name for name in recipe.variables if name.isidentifier()]
@@ -112,7 +115,23 @@ class Evaluator:
         return len(self.recipe.variables) + sum(int(np.prod(one)) for one in self.error_shapes)
 
     def __call__(self, inputs: Array) -> Outcome:
-        """Of points (n, width)."""
+        """Of points (n, width); trouble that nobody foresaw costs the points that cause it only."""
+        try:
+            return self._outcome(inputs)
+        except Exception as error:
+            if len(inputs) == 1:
+                reason = str(error) if isinstance(error, GoughError) else repr(error)
+                return Outcome(
+                    np.full((1, len(self.columns)), np.nan),
+                    (" ".join(reason.split())[:LONGEST_REASON],),
+                )
+            alone = [self(inputs[i : i + 1]) for i in range(len(inputs))]
+            return Outcome(
+                np.concatenate([one.values for one in alone]),
+                tuple(one.reasons[0] for one in alone),
+            )
+
+    def _outcome(self, inputs: Array) -> Outcome:
         count = len(inputs)
         reasons = [""] * count
         values = np.full((count, len(self.columns)), np.nan)
