@@ -26,8 +26,8 @@ points = 400
 seed = 1
 
 [variables]
-"platform.mass" = { from = 8, to = 14 }       # kg
-l = { from = 0.30, to = 1.0 }                 # m
+"platform.mass" = { from = 8, to = 14, unit = "kg" }
+l = { from = 0.30, to = 1.0, unit = "m" }
 
 [set]
 "legs.length" = "l"

@@ -49,11 +49,11 @@ def overview(plan: Plan, dataset: xarray.Dataset) -> Figure:
                     markeredgewidth=0,
                 )  # fmt: skip
                 if i == len(columns) - 1:
-                    axes.set_xlabel(name, parse_math=False)
+                    axes.set_xlabel(_label(dataset, name, " "), parse_math=False)
                 axes.locator_params(axis="x", nbins=4)
             panels[i, 0].set_ylabel(_label(dataset, column))
             values = dataset[column].values[shown]
-            if values.min() > 0 and values.max() > 20 * np.median(values):
+            if values.min() > 0 and values.max() > 8 * np.median(values):
                 panels[i, 0].set_yscale("log")
         figure.align_ylabels()
         failed = plan.points - good.size
@@ -76,7 +76,7 @@ def histograms(plan: Plan, dataset: xarray.Dataset, good: Array) -> Figure:
             low, middle, high = np.quantile(values, (0.025, 0.5, 0.975))
             for place, style in ((low, ":"), (middle, "-"), (high, ":")):
                 axes.axvline(place, color=VERMILION, linestyle=style, linewidth=1.4)
-            axes.set_xlabel(_label(dataset, column))
+            axes.set_xlabel(_label(dataset, column, " "))
             axes.locator_params(axis="x", nbins=4)
         for axes in list(panels.flat)[len(columns) :]:
             axes.set_visible(False)
@@ -142,6 +142,6 @@ def _focus(axes: Any, tried: Array, best: Array) -> None:
     axes.set(xlim=(low[0] - room[0], high[0] + room[0]), ylim=(low[1] - room[1], high[1] + room[1]))
 
 
-def _label(dataset: xarray.Dataset, name: str) -> str:
+def _label(dataset: xarray.Dataset, name: str, between: str = "\n") -> str:
     unit = str(dataset[name].attrs.get("units", ""))
-    return f"{name}\n[{unit}]" if unit not in ("", "1") else name
+    return f"{name}{between}[{unit}]" if unit not in ("", "1") else name

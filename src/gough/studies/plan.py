@@ -163,6 +163,8 @@ class Plan:
     evaluator: Evaluator
     inputs: tuple[str, ...]
     """Names of the columns of the points."""
+    input_units: tuple[str, ...]
+    """Of the variables, "" where the study file gives none."""
     points: int
     part: int
     """Points computed together: the same for every run of the study."""
@@ -274,6 +276,7 @@ def _plan(study: StudyFile, folder: Path, name: str, text: str) -> Plan:
         inputs += [
             "error of " + one + "".join(f"[{i + 1}]" for i in place) for place in np.ndindex(shape)
         ]
+    units = tuple(one.unit for one in study.variables.values())
     used = evaluator.used
     if study.optimise is None:
         assert study.sampling is not None
@@ -294,13 +297,15 @@ def _plan(study: StudyFile, folder: Path, name: str, text: str) -> Plan:
             raise InputError(f"sampling: {how.kind} needs points")
         sampling = (how.kind, varied, how.points, how.seed)
         part = how.part or max(1, min(ROWS // rows, points, 10_000))
-        return Plan(name, text, recipe, evaluator, tuple(inputs), points, part, sampling, None)
+        return Plan(
+            name, text, recipe, evaluator, tuple(inputs), units, points, part, sampling, None
+        )
     search = _search(study, evaluator, used)
     part = max(1, min(ROWS // rows, search.population))
     while search.population % part:  # generations start with a part of their own
         part -= 1
     points = search.population * search.generations
-    return Plan(name, text, recipe, evaluator, tuple(inputs), points, part, None, search)
+    return Plan(name, text, recipe, evaluator, tuple(inputs), units, points, part, None, search)
 
 
 def _search(study: StudyFile, evaluator: Evaluator, used: set[str]) -> Search:

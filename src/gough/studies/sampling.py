@@ -30,6 +30,7 @@ class Variable(Table):
     values: tuple[float, ...] | None = None
     normal: float | None = Field(None, description="standard deviation", gt=0, allow_inf_nan=False)
     mean: float = Field(0.0, allow_inf_nan=False)
+    unit: str = Field("", description="for labels", max_length=20)
 
     @model_validator(mode="after")
     def _one(self) -> Self:

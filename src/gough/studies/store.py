@@ -81,7 +81,13 @@ class Store:
                     "digest": plan.digest,
                     "title": f"study {Path(plan.name).name} of {plan.recipe.name}",
                     "study_file": plan.text,
-                    "units": dict(zip(plan.columns, plan.units, strict=True)),
+                    "units": dict(
+                        zip(
+                            (*plan.recipe.variables, *plan.columns),
+                            (*plan.input_units, *plan.units),
+                            strict=True,
+                        )
+                    ),
                 }
             )
             arrays: dict[str, tuple[Any, tuple[str, ...], tuple[int, ...], Any]] = {
