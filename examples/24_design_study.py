@@ -21,7 +21,7 @@ friction = false
 measures = ["peak_force", "stroke", "condition"]
 
 [sampling]
-kind = "latin hypercube"
+kind = "random"
 points = 400
 seed = 1
 
