@@ -36,6 +36,8 @@ from gough.demo import demo
 from gough.errors import GoughError
 from gough.report.command import report
 from gough.simulate_command import simulate
+from gough.sizing import command as sizing_command
+from gough.studies.command import study
 
 if TYPE_CHECKING:
     from gough.check import Report
@@ -390,6 +392,7 @@ def schema() -> None:
 
 
 app.command()(simulate)
+app.command()(study)
 
 
 app.command()(report)
@@ -398,6 +401,7 @@ app.command()(demo)
 analysis_commands.register(app, _load, _motion)
 workspace_command.register(app, _load)
 stiffness_command.register(app, _load)
+sizing_command.register(app, _load, _motion)
 
 
 def main() -> None:

@@ -105,6 +105,11 @@ class Variants:
         """What was given by key, one value a variant: (..., and the key's own axes)."""
         return {key: value[self._index] for key, value in self._given.items()}
 
+    @property
+    def machine(self) -> Machine:
+        """All robots as the equations see them: arrays whose last axis holds the robots, or 1."""
+        return self._many.machine
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("variants without batch axes have no length")
@@ -200,6 +205,22 @@ class Variants:
         return self._many.at(np.broadcast_to(self._index, shape))
 
 
+def varied_keys(robot: Robot) -> dict[str, tuple[int, ...]]:
+    """Keys of a rigid robot's file that variants may differ in, and the shape of one variant's value."""
+    legs, count = robot.machine.legs, robot.leg_count
+    parameters = (*PARTED_PARAMETERS, *STANDARD_PARAMETERS)
+    vectors = ("platform", "base", "rail_origin", "rail_direction", "axis", "reference")
+    geometry = {f"legs.{key}": (count, 3) for key in vectors if hasattr(legs, key)}
+    geometry["legs.platform"] = (count, 3)
+    scalars = [key for key in ("rotor_mass", "length") if hasattr(legs, key)]
+    scalars += [f"friction.{key}" for key in Friction._fields if key != "screw_drag"]
+    cores: dict[str, tuple[int, ...]] = {"gravity": (3,), **geometry}
+    cores |= {f"legs.{key}": (count,) for key in scalars}
+    for body in robot.machine.equations.BODIES:
+        cores |= {f"legs.{body}.{key}": (count, *CORES.get(key, ())) for key in parameters}
+    return cores | {f"platform.{key}": CORES.get(key, ()) for key in parameters}
+
+
 class Many(Robot):
     """A robot with many numbers in place of one: the models' inputs gain the variant of each sample."""
 
@@ -257,7 +278,7 @@ class _Changing:
     def __init__(self, robot: Robot, changes: Mapping[str, ArrayLike]) -> None:
         self.robot, self.legs = robot, robot.leg_count
         self.bodies = robot.machine.equations.BODIES
-        cores = self._known()
+        cores = varied_keys(robot)
         self.given: dict[str, Array] = {}
         shapes = {}
         for key, value in changes.items():
@@ -278,20 +299,6 @@ class _Changing:
                 whole = np.broadcast_to(self.given[key], self.shape + core)
                 self.given[key] = whole.reshape(self.count, *core)
         self.machine = self._machine()
-
-    def _known(self) -> dict[str, tuple[int, ...]]:
-        """Keys that may change, and the shape of one variant's value."""
-        legs, parameters = self.robot.machine.legs, (*PARTED_PARAMETERS, *STANDARD_PARAMETERS)
-        vectors = ("platform", "base", "rail_origin", "rail_direction", "axis", "reference")
-        geometry = {f"legs.{key}": (self.legs, 3) for key in vectors if hasattr(legs, key)}
-        geometry["legs.platform"] = (self.legs, 3)
-        scalars = [key for key in ("rotor_mass", "length") if hasattr(legs, key)]
-        scalars += [f"friction.{key}" for key in Friction._fields if key != "screw_drag"]
-        cores: dict[str, tuple[int, ...]] = {"gravity": (3,), **geometry}
-        cores |= {f"legs.{key}": (self.legs,) for key in scalars}
-        for body in self.bodies:
-            cores |= {f"legs.{body}.{key}": (self.legs, *CORES.get(key, ())) for key in parameters}
-        return cores | {f"platform.{key}": CORES.get(key, ()) for key in parameters}
 
     def _machine(self) -> Machine:
         machine = self.robot.machine

@@ -1,0 +1,274 @@
+"""The largest actuator forces and speeds under bounds on acceleration, load and twist; exact at a pose.
+
+Without friction a leg's force at a pose is affine in acceleration a and load w, and quadratic in the
+twist ξ:
+
+    Γ_i = g_i·(M a + b(ξ) − w),    b(ξ) = b(0) + (ξᵀ B_k ξ)_k,    g_i the rows of (Jᵀ)⁻¹
+
+a, w and ξ each range over a box of their own, so the three parts have their extremes apart. Over a box
+the affine parts have theirs in a vertex: for bounds ±ā this is ± Σ_k |(g_i M)_k| ā_k, which equals the
+largest over all 2⁶ vertices. The quadratic form has its extremes in the vertices only if it is convex
+there; in general they are at a vertex or at a stationary point of a face. All 3⁶ faces are tried, so the
+answer is the extreme itself and no sample. B_k comes from `bias` at 21 twists by polarisation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gough.batch import OnError, Trouble, lay_out, settle
+from gough.errors import InputError, SingularError
+from gough.forward import condition
+from gough.linear import WORST_CONDITION
+from gough.motion import Array, Motion
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+TOGETHER = 512
+"""Poses taken at a time: their faces stay in memory."""
+
+
+class Box(NamedTuple):
+    """Low and high ends (6,) of an acceleration, load or twist."""
+
+    low: Array
+    high: Array
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """Extremes over the boxes, (..., legs), without friction."""
+
+    push: Array
+    """Largest Γ, N."""
+    pull: Array
+    """Largest −Γ, N."""
+    speed: Array
+    """Largest |q̇|, m/s."""
+    acceleration: Array
+    """Largest |q̈|, m/s²."""
+
+    @property
+    def force(self) -> Array:
+        """Largest |Γ|, N."""
+        return np.maximum(self.push, self.pull)
+
+    @property
+    def power(self) -> Array:
+        """force · speed, W: a bound on the power, which is less where the two do not come together."""
+        return np.asarray(self.force * self.speed)
+
+
+def worst_case(
+    robot: Robot,
+    poses: Motion,
+    *,
+    acceleration: ArrayLike = (0.0,) * 6,
+    load: ArrayLike = (0.0,) * 6,
+    twist: ArrayLike = (0.0,) * 6,
+    on_error: OnError = "raise",
+) -> WorstCase:
+    """Extremes at every pose (...) over all accelerations, loads and twists in their boxes.
+
+    A bound is (6,), linear then angular, for ± that much, or (2, 6) for its low and high end; loads
+    are forces and moments on the platform at its frame's origin, all in world axes. The motion's own
+    velocities and accelerations do not count.
+    """
+    robot.need_rigid("the worst case")
+    boxes = _box("acceleration", acceleration), _box("load", load), _box("twist", twist)
+    still = Motion(poses.position, poses.rotation)
+    rows = lay_out(still, {})
+    whole = Motion(
+        np.broadcast_to(rows.fields["position"], (rows.rows, 3)),
+        np.broadcast_to(rows.fields["rotation"], (rows.rows, 3, 3)),
+    )
+    out = {name: np.empty((rows.rows, robot.leg_count)) for name in WorstCase.__annotations__}
+    troubles: list[Trouble] = []
+    for start in range(0, rows.rows, TOGETHER):
+        part = whole[start : start + TOGETHER]
+        jacobian = robot.jacobian(part, on_error)
+        troubles += _singular(robot, jacobian, start)
+        for name, value in _at_poses(robot, part, jacobian, boxes, on_error).items():
+            out[name][start : start + TOGETHER] = value
+    return WorstCase(**settle(rows, out, troubles, on_error))
+
+
+def _singular(robot: Robot, jacobian: Array, start: int) -> list[Trouble]:
+    scaled = jacobian / np.array([1.0] * 3 + [robot.length_scale] * 3)
+    found = condition(scaled)
+    return [
+        Trouble(
+            start + int(row),
+            None,
+            SingularError,
+            f"the pose is singular: condition number {found[row]:.3g}, limit {WORST_CONDITION:g}",
+        )
+        for row in np.flatnonzero(~(found < WORST_CONDITION) & ~np.isnan(jacobian).any((1, 2)))
+    ]
+
+
+def _at_poses(
+    robot: Robot,
+    poses: Motion,
+    jacobian: Array,
+    boxes: tuple[Box, Box, Box],
+    on_error: OnError,
+) -> dict[str, Array]:
+    """Extremes (n, legs) at poses (n,)."""
+    acceleration, load, twist = boxes
+    usable = np.asarray(np.isfinite(jacobian).all(axis=(1, 2)))
+    safe = np.where(usable[:, np.newaxis, np.newaxis], jacobian, 0.0)
+    share = np.linalg.pinv(np.swapaxes(safe, -1, -2))  # g (n, legs, 6)
+    share[~usable] = np.nan
+    mass = robot.mass_matrix(poses, on_error)
+    moving, axes = _twists(poses, twist)
+    bias = robot.bias(moving, on_error)  # (n, 1 + twists, 6)
+    rates = robot.inverse_kinematics(moving, on_error).qdd  # J̇ ξ (n, 1 + twists, legs)
+    force = np.einsum("nli,nti->nlt", share, bias)
+    low, high = _sum(_linear(share @ mass, acceleration), _linear(-share, load))
+    force_low, force_high = _quadratic(force, twist, axes)
+    rate_low, rate_high = _sum(
+        _linear(jacobian, acceleration), _quadratic(np.swapaxes(rates, 1, 2), twist, axes)
+    )
+    slow, fast = _linear(jacobian, twist)
+    return {
+        "push": high + force_high,
+        "pull": -(low + force_low),
+        "speed": np.maximum(-slow, fast),
+        "acceleration": np.maximum(-rate_low, rate_high),
+    }
+
+
+def _linear(rows: Array, box: Box) -> tuple[Array, Array]:
+    """Least and largest of rows (..., 6) times what the box holds, attained in vertices."""
+    ends = rows * box.low, rows * box.high
+    return np.minimum(*ends).sum(axis=-1), np.maximum(*ends).sum(axis=-1)
+
+
+def _sum(a: tuple[Array, Array], b: tuple[Array, Array]) -> tuple[Array, Array]:
+    return a[0] + b[0], a[1] + b[1]
+
+
+def _twists(poses: Motion, box: Box) -> tuple[Motion, list[int]]:
+    """The poses at rest, at unit twists and at sums of two (n, 1 + t), along what the box allows."""
+    axes = [k for k in range(6) if box.low[k] or box.high[k]]
+    units = np.eye(6)[axes]
+    pairs = [units[j] + units[k] for j, k in combinations(range(len(axes)), 2)]
+    rows = np.concatenate([np.zeros((1, 6)), units, np.reshape(pairs, (-1, 6))])
+    shape = (len(poses), len(rows), 3)
+    return Motion(
+        np.broadcast_to(poses.position[:, np.newaxis], shape),
+        np.broadcast_to(poses.rotation[:, np.newaxis], (*shape, 3)),
+        np.broadcast_to(rows[:, :3], shape),
+        np.broadcast_to(rows[:, 3:], shape),
+    ), axes
+
+
+def _quadratic(values: Array, box: Box, axes: list[int]) -> tuple[Array, Array]:
+    """Extremes (n, legs) of c + ξᵀ Q ξ given by its values (n, legs, 1 + t) at `_twists`."""
+    constant, count = values[..., 0], len(axes)
+    if not count:
+        return constant, constant
+    single = values[..., 1 : 1 + count] - constant[..., np.newaxis]
+    form = np.zeros((*constant.shape, count, count))
+    form[..., range(count), range(count)] = single
+    for i, (j, k) in enumerate(combinations(range(count), 2)):
+        both = values[..., 1 + count + i] - constant
+        form[..., j, k] = form[..., k, j] = (both - single[..., j] - single[..., k]) / 2
+    low, high = extremes(form, box.low[axes], box.high[axes])
+    return constant + low, constant + high
+
+
+def extremes(form: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Least and largest xᵀ Q x, Q (..., k, k) symmetric, over the box low ≤ x ≤ high (k,).
+
+    On a face with the coordinates B at their ends and F free, x_F = −Q_FF⁻¹ Q_FB x_B is stationary; it
+    counts if it lies in the face. Where Q_FF has no inverse a stationary point can be moved along the
+    null space, at the same value, to a smaller face. Every value is one that a point of the box has.
+    """
+    count, shape = len(low), form.shape[:-2]
+    # in units of the box, so that singular means the same for metres and radians
+    size = np.maximum(np.abs(low), np.abs(high))
+    scaled = np.nan_to_num(form * size * size[:, np.newaxis]).reshape(-1, count, count)
+    low, high = low / size, high / size
+    corners = np.array(list(product(*zip(low, high, strict=True))))
+    value = np.einsum("ci,nij,cj->nc", corners, scaled, corners, optimize=True)
+    least, largest = value.min(axis=1), value.max(axis=1)
+    for free in _subsets(count):
+        some, bound = list(free), [k for k in range(count) if k not in free]
+        rows = _maybe_definite(scaled, some)
+        part = scaled[rows]
+        inverse, regular = _inverse(part[:, some][:, :, some])
+        move = -inverse @ part[:, some][:, :, bound]  # x_F = move x_B
+        edges = np.reshape(
+            list(product(*((low[k], high[k]) for k in bound))), (2 ** len(bound), len(bound))
+        )
+        place = move @ edges.T  # (rows, free, edges)
+        ends = low[some, np.newaxis], high[some, np.newaxis]
+        inside = ((place >= ends[0]) & (place <= ends[1])).all(axis=1) & regular[:, np.newaxis]
+        row, edge = np.nonzero(inside)
+        point = np.empty((len(row), count))
+        point[:, bound], point[:, some] = edges[edge], place[row, :, edge]
+        value = np.einsum("ni,nij,nj->n", point, part[row], point)
+        np.minimum.at(least, rows[row], value)
+        np.maximum.at(largest, rows[row], value)
+    unknown = np.isnan(form).any(axis=(-2, -1))
+    return (
+        np.where(unknown, np.nan, least.reshape(shape)),
+        np.where(unknown, np.nan, largest.reshape(shape)),
+    )
+
+
+def _maybe_definite(forms: Array, some: list[int]) -> Array:
+    """Which forms may be definite in some of their coordinates: others have no extreme inside the face.
+
+    A definite form has a diagonal of one sign, and each pair of its coordinates a positive determinant.
+    """
+    diagonal = forms[:, some, some]
+    good = (diagonal > 0).all(axis=1) | (diagonal < 0).all(axis=1)
+    for j, k in combinations(some, 2):
+        good &= forms[:, j, j] * forms[:, k, k] > forms[:, j, k] ** 2
+    return np.flatnonzero(good)
+
+
+def _inverse(matrices: Array) -> tuple[Array, Array]:
+    """Inverses, and which matrices have one; 0 for the others."""
+    values, vectors = np.linalg.eigh(matrices)
+    size = np.abs(values)
+    regular = size.min(axis=-1) > 1e-13 * size.max(axis=-1)
+    divisor = np.where(regular[..., np.newaxis], values, np.inf)
+    return (vectors / divisor[..., np.newaxis, :]) @ np.swapaxes(vectors, -1, -2), regular
+
+
+@cache
+def _subsets(count: int) -> tuple[tuple[int, ...], ...]:
+    """All non-empty sets of coordinates."""
+    return tuple(
+        one for length in range(1, count + 1) for one in combinations(range(count), length)
+    )
+
+
+def _box(name: str, value: ArrayLike) -> Box:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} bounds are not numbers") from None
+    if array.shape == (6,):
+        if not np.all(array >= 0):
+            raise InputError(f"{name} bounds (6,) stand for ± each: need 0 or more, has {array}")
+        array = np.stack([-array, array])
+    if array.shape != (2, 6):
+        raise InputError(f"{name} bounds have shape {array.shape}, need (6,) or (2, 6)")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} bounds are not finite")
+    if np.any(array[0] > array[1]):
+        k = int(np.argmax(array[0] > array[1]))
+        raise InputError(f"{name} bounds: low {array[0, k]:g} is above high {array[1, k]:g}")
+    return Box(*array)

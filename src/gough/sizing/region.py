@@ -1,0 +1,106 @@
+"""The worst case over a region of poses: a grid, then a search from its worst poses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from gough.errors import InputError
+from gough.motion import Array, Motion
+from gough.sizing.bounds import WorstCase, worst_case
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+MOST_POSES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Region:
+    """Poses within ± shift (m, world axes) and ± turn (rotation vector, rad, world axes) of a centre."""
+
+    center: Motion
+    shift: ArrayLike = (0.0, 0.0, 0.0)
+    turn: ArrayLike = (0.0, 0.0, 0.0)
+
+    @property
+    def size(self) -> Array:
+        """(shift, turn) (6,)."""
+        parts = []
+        for name in ("shift", "turn"):
+            value = np.asarray(getattr(self, name), dtype=np.float64)
+            if value.shape != (3,) or not (np.isfinite(value).all() and (value >= 0).all()):
+                raise InputError(f"region: {name} needs three numbers of 0 or more, has {value}")
+            parts.append(value)
+        return np.concatenate(parts)
+
+    def poses(self, where: Array) -> Motion:
+        """Poses at coordinates (n, 6) within −1 … 1."""
+        if self.center.shape:
+            raise InputError(f"region: its centre is one pose, not batch shape {self.center.shape}")
+        offset = where * self.size
+        turn = Rotation.from_rotvec(offset[:, 3:]).as_matrix()
+        return Motion(self.center.position + offset[:, :3], turn @ self.center.rotation)
+
+
+@dataclass(frozen=True)
+class RegionCase:
+    """The worst of each leg over a region (legs,), and where it is."""
+
+    worst: WorstCase
+    """(legs,)."""
+    at: dict[str, Motion]
+    """By quantity: the poses (legs,) at which each leg has its worst."""
+    poses: int
+    """Poses tried."""
+
+
+def worst_in_region(
+    robot: Robot,
+    region: Region,
+    *,
+    acceleration: ArrayLike = (0.0,) * 6,
+    load: ArrayLike = (0.0,) * 6,
+    twist: ArrayLike = (0.0,) * 6,
+    steps: int = 3,
+    rounds: int = 8,
+) -> RegionCase:
+    """Extremes over accelerations, loads, twists (exact at each pose) and over the region's poses.
+
+    Poses: a grid of `steps` an axis that the region has, its faces included, then from the worst pose of
+    each leg and quantity a pattern search that halves its step `rounds` times. The search finds a local
+    worst: it never reports more than there is, and a narrow peak between grid poses can be missed.
+    """
+    if steps < 2 or rounds < 0:
+        raise InputError(f"steps is {steps} and rounds {rounds}; needs two or more and 0 or more")
+    axes = np.flatnonzero(region.size)
+    if steps ** len(axes) > MOST_POSES:
+        raise InputError(f"{steps} steps along {len(axes)} axes are over {MOST_POSES} poses")
+    bounds: dict[str, Any] = {"acceleration": acceleration, "load": load, "twist": twist}
+    grid = np.zeros((steps ** len(axes), 6))
+    grid[:, axes] = list(product(np.linspace(-1, 1, steps), repeat=len(axes)))
+    found = worst_case(robot, region.poses(grid), **bounds)
+    tried, legs = len(grid), np.arange(robot.leg_count)
+    names = tuple(WorstCase.__annotations__)
+    place = np.stack([grid[np.argmax(getattr(found, name), axis=0)] for name in names])
+    value = np.stack([np.max(getattr(found, name), axis=0) for name in names])
+    moves = np.concatenate([np.eye(6)[axes], -np.eye(6)[axes]])
+    step = 1.0 / (steps - 1)
+    for _ in range(rounds if len(axes) else 0):
+        near = np.clip(place[:, :, np.newaxis] + step * moves, -1, 1)  # (names, legs, moves, 6)
+        some = worst_case(robot, region.poses(near.reshape(-1, 6)), **bounds)
+        tried += near.size // 6
+        for i, name in enumerate(names):
+            here = getattr(some, name).reshape(*near.shape[:3], -1)[i, legs, :, legs]
+            best = np.argmax(here, axis=1)
+            better = here[legs, best] > value[i]
+            place[i, better] = near[i, legs, best][better]
+            value[i, better] = here[legs, best][better]
+        step /= 2
+    at = {name: region.poses(place[i]) for i, name in enumerate(names)}
+    return RegionCase(WorstCase(*value), at, tried)

@@ -1,0 +1,236 @@
+"""The table that a drive catalogue is read against, on the screen and as CSV, JSON or HTML."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.table import Table
+
+from gough.datasets import write_table, writing
+from gough.errors import FileError, InputError
+from gough.motion import Array
+from gough.sizing.demand import ADDED, Sizing
+from gough.sizing.drive import RPM, Drive
+from gough.sizing.region import RegionCase
+
+KINDS = (".csv", ".json", ".html")
+
+
+class Quantity(NamedTuple):
+    """What a row of the table is called."""
+
+    unit: str
+    meaning: str
+    margin: bool = False
+    """Whether a drive is chosen with a margin on it."""
+
+
+QUANTITIES = {
+    "stroke": Quantity("m", "stroke"),
+    "shortest": Quantity("m", "shortest"),
+    "longest": Quantity("m", "longest"),
+    "peak_speed": Quantity("m/s", "peak speed", True),
+    "peak_force": Quantity("N", "peak force", True),
+    "peak_push": Quantity("N", "peak push"),
+    "peak_pull": Quantity("N", "peak pull"),
+    "rms_force": Quantity("N", "rms force", True),
+    "peak_power": Quantity("W", "peak power", True),
+    "peak_regenerated": Quantity("W", "peak regenerated power", True),
+    "energy": Quantity("J", "energy put in"),
+    "regenerated": Quantity("J", "energy given back"),
+    "peak_thrust": Quantity("N", "peak thrust of the screw", True),
+    "peak_torque": Quantity("N m", "peak motor torque", True),
+    "rms_torque": Quantity("N m", "rms motor torque", True),
+    "peak_motor_speed": Quantity("rpm", "peak motor speed", True),
+    "mean_motor_speed": Quantity("rpm", "mean motor speed"),
+    "peak_motor_power": Quantity("W", "peak motor power", True),
+    "motor_energy": Quantity("J", "motor energy put in"),
+    "motor_regenerated": Quantity("J", "motor energy given back"),
+    "inertia_ratio": Quantity("1", "load inertia : rotor inertia"),
+    "worst_force": Quantity("N", "worst force in the region", True),
+    "worst_speed": Quantity("m/s", "worst speed in the region", True),
+    "worst_power": Quantity("W", "bound on the power there", True),
+    "worst_torque": Quantity("N m", "bound on the torque there", True),
+    "worst_motor_speed": Quantity("rpm", "worst motor speed there", True),
+}
+"""In the order of the table."""
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """Demands of motions and of a region in one table."""
+
+    robot: str
+    sizing: Sizing | None
+    region: dict[str, Array]
+    """Worst case over a region by name (legs,)."""
+    margin: float = 1.0
+    """Factor on forces, torques, speeds and powers."""
+
+    def rows(self) -> dict[str, tuple[Array, float, float | None]]:
+        """By quantity: each leg over all motions (legs,), the worst, and what to choose."""
+        found: dict[str, tuple[Array, float]] = {}
+        if self.sizing is not None:
+            worst = self.sizing.worst()
+            for name, value in self.sizing.numbers().items():
+                legs = np.sum(value, axis=0) if name in ADDED else np.max(value, axis=0)
+                legs = np.min(value, axis=0) if name == "shortest" else legs
+                if name == "stroke":
+                    part = self.sizing.legs
+                    legs = part.longest.max(axis=0) - part.shortest.min(axis=0)
+                found[name] = legs, worst[name]
+        found |= {name: (value, float(value.max())) for name, value in self.region.items()}
+        return {
+            name: (*found[name], self.margin * found[name][1] if quantity.margin else None)
+            for name, quantity in QUANTITIES.items()
+            if name in found
+        }
+
+    def screen(self) -> Table:
+        """For the console: the worst leg of each quantity; files have every leg."""
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column(self.robot, no_wrap=True)
+        table.add_column("unit")
+        for name in ("worst", "leg", f"× {self.margin:g}"):
+            table.add_column(name, justify="right")
+        for name, (value, worst, wanted) in self.rows().items():
+            last = "" if wanted is None else f"{wanted:.4g}"
+            place = np.argmin(value) if name == "shortest" else np.argmax(value)
+            leg = "all" if name in ADDED else str(place + 1)
+            table.add_row(QUANTITIES[name].meaning, _unit(name), f"{worst:.4g}", leg, last)
+        return table
+
+    def to_json(self) -> dict[str, Any]:
+        """All digits; also every motion on its own."""
+        drive = None if self.sizing is None else self.sizing.drive
+        found: dict[str, Any] = {"robot": self.robot, "margin": self.margin, "drive": _plain(drive)}
+        found["requirements"] = {
+            name: {
+                "unit": QUANTITIES[name].unit,
+                "legs": [_number(one) for one in value],
+                "worst": _number(worst),
+                "with_margin": _number(wanted),
+            }
+            for name, (value, worst, wanted) in self.rows().items()
+        }
+        found["motions"] = []
+        if self.sizing is not None:
+            numbers = self.sizing.numbers()
+            for i, name in enumerate(self.sizing.names):
+                one = {key: [_number(x) for x in value[i]] for key, value in numbers.items()}
+                found["motions"].append(
+                    {"name": name, "duration": float(self.sizing.duration[i]), **one}
+                )
+        return found
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """As .csv (a row a quantity), .json or .html, whole or not at all."""
+        kind = kind_of(path)
+        if kind == ".csv":
+            rows = self.rows()
+            legs = np.array([value for value, _, _ in rows.values()])
+            columns = {
+                "quantity": np.array(list(rows), dtype=object),
+                "unit": np.array([QUANTITIES[name].unit for name in rows], dtype=object),
+                **{f"leg {i + 1}": legs[:, i] for i in range(legs.shape[1])},
+                "worst": np.array([worst for _, worst, _ in rows.values()]),
+                "with margin": np.array(
+                    [np.nan if wanted is None else wanted for _, _, wanted in rows.values()]
+                ),
+            }
+            write_table(columns, path)
+            return
+        text = json.dumps(self.to_json(), indent=2) if kind == ".json" else self._page()
+        with writing(path) as temporary:
+            temporary.write_text(text + "\n", "utf-8")
+
+    def _page(self) -> str:
+        rows = self.rows()
+        legs = len(next(iter(rows.values()))[0])
+        heads = ["", "unit", *(f"leg {i + 1}" for i in range(legs)), "worst", f"× {self.margin:g}"]
+        lines = ["".join(f"<th>{escape(one)}</th>" for one in heads)]
+        for name, (value, worst, wanted) in rows.items():
+            cells = [f"{one:.4g}" for one in (*value, worst)]
+            cells.append("" if wanted is None else f"{wanted:.4g}")
+            shown = [QUANTITIES[name].meaning, _unit(name), *cells]
+            lines.append("".join(f"<td>{escape(one)}</td>" for one in shown))
+        body = "\n".join(f"<tr>{line}</tr>" for line in lines)
+        title = escape(f"Drives of {self.robot}")
+        motions = "" if self.sizing is None else ", ".join(self.sizing.names)
+        return PAGE.format(title=title, motions=escape(f"Motions: {motions}"), body=body)
+
+
+def requirements(
+    sizing: Sizing | None,
+    region: RegionCase | None = None,
+    drive: Drive | None = None,
+    margin: float = 1.0,
+    robot: str = "",
+    rotor_mass: Array | float = 0.0,
+) -> Requirements:
+    """The table of what motions, a region, or both demand."""
+    if not (np.isfinite(margin) and margin > 0):
+        raise InputError(f"margin is {margin:g}, needs a positive number")
+    if sizing is None and region is None:
+        raise InputError("sizing needs a motion or a region")
+    found = {}
+    if region is not None:
+        worst = region.worst
+        found = {"worst_force": worst.force}
+        if np.any(worst.speed):
+            found |= {"worst_speed": worst.speed, "worst_power": worst.power}
+        if drive is not None:
+            thrust = worst.force + rotor_mass * worst.acceleration
+            torque, speed = drive.bound(
+                thrust, worst.speed, worst.acceleration, np.asarray(rotor_mass)
+            )
+            found["worst_torque"] = torque
+            if np.any(worst.speed):
+                found["worst_motor_speed"] = RPM * speed
+    return Requirements(sizing.robot if sizing is not None else robot, sizing, found, margin)
+
+
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """The kind of table by the file's suffix."""
+    kind = Path(path).suffix.lower()
+    if kind not in KINDS:
+        raise FileError(f"{path}: the name must end in {', '.join(KINDS[:-1])} or {KINDS[-1]}")
+    return kind
+
+
+def _unit(name: str) -> str:
+    return "" if QUANTITIES[name].unit == "1" else QUANTITIES[name].unit
+
+
+def _number(value: float | None) -> float | None:
+    """JSON has no infinity."""
+    return None if value is None or not np.isfinite(value) else float(value)
+
+
+def _plain(drive: Drive | None) -> dict[str, Any] | None:
+    if drive is None:
+        return None
+    found = {"lead": drive.lead, "efficiency": drive.efficiency, "back_efficiency": drive.driven}
+    if drive.rotor_inertia is not None:
+        found["rotor_inertia"] = drive.rotor_inertia
+    return {name: np.asarray(value).tolist() for name, value in found.items()}
+
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>{title}</title>
+<style>body {{ font-family: sans-serif; margin: 2em; color: #3C4148 }}
+table {{ border-collapse: collapse }} td, th {{ padding: 0.25em 0.8em; text-align: right }}
+td:first-child, td:nth-child(2) {{ text-align: left }} tr:nth-child(even) {{ background: #F2F3F5 }}
+</style></head>
+<body><h1>{title}</h1><p>{motions}</p>
+<table>
+{body}
+</table></body>
+</html>"""

@@ -1,0 +1,176 @@
+"""What a study measures of a robot: one table of names, to which further analyses add a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gough.forward import condition
+from gough.motion import Array, Motion
+from gough.robot import Robot
+from gough.sizing.demand import Demand, MotorDemand, demand, motor_demand, stacked
+from gough.sizing.drive import Drive
+from gough.variants import Variants
+
+
+@dataclass(frozen=True)
+class Case:
+    """Robots (n,) and the motions that they are measured over; what models say is computed once.
+
+    Robots without an answer have NaN. Curves are (n, samples, legs), one array a motion.
+    """
+
+    robots: Variants | Robot
+    """Many of one shape, or a single one (n = 1)."""
+    motions: Sequence[Motion]
+    friction: bool = True
+    wrench: Array | None = None
+    drive: Drive | None = None
+    """Its numbers (n, 1, 1)."""
+
+    def ask(self, model: str, motion: Motion, on_error: str = "nan", **inputs: Any) -> Any:
+        """A model's answer (n, samples, ...)."""
+        if isinstance(self.robots, Variants):
+            return getattr(self.robots[:, np.newaxis], model)(motion, on_error=on_error, **inputs)
+        return getattr(self.robots, model)(motion[np.newaxis], on_error=on_error, **inputs)
+
+    @property
+    def dynamics(self) -> dict[str, Any]:
+        """Inputs of the dynamic models."""
+        return {"wrench": self.wrench, "friction": self.friction}
+
+    @cached_property
+    def legs(self) -> list[Any]:
+        """`LegMotion` of each motion."""
+        return [self.ask("inverse_kinematics", motion) for motion in self.motions]
+
+    @cached_property
+    def forces(self) -> list[Array]:
+        """Γ of each motion."""
+        return [
+            self.ask("inverse_dynamics", motion, **self.dynamics).forces for motion in self.motions
+        ]
+
+    @cached_property
+    def demands(self) -> Demand:
+        """(motions, n, legs)."""
+        parts = zip(self.motions, self.legs, self.forces, strict=True)
+        found: Demand = stacked(
+            Demand, [demand(_time(m), legs.q, legs.qd, force) for m, legs, force in parts]
+        )
+        return found
+
+    @cached_property
+    def motors(self) -> MotorDemand:
+        """(motions, n, legs)."""
+        assert self.drive is not None
+        rotor = self.numbers(lambda machine: machine.legs.rotor_mass)  # (legs or 1, n)
+        rotor = np.moveaxis(rotor, -1, 0)[:, np.newaxis]
+        parts = zip(self.motions, self.legs, self.forces, strict=True)
+        found: MotorDemand = stacked(
+            MotorDemand,
+            [
+                motor_demand(_time(m), self.drive.motor(force, legs.qd, legs.qdd, rotor))
+                for m, legs, force in parts
+            ],
+        )
+        return found
+
+    @cached_property
+    def condition(self) -> Array:
+        """Condition number of the Jacobian (motions, n), worst over each motion."""
+        length = self.numbers(lambda machine: np.atleast_1d(machine.length_scale))
+        scale = np.ones((len(length), 6))
+        scale[:, 3:] = length[:, np.newaxis]
+        found = []
+        for motion in self.motions:
+            jacobian = self.ask("jacobian", motion)[..., :6]
+            found.append(condition(jacobian / scale[:, np.newaxis, np.newaxis]).max(axis=1))
+        return np.stack(found)
+
+    @cached_property
+    def mass(self) -> Array:
+        """Of all bodies of the robot file, payload included (n,), kg."""
+
+        def total(machine: Any) -> Array:
+            bodies = [getattr(machine.legs, name) for name in machine.equations.BODIES]
+            count = machine.points.shape[1]
+            whole = np.sum(machine.platform.mass, axis=0)
+            for body in bodies:
+                share = np.broadcast_to(body.mass, (count, body.mass.shape[-1]))
+                whole = whole + np.sum(share, axis=0)
+            return np.asarray(whole)
+
+        return self.numbers(total)
+
+    def numbers(self, of: Callable[[Any], Array]) -> Array:
+        """Numbers of the machines (..., n or 1)."""
+        return of(self.robots.machine)
+
+
+class Measure(NamedTuple):
+    """A number of a robot."""
+
+    unit: str
+    meaning: str
+    of: Callable[[Case], Array]
+    """(n,), or (1,) where all robots have the same; NaN for robots without an answer."""
+    needs: str = ""
+    """What it needs beside geometry: "masses", "drive"."""
+
+
+def _worst(name: str, part: str = "demands") -> Callable[[Case], Array]:
+    """The largest over motions and legs."""
+    return lambda case: np.asarray(getattr(getattr(case, part), name).max(axis=(0, 2)))
+
+
+def _total(name: str, part: str = "demands") -> Callable[[Case], Array]:
+    """The sum over motions and legs."""
+    return lambda case: np.asarray(getattr(getattr(case, part), name).sum(axis=(0, 2)))
+
+
+def _coordinates(case: Case) -> tuple[Array, Array]:
+    """Least and largest q (n, legs) over all motions."""
+    low = np.stack([legs.q.min(axis=1) for legs in case.legs]).min(axis=0)
+    return low, np.stack([legs.q.max(axis=1) for legs in case.legs]).max(axis=0)
+
+
+def _stroke(case: Case) -> Array:
+    low, high = _coordinates(case)
+    return np.asarray((high - low).max(axis=1))
+
+
+def _speed(case: Case) -> Array:
+    found = np.stack([np.abs(legs.qd).max(axis=(1, 2)) for legs in case.legs])
+    return np.asarray(found.max(axis=0))
+
+
+MEASURES: dict[str, Measure] = {
+    "stroke": Measure("m", "longest way of a leg", _stroke),
+    "shortest": Measure("m", "least q of any leg", lambda case: _coordinates(case)[0].min(axis=1)),
+    "longest": Measure("m", "largest q of any leg", lambda case: _coordinates(case)[1].max(axis=1)),
+    "peak_speed": Measure("m/s", "largest speed of a leg", _speed),
+    "condition": Measure("1", "worst condition number", lambda case: case.condition.max(axis=0)),
+    "mass": Measure("kg", "of all bodies", lambda case: case.mass, "masses"),
+    "peak_force": Measure("N", "largest actuator force", _worst("peak_force"), "masses"),
+    "rms_force": Measure("N", "largest rms force of an actuator", _worst("rms_force"), "masses"),
+    "peak_power": Measure("W", "largest power of an actuator", _worst("peak_power"), "masses"),
+    "peak_regenerated": Measure("W", "largest power back", _worst("peak_regenerated"), "masses"),
+    "energy": Measure("J", "put in by all actuators", _total("energy"), "masses"),
+    "regenerated": Measure("J", "given back to all actuators", _total("regenerated"), "masses"),
+    "peak_torque": Measure("N m", "of a motor", _worst("peak_torque", "motors"), "drive"),
+    "rms_torque": Measure("N m", "largest of a motor", _worst("rms_torque", "motors"), "drive"),
+    "peak_motor_speed": Measure("rpm", "of a motor", _worst("peak_motor_speed", "motors"), "drive"),
+    "peak_motor_power": Measure("W", "of a motor", _worst("peak_motor_power", "motors"), "drive"),
+    "motor_energy": Measure("J", "put in by all motors", _total("motor_energy", "motors"), "drive"),
+}
+"""All measures by name, the worst (energies: the sum) over legs and motions."""
+
+
+def _time(motion: Motion) -> Array:
+    assert motion.time is not None
+    return motion.time
