@@ -13,6 +13,7 @@ from rich.console import Console
 from gough.analysis import commands as analysis_commands
 from gough.errors import GoughError
 from gough.simulate_command import simulate
+from gough.studio.command import studio
 
 if TYPE_CHECKING:
     from gough.motion import Motion
@@ -352,6 +353,7 @@ def schema() -> None:
 
 
 app.command()(simulate)
+app.command()(studio)
 
 
 def load_rigid(name: str) -> Robot:

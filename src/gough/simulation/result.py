@@ -167,7 +167,8 @@ class Simulation:
 
         Dimensions: `simulation` (or simulation_0, …) of a batch, `time`, `leg` 1 to n, `axis` x, y, z
         of the world, `platform_axis`, `mode`. `saturated` is 1 where the command exceeds the drive's
-        limit. `rotation_error` is the rotation vector from the platform to the reference.
+        limit. `rotation_error` is the rotation vector from the platform to the reference. The attribute
+        `robot` is the text of the (first) robot's file.
         """
         import xarray
 
@@ -215,6 +216,7 @@ class Simulation:
             coordinates["mode"] = np.arange(1, motion.modes + 1)
         facts = {
             "title": f"simulation of {robot.name if robot else 'nothing'}",
+            "robot": robot.text if robot else "",
             "partial": int(self.partial),
             "stops": "; ".join(
                 (f"simulation {row}, " if self.shape else "") + str(stop)

@@ -1,0 +1,164 @@
+"""Shapes of a robot's bodies as triangles, and where they stand: plain arrays, metres."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from gough.motion import Array, Motion
+from gough.places import ground, places
+from gough.studio.pose import start_pose, upward
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+SIDES = 24
+CYLINDER = 0.55
+"""Part of a UPS leg's length at home that is its cylinder."""
+
+
+class Mesh(NamedTuple):
+    """Triangles."""
+
+    vertices: Array
+    """(v, 3)."""
+    faces: Array
+    """(f, 3), outside seen counterclockwise."""
+
+
+def bar(radius: float = 1.0) -> Mesh:
+    """A closed round bar of length 1 along z, from z = 0."""
+    angle = 2 * np.pi * np.arange(SIDES) / SIDES
+    ring = radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(SIDES)], axis=-1)
+    ends = [ring, ring + np.array([0, 0, 1.0])]
+    vertices = np.concatenate([*ends, *ends, [[0, 0, 0.0], [0, 0, 1.0]]])  # caps have their own
+    one, two = np.arange(SIDES), (np.arange(SIDES) + 1) % SIDES
+    caps, middle = 2 * SIDES, 4 * SIDES
+    faces = [
+        np.stack([one, two, two + SIDES], axis=-1),
+        np.stack([one, two + SIDES, one + SIDES], axis=-1),
+        np.stack([two + caps, one + caps, np.full(SIDES, middle)], axis=-1),
+        np.stack([one + caps + SIDES, two + caps + SIDES, np.full(SIDES, middle + 1)], axis=-1),
+    ]
+    return Mesh(vertices, np.concatenate(faces))
+
+
+def ball(radius: float = 1.0) -> Mesh:
+    """A ball about the origin."""
+    rows = 10
+    polar = np.pi * np.arange(1, rows) / rows
+    turn = 2 * np.pi * np.arange(SIDES) / SIDES
+    grid = np.stack(
+        [
+            np.outer(np.sin(polar), np.cos(turn)),
+            np.outer(np.sin(polar), np.sin(turn)),
+            np.outer(np.cos(polar), np.ones(SIDES)),
+        ],
+        axis=-1,
+    )
+    points = np.concatenate([grid.reshape(-1, 3), [[0, 0, 1.0], [0, 0, -1.0]]])
+    return Mesh(radius * points, outward(points))
+
+
+def box(size: tuple[float, float, float]) -> Mesh:
+    """A box about the origin, faces with corners of their own so that edges are sharp."""
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) / 2.0
+    return sharp(Mesh(corners * size, outward(corners)))
+
+
+def slab(points: Array, thickness: float, margin: float, down: Array | None = None) -> Mesh:
+    """The convex plate through points (n, 3), wider by a margin; `down`: its top is at the points."""
+    middle = points.mean(axis=0)
+    spread = points - middle
+    normal = np.linalg.svd(spread, full_matrices=False)[2][-1]
+    if down is not None and normal @ down < 0:
+        normal = -normal
+    flat = spread - np.outer(spread @ normal, normal)
+    length = np.linalg.norm(flat, axis=-1, keepdims=True)
+    wide = points + margin * flat / np.where(length == 0, 1.0, length)
+    sides = (0.0, 1.0) if down is not None else (-0.5, 0.5)
+    both = np.concatenate([wide + side * thickness * normal for side in sides])
+    return sharp(Mesh(both, outward(both)))
+
+
+def outward(points: Array) -> Array:
+    """Triangles (f, 3) of the convex hull of points, their outside counterclockwise."""
+    hull = ConvexHull(points)
+    faces = hull.simplices.copy()
+    a, b, c = points[faces].transpose(1, 0, 2)
+    turned = np.sum(np.cross(b - a, c - a) * hull.equations[:, :3], axis=-1) < 0
+    faces[turned] = faces[turned][:, ::-1]
+    return np.asarray(faces)
+
+
+def sharp(mesh: Mesh) -> Mesh:
+    """The same triangles with corners of their own: edges look like edges."""
+    return Mesh(mesh.vertices[mesh.faces].reshape(-1, 3), np.arange(mesh.faces.size).reshape(-1, 3))
+
+
+def turns_from_z(direction: Array) -> Array:
+    """Unit quaternions (..., 4), scalar first, that turn z into unit vectors (..., 3).
+
+    (1 + z·d, z × d) made unit; half a turn about x where d = −z.
+    """
+    x, y, z = np.moveaxis(direction, -1, 0)
+    quaternion = np.stack([1 + z, -y, x, np.zeros_like(z)], axis=-1)
+    length = np.linalg.norm(quaternion, axis=-1, keepdims=True)
+    back = np.array([0.0, 1.0, 0.0, 0.0])
+    return np.where(length > 1e-9, quaternion / np.where(length > 1e-9, length, 1.0), back)
+
+
+def round_number(value: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is not above the value."""
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(max(step * power for step in (1, 2, 5) if step * power <= value * (1 + 1e-9)))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a robot stands and how large it is: for the first camera, the floor and line widths."""
+
+    home: Motion
+    up: Array
+    """Unit world axis against gravity, (3,)."""
+    ground: Array
+    """(legs, 1 or 2, 3): base joints, or the ends of the rails."""
+    universal: Array
+    """(legs, 3) at home."""
+    spherical: Array
+    lengths: Array
+    """(legs,): distance of a leg's joints at home."""
+    middle: Array
+    size: float
+    """Largest extent, m."""
+    floor: float
+    """Height of the floor along `up`, m."""
+
+    @classmethod
+    def of(cls, robot: Robot) -> Layout:
+        """The layout of a robot at home."""
+        home, up = start_pose(robot), upward(robot)
+        legs = robot.inverse_kinematics(home)
+        universal, spherical = places(robot, legs)
+        stands = ground(robot, legs.q)
+        points = np.concatenate([stands.reshape(-1, 3), spherical, home.position[np.newaxis]])
+        low, high = points.min(axis=0), points.max(axis=0)
+        size = float(np.max(high - low))
+        lengths = np.linalg.norm(spherical - universal, axis=-1)
+        floor = float(np.min(points @ up)) - 0.06 * size
+        return cls(
+            home, up, stands, universal, spherical, lengths, (low + high) / 2, size, floor
+        )  # fmt: skip
+
+    @property
+    def camera(self) -> Array:
+        """Where the first camera is, (3,): to one side, a little above, all in view."""
+        main = int(np.argmax(np.abs(self.up)))
+        first, second = (np.eye(3)[(main + k) % 3] for k in (1, 2))
+        if self.up[main] < 0:
+            first, second = second, first
+        away = 0.72 * first - 0.95 * second + 0.5 * self.up
+        return np.asarray(self.middle + 1.75 * self.size * away / np.linalg.norm(away))
