@@ -43,6 +43,7 @@ TEXT_RATE = 10.0
 """Of numbers while a motion plays: nobody reads faster."""
 WATCH = 0.5
 """Seconds between looks at the robot's file."""
+AT_REST = "The platform bends here as it would at rest; a simulation shows how it vibrates"
 DRAWN = 0.05
 """A deformation is first drawn about this part of the robot's size large."""
 
@@ -155,7 +156,7 @@ class Studio:
         return self._thread is not None and self._thread.is_alive()
 
     def _run(self) -> None:
-        last = time.perf_counter()
+        last = due = time.perf_counter()
         while not self._ended.is_set():
             now = time.perf_counter()
             try:
@@ -164,7 +165,8 @@ class Studio:
                 traceback.print_exc(file=sys.stderr)
                 self._say("fault", f"an error of the studio itself: {error}")
             last = now
-            self._ended.wait(max(0.0, 1 / RATE - (time.perf_counter() - now)))
+            due = max(due + 1 / RATE, time.perf_counter())  # what is late is not made up for
+            self._ended.wait(max(0.0, due - time.perf_counter()))
 
     def step(self, seconds: float) -> None:
         """Do what was asked for, let time pass, and draw if something changed."""
@@ -353,7 +355,7 @@ class Studio:
             first = next(iter(shown.troubles.values()))
             notes.append(f"{lost} of {len(shown)} samples have no answer: {first}")
         if self.robot.modes and track.forces is None:
-            notes.append("the platform bends here as it would at rest; simulate to see it vibrate")
+            notes.append(AT_REST)
         with self.server.atomic():
             self.panel.show_motions(tuple(self._offered()), name)
             self.panel.show_curves(shown, self.player, ". ".join(filter(None, notes)))
@@ -447,6 +449,7 @@ class Studio:
             if texts:
                 self._texts_at = now
                 self.panel.show_numbers(shown, sample)
+                self.panel.show_deepest(self.scene.deepest)
             if self.player is not None:
                 self.panel.show_player(self.player)
         self.frames += 1

@@ -8,14 +8,20 @@ import numpy as np
 
 from gough.motion import Array
 from gough.plots import PALETTE
+from gough.studio.tables import INSET
 
 if TYPE_CHECKING:
     from gough.studio.record import Record
 
 POINTS = 400
 """Most points of a curve; the largest and smallest of what lies between are kept."""
-HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 190, 62, 14, 10, 26
+HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 200, 52, 14, 10, 24
 """Of a plot, pixels: its height and the margins round the curves."""
+NAME = 16
+"""Of an axis' name, pixels."""
+GAP = 9
+"""Between two fields of the panel, pixels."""
+FONT = "11px sans-serif"
 
 
 def thinned(time: Array, values: Array) -> tuple[Array, Array]:
@@ -48,14 +54,15 @@ def plot_options(time: Array, values: Array, label: str) -> dict[str, Any]:
             {"label": f"{leg + 1}", "stroke": color, "width": 1.6, "points": {"show": False}}
         )
     grid = {"stroke": "#E9EBEE", "width": 1}
-    axis = {"stroke": "#6B717A", "grid": grid, "ticks": grid, "font": "11px sans-serif"}
+    axis = {"stroke": "#6B717A", "grid": grid, "ticks": grid, "font": FONT}
+    axis |= {"labelFont": FONT, "labelSize": NAME}
     return {
         "data": (times, *curves.T),
         "series": tuple(series),
         "scales": {"x": {"time": False}},
         "axes": (
-            axis | {"size": BOTTOM},
-            axis | {"size": LEFT, "label": label, "labelSize": 16, "labelFont": "11px sans-serif"},
+            axis | {"size": BOTTOM, "label": "time [s]"},
+            axis | {"size": LEFT, "label": label},
         ),
         "legend": {"show": False},
         "height": HEIGHT,
@@ -63,11 +70,13 @@ def plot_options(time: Array, values: Array, label: str) -> dict[str, Any]:
     }
 
 
-def marker(part: float, value: str = "") -> str:
+def marker(part: float) -> str:
     """A vertical line over the plot before it, at a part (0 to 1) of its width."""
-    across = f"calc({LEFT + 16}px + (100% - {LEFT + 16 + RIGHT}px) * {part:.5f})"
+    left, right = INSET + LEFT + NAME, INSET + RIGHT
+    across = f"calc({left}px + (100% - {left + right}px) * {part:.5f})"
     line = (
-        f"position:absolute;left:{across};bottom:{BOTTOM + 9}px;height:{HEIGHT - TOP - BOTTOM}px;"
+        f"position:absolute;left:{across};bottom:{BOTTOM + NAME + GAP}px;"
+        f"height:{HEIGHT - TOP - BOTTOM - NAME}px;"
         "border-left:1.5px solid #3C4148;pointer-events:none"
     )
-    return f'<div style="position:relative;height:0"><div style="{line}">{value}</div></div>'
+    return f'<div style="position:relative;height:0"><div style="{line}"></div></div>'

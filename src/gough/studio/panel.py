@@ -152,12 +152,13 @@ class Panel:
     def _build_view(self) -> None:
         gui = self._gui
         with gui.add_folder("View", expand_by_default=True):
-            self._show_forces = gui.add_checkbox("Forces of the legs on the platform", True)
-            self._show_weight = gui.add_checkbox("Weight of the platform", False)
-            self._show_handle = gui.add_checkbox("Handle to drag", True)
+            self._show_forces = gui.add_checkbox("Leg forces", True)
+            self._show_weight = gui.add_checkbox("Weight", False)
+            self._show_handle = gui.add_checkbox("Drag handle", True)
             self._magnified = gui.add_slider(
                 "Bending ×", min=0.0, max=100.0, step=1.0, initial_value=1.0, visible=False
             )
+            self._colors = gui.add_html("")
         for field in (self._show_forces, self._show_weight, self._show_handle, self._magnified):
             self._when(field, self._viewed)
 
@@ -196,7 +197,9 @@ class Panel:
         style = "font-size:15px;font-weight:600;color:#3C4148"
         kind = f"{robot.leg_count}-{robot.kind}"
         grey = '<span style="font-weight:400;color:#8A9099">'
-        self._title.content = f'<div style="{style}">{escape(robot.name)} {grey}{kind}</span></div>'
+        self._title.content = tables.inset(
+            f'<div style="{style}">{escape(robot.name)} {grey}{kind}</span></div>'
+        )
         self._robot.value = label
         for slider, first, last, step in zip(self._sliders, low, high, STEP, strict=True):
             slider.min, slider.max, slider.step = float(first), float(last), float(step)
@@ -205,7 +208,7 @@ class Panel:
         self._friction.value = setup.friction
         self._gravity.value = setup.gravity
         self._payload.value, self._payload_place.value = setup.payload, setup.payload_place
-        self._facts.content = _facts(loaded)
+        self._facts.content = tables.inset(_facts(loaded))
 
     def choose(self, label: str) -> None:
         """The robot chooser says which robot is shown."""
@@ -222,6 +225,10 @@ class Panel:
         self._magnified.step = largest / 100
         self._magnified.value = value
 
+    def show_deepest(self, deepest: float) -> None:
+        """The colours of a deformed platform, up to a displacement in m; none for 0."""
+        self._colors.content = tables.inset(tables.color_bar(deepest)) if deepest > 0 else ""
+
     def show_motions(self, names: Sequence[str], chosen: str | None) -> None:
         """The motions on offer."""
         self._motion.options = (NO_MOTION, *names)
@@ -232,13 +239,15 @@ class Panel:
         for handle in (*self._plots, *self._markers):
             handle.remove()
         self._plots, self._markers = [], []
-        self._motion_note.content = tables.note(note) if note else ""
+        self._motion_note.content = tables.inset(tables.note(note)) if note else ""
         self._plots_place.visible = shown is not None
         if shown is None or player is None:
             self._motion.value = NO_MOTION
             return
         self._time.min, self._time.max = player.start, player.end
         with self._plots_place:
+            legend = tables.inset(tables.legend(shown.q.shape[1]))
+            self._plots.append(self._gui.add_html(legend))
             for label, values in curves.panels(shown).items():
                 options = curves.plot_options(player.times, values, label)
                 self._plots.append(self._gui.add_uplot(**options))
@@ -264,18 +273,20 @@ class Panel:
     def show_numbers(self, shown: Record, sample: int) -> None:
         """All numbers of an instant."""
         legs = tables.leg_table(shown, sample)
-        self._summary.content = tables.summary(shown, sample)
-        self._legs.content = legs
+        self._summary.content = tables.inset(tables.summary(shown, sample))
+        self._legs.content = tables.inset(legs)
         parts = [("Legs", legs), ("Joint loads", tables.load_table(shown, sample))]
         parts += [("Limits", tables.limit_table(shown, sample))]
-        self._numbers.content = "".join(
-            f'<div style="font-weight:600;font-size:12px;margin:8px 0 2px">{name}</div>{html}'
-            for name, html in parts
+        self._numbers.content = tables.inset(
+            "".join(
+                f'<div style="font-weight:600;font-size:12px;margin:8px 0 2px">{name}</div>{html}'
+                for name, html in parts
+            )
         )
 
     def show_message(self, text: str) -> None:
         """A message across the panel, or none."""
-        self._message.content = tables.banner(text)
+        self._message.content = tables.inset(tables.banner(text))
 
 
 def _facts(loaded: Loaded) -> str:

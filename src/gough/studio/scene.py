@@ -18,6 +18,7 @@ from gough.studio.shapes import (
     ball,
     bar,
     box,
+    grid,
     round_number,
     slab,
     turns_from_z,
@@ -38,6 +39,13 @@ def rgb(color: str) -> tuple[int, int, int]:
     """A colour by its name as three numbers up to 255."""
     red, green, blue = (round(255 * part) for part in to_rgb(color))
     return red, green, blue
+
+
+def linear(color: str) -> Array:
+    """A colour (3,) for batches of bodies, which viser takes as amounts of light: sRGB decoded."""
+    part = np.array(to_rgb(color))
+    light = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
+    return np.round(255 * light).astype(np.uint8)
 
 
 class Scene:
@@ -105,27 +113,25 @@ class Scene:
         self._path.visible = True
 
     def _add_floor(self) -> None:
-        main = int(np.argmax(np.abs(self.layout.up)))
+        """A grid of lines and plain lights: pages without a graphics card draw these fast."""
         cell = round_number(self.size / 8)
-        place = self.layout.middle * (np.arange(3) != main)
-        place = np.round(place / cell) * cell + self.layout.up * self.layout.floor
-        self._scene.add_grid(
-            "/floor",
-            plane=("yz", "zx", "xy")[main],
-            infinite_grid=False,
-            width=round(3.2 * self.size / cell) * cell,
-            height=round(3.2 * self.size / cell) * cell,
-            cell_size=cell,
-            section_size=5 * cell,
-            cell_color=(226, 229, 233),
-            section_color=(200, 205, 211),
-            fade_distance=4 * self.size,
-            fade_strength=1.5,
-            shadow_opacity=0.12,
-            position=tuple(place),
-        )
+        for name, lines, color in zip(
+            ("fine", "coarse"), grid(self.layout, cell), ("#E3E6EA", "#C6CBD2"), strict=True
+        ):
+            self._scene.add_line_segments(f"/floor/{name}", lines, rgb(color), line_width=1.0)
         self._scene.add_frame(
             "/world", axes_length=0.12 * self.size, axes_radius=0.004 * self.size, origin_radius=0.0
+        )
+        self._scene.configure_environment_map(hdri=None)
+        self._scene.configure_default_lights(enabled=False)
+        up, camera = self.layout.up, self.layout.camera - self.layout.middle
+        self._scene.add_light_ambient("/lights/all", intensity=1.4)
+        self._scene.add_light_directional(
+            "/lights/key", intensity=1.8, position=tuple(camera + self.size * up)
+        )
+        side = np.cross(up, camera)
+        self._scene.add_light_directional(
+            "/lights/side", intensity=0.7, position=tuple(0.6 * self.size * up - side)
         )
 
     def _add_ground(self) -> None:
@@ -145,7 +151,7 @@ class Scene:
                 first,
                 turns_from_z(along / np.linalg.norm(along, axis=-1, keepdims=True)),
                 _lengths(np.linalg.norm(along, axis=-1)),
-                rgb(GREY),
+                linear(GREY),
             )
             order = self._around(first)
             for name, points in (("first", first[order]), ("last", last[order])):
@@ -176,7 +182,7 @@ class Scene:
 
     def _add_legs(self) -> None:
         size, layout, count = self.size, self.layout, self.robot.leg_count
-        colors = np.array([rgb(PALETTE[leg % len(PALETTE)]) for leg in range(count)])
+        colors = np.stack([linear(PALETTE[leg % len(PALETTE)]) for leg in range(count)])
         along = (layout.spherical - layout.universal) / layout.lengths[:, None]
         turns, still = turns_from_z(along), np.tile([1.0, 0, 0, 0], (count, 1))
         self._cylinders: BatchedMeshHandle | None = None
@@ -189,24 +195,24 @@ class Scene:
             )  # fmt: skip
             self._links = self._batch(
                 "/legs/rods", bar(0.0095 * size), layout.universal, turns,
-                _lengths(layout.lengths), rgb("#AEB4BC"),
+                _lengths(layout.lengths), linear("#AEB4BC"),
             )  # fmt: skip
         else:
             rail = layout.ground[:, 1] - layout.ground[:, 0]
             rail = rail / np.linalg.norm(rail, axis=-1, keepdims=True)
             block = box((0.04 * size, 0.04 * size, 0.06 * size))
             self._sliders = self._batch(
-                "/legs/sliders", block, layout.universal, turns_from_z(rail), None, rgb(DARK)
+                "/legs/sliders", block, layout.universal, turns_from_z(rail), None, linear(DARK)
             )
             self._links = self._batch(
                 "/legs/links", bar(0.012 * size), layout.universal, turns,
                 _lengths(layout.lengths), colors,
             )  # fmt: skip
         self._universal = self._batch(
-            "/legs/universal", ball(0.0205 * size), layout.universal, still, None, rgb(DARK)
+            "/legs/universal", ball(0.0205 * size), layout.universal, still, None, linear(DARK)
         )
         self._spherical = self._batch(
-            "/legs/spherical", ball(0.0175 * size), layout.spherical, still, None, rgb("#E8EAED")
+            "/legs/spherical", ball(0.0175 * size), layout.spherical, still, None, linear("#E8EAED")
         )
 
     def _add_platform(self) -> None:
@@ -257,15 +263,15 @@ class Scene:
     def _add_arrows(self) -> None:
         size, count = self.size, self.robot.leg_count
         shape = {
-            "shaft_radius": 0.006 * size,
-            "head_radius": 0.015 * size,
-            "head_length": 0.035 * size,
+            "shaft_radius": 0.0115 * size,  # seen also where it runs along a rod
+            "head_radius": 0.022 * size,
+            "head_length": 0.05 * size,
         }
         nowhere = np.zeros((count, 2, 3))
-        colors = np.array([rgb(PALETTE[leg % len(PALETTE)]) for leg in range(count)])
+        colors = np.stack([linear(PALETTE[leg % len(PALETTE)]) for leg in range(count)])
         self._arrows = self._scene.add_arrows("/arrows", nowhere, colors, **shape, visible=False)
         self._weight = self._scene.add_arrows(
-            "/weight", np.zeros((1, 2, 3)), rgb(DARK), **shape, visible=False
+            "/weight", np.zeros((1, 2, 3)), linear(DARK), **shape, visible=False
         )
         self._path = self._scene.add_line_segments(
             "/path", np.zeros((1, 2, 3)), rgb(DARK), line_width=2.0, visible=False

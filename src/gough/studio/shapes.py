@@ -161,4 +161,20 @@ class Layout:
         if self.up[main] < 0:
             first, second = second, first
         away = 0.72 * first - 0.95 * second + 0.5 * self.up
-        return np.asarray(self.middle + 1.75 * self.size * away / np.linalg.norm(away))
+        return np.asarray(self.middle + 1.22 * self.size * away / np.linalg.norm(away))
+
+
+def grid(layout: Layout, cell: float) -> tuple[Array, Array]:
+    """Lines (n, 2, 3) on the floor, `cell` (m) apart: the fine ones, and every fifth."""
+    main = int(np.argmax(np.abs(layout.up)))
+    first, second = np.eye(3)[(main + 1) % 3], np.eye(3)[(main + 2) % 3]
+    count = int(np.ceil(1.1 * layout.size / cell))
+    start = [np.round(layout.middle @ axis / cell) for axis in (first, second)]
+    numbers = [np.arange(-count, count + 1) + one for one in start]
+    lines: tuple[list[Array], list[Array]] = ([], [])
+    for across, along, k in ((first, second, 0), (second, first, 1)):
+        ends = cell * (start[1 - k] + count * np.array([[-1.0], [1.0]])) * along
+        for number in numbers[k]:
+            line = ends + cell * number * across + layout.floor * layout.up
+            lines[int(number % 5 == 0)].append(line)
+    return np.stack(lines[0]), np.stack(lines[1])

@@ -8,9 +8,12 @@ import numpy as np
 
 from gough.motion import Array
 from gough.plots import PALETTE
+from gough.studio.bending import BANDS
 from gough.studio.levels import Level, condition_level, level, worst
 from gough.studio.record import Record
 
+INSET = 9
+"""Pixels between the panel's edge and its fields."""
 CELL = "padding:2px 6px;text-align:right;border-radius:3px;white-space:nowrap"
 HEAD = "padding:2px 6px;text-align:right;font-weight:600;color:#8A9099;white-space:nowrap"
 TABLE = (
@@ -79,7 +82,7 @@ def summary(shown: Record, sample: int) -> str:
         used, name = max(nearest, key=lambda one: -np.inf if np.isnan(one[0]) else one[0])
         text = "–" if np.isnan(used) else f"{100 * used:.0f} %"
         parts.append(_badge(f"{LIMITS[name]} used", text, level(used)))
-    style = "display:flex;flex-wrap:wrap;gap:4px;font-variant-numeric:tabular-nums"
+    style = "display:flex;flex-wrap:wrap;gap:4px;margin:2px 0 8px;font-variant-numeric:tabular-nums"
     return f'<div id="studio-summary" style="{style}">' + "".join(parts) + "</div>"
 
 
@@ -104,6 +107,26 @@ def banner(text: str, grade: Level = Level.PAST) -> str:
         "padding:6px 8px;border-radius:3px;font-size:12px;line-height:1.35;overflow-wrap:anywhere"
     )
     return f'<div id="studio-message" style="{style}">{escape(text)}</div>'
+
+
+def inset(html: str) -> str:
+    """HTML in line with the other fields of the panel."""
+    return f'<div style="padding:0 {INSET}px">{html}</div>' if html else ""
+
+
+def legend(count: int) -> str:
+    """The legs and their colours."""
+    legs = "&ensp;".join(_leg(i) for i in range(count))
+    return f'<div style="font-size:12px;color:#6B717A">leg &ensp;{legs}</div>'
+
+
+def color_bar(deepest: float) -> str:
+    """The colours of a deformed platform, up to a displacement in m."""
+    stops = ", ".join(f"rgb{color}" for color in BANDS)
+    bar = f"height:9px;border-radius:2px;background:linear-gradient(to right, {stops})"
+    ends = f"<span>0</span><span>moved by</span><span>{1e3 * deepest:.3g} mm</span>"
+    row = "display:flex;justify-content:space-between;font-size:11px;color:#6B717A"
+    return f'<div style="{bar}"></div><div style="{row}">{ends}</div>'
 
 
 def note(text: str) -> str:
