@@ -54,7 +54,7 @@ def plot_options(time: Array, values: Array, label: str) -> dict[str, Any]:
             {"label": f"{leg + 1}", "stroke": color, "width": 1.6, "points": {"show": False}}
         )
     grid = {"stroke": "#E9EBEE", "width": 1}
-    axis = {"stroke": "#6B717A", "grid": grid, "ticks": grid, "font": FONT}
+    axis: dict[str, Any] = {"stroke": "#6B717A", "grid": grid, "ticks": grid, "font": FONT}
     axis |= {"labelFont": FONT, "labelSize": NAME}
     return {
         "data": (times, *curves.T),

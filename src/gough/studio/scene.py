@@ -118,7 +118,9 @@ class Scene:
         for name, lines, color in zip(
             ("fine", "coarse"), grid(self.layout, cell), ("#E3E6EA", "#C6CBD2"), strict=True
         ):
-            self._scene.add_line_segments(f"/floor/{name}", lines, rgb(color), line_width=1.0)
+            self._scene.add_line_segments(
+                f"/floor/{name}", lines, rgb(color), thickness=1.0, thickness_units="screen"
+            )
         self._scene.add_frame(
             "/world", axes_length=0.12 * self.size, axes_radius=0.004 * self.size, origin_radius=0.0
         )
@@ -156,7 +158,9 @@ class Scene:
             order = self._around(first)
             for name, points in (("first", first[order]), ("last", last[order])):
                 loop = np.stack([points, np.roll(points, -1, axis=0)], axis=1)
-                self._scene.add_line_segments(f"/frame/{name}", loop, rgb(PALE), line_width=2.0)
+                self._scene.add_line_segments(
+                    f"/frame/{name}", loop, rgb(PALE), thickness=2.0, thickness_units="screen"
+                )
             ends = first - 0.07 * size * along / np.linalg.norm(along, axis=-1, keepdims=True)
         for leg, place in enumerate(ends):
             self._scene.add_label(
@@ -274,7 +278,12 @@ class Scene:
             "/weight", np.zeros((1, 2, 3)), linear(DARK), **shape, visible=False
         )
         self._path = self._scene.add_line_segments(
-            "/path", np.zeros((1, 2, 3)), rgb(DARK), line_width=2.0, visible=False
+            "/path",
+            np.zeros((1, 2, 3)),
+            rgb(DARK),
+            thickness=2.0,
+            thickness_units="screen",
+            visible=False,
         )
 
     def _batch(
