@@ -20,11 +20,18 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
     pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning"),
 ]
-FLAGS = (
-    "--headless=new --no-sandbox --use-angle=swiftshader --enable-unsafe-swiftshader "
-    "--enable-webgl --ignore-gpu-blocklist --disable-background-networking "
-    "--disable-component-update --disable-sync --no-first-run"
-).split()
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--enable-webgl",
+    "--ignore-gpu-blocklist",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
 ROBOT = """
 format = 1
 name = "desk hexapod"
@@ -184,7 +191,7 @@ def test_out_of_reach_is_told_and_not_taken(page, studio):
     wait(lambda: "sinatra" in page.locator("body").inner_text(), "its name on the page")
     photograph(page, "robot")
     good = studio.shown.motion.position[0].copy()
-    studio.drag_to(good + [0, 0, 3.0], np.array([1.0, 0, 0, 0]))
+    studio.drag_to(good + np.array([0, 0, 3.0]), np.array([1.0, 0, 0, 0]))
     page.wait_for_selector("#studio-message", timeout=20_000)
     assert "out of reach" in page.locator("#studio-message").inner_text()
     assert np.array_equal(studio.shown.motion.position[0], good)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 RATE = 30.0
 """Updates a second."""
-TEXT_RATE = 10.0
+TEXT_RATE = 6.0
 """Of numbers while a motion plays: nobody reads faster."""
 WATCH = 0.5
 """Seconds between looks at the robot's file."""
@@ -161,9 +161,11 @@ class Studio:
             now = time.perf_counter()
             try:
                 self.step(now - last)
-            except Exception as error:
-                traceback.print_exc(file=sys.stderr)
-                self._say("fault", f"an error of the studio itself: {error}")
+            except Exception as error:  # a fault of the studio must not end it
+                text = f"a fault of the studio: {type(error).__name__}: {error}"
+                if self.messages.get("fault") != text:  # told once, not thirty times a second
+                    traceback.print_exc(file=sys.stderr)
+                self._say("fault", text)
             last = now
             due = max(due + 1 / RATE, time.perf_counter())  # what is late is not made up for
             self._ended.wait(max(0.0, due - time.perf_counter()))
@@ -302,7 +304,7 @@ class Studio:
         shown = record(self.robot, sagging(self.robot, pose.reshape(1)), self.setup.friction)
         self._dirty = True
         if not shown.reached[0]:
-            self._say("pose", f"out of reach: {shown.troubles.get(0, 'a leg cannot follow')}")
+            self._say("pose", f"the legs cannot follow: {shown.troubles.get(0, '')}")
             return
         self._say("pose", shown.troubles.get(0, ""))
         if self.player is not None:

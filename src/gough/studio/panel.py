@@ -268,7 +268,7 @@ class Panel:
     def show_pose(self, values: Array) -> None:
         """Sliders at a pose; beyond their ends at the end."""
         for slider, value in zip(self._sliders, values, strict=True):
-            slider.value = float(np.clip(value, slider.min, slider.max))
+            slider.value = float(np.round(np.clip(value, slider.min, slider.max), 3) + 0.0)
 
     def show_numbers(self, shown: Record, sample: int) -> None:
         """All numbers of an instant."""

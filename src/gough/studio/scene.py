@@ -13,24 +13,30 @@ from gough.studio.bending import BANDS, Bending
 from gough.studio.record import Record
 from gough.studio.shapes import (
     CYLINDER,
+    ROD,
     Layout,
     Mesh,
     ball,
     bar,
+    bars,
     box,
     grid,
+    rod_stretch,
     round_number,
     slab,
     turns_from_z,
+    unit,
 )
 
 if TYPE_CHECKING:
-    from viser import BatchedMeshHandle, MeshHandle, ViserServer
+    from viser import MeshHandle, ViserServer
 
     from gough.robot import Robot
 
-ARROW = 0.35
+ARROW = 0.3
 """Length of the largest force's arrow over the robot's size."""
+PATH_POINTS = 150
+"""Of a drawn path: lines are dear without a graphics card."""
 NOTHING = np.zeros((1, 3, 3))
 """A triangle that is not seen: a mesh must have one."""
 
@@ -42,7 +48,7 @@ def rgb(color: str) -> tuple[int, int, int]:
 
 
 def linear(color: str) -> Array:
-    """A colour (3,) for batches of bodies, which viser takes as amounts of light: sRGB decoded."""
+    """A colour (3,) for arrows, which viser takes as an amount of light: sRGB decoded."""
     part = np.array(to_rgb(color))
     light = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
     return np.round(255 * light).astype(np.uint8)
@@ -109,17 +115,20 @@ class Scene:
         if positions is None or len(positions) < 2:
             self._path.visible = False
             return
+        positions = positions[:: max(1, len(positions) // PATH_POINTS)]
         self._path.points = np.stack([positions[:-1], positions[1:]], axis=1)
         self._path.visible = True
 
     def _add_floor(self) -> None:
         """A grid of lines and plain lights: pages without a graphics card draw these fast."""
         cell = round_number(self.size / 8)
-        for name, lines, color in zip(
-            ("fine", "coarse"), grid(self.layout, cell), ("#E3E6EA", "#C6CBD2"), strict=True
+        wide = 0.0022 * self.size
+        colors = ("#E1E4E8", "#C9CED5")
+        for name, mesh, color in zip(
+            ("fine", "coarse"), grid(self.layout, cell, wide), colors, strict=True
         ):
-            self._scene.add_line_segments(
-                f"/floor/{name}", lines, rgb(color), thickness=1.0, thickness_units="screen"
+            self._scene.add_mesh_simple(
+                f"/floor/{name}", mesh.vertices, mesh.faces, color=rgb(color), side="double"
             )
         self._scene.add_frame(
             "/world", axes_length=0.12 * self.size, axes_radius=0.004 * self.size, origin_radius=0.0
@@ -143,25 +152,22 @@ class Scene:
             self._scene.add_mesh_simple(
                 "/base", mesh.vertices, mesh.faces, color=rgb(PALE), opacity=0.85
             )
-            ends = stands[:, 0] - 0.05 * size * self._outward(stands[:, 0])
+            apart = stands[:, 0] - stands[:, 0].mean(axis=0)
+            ends = stands[:, 0] + 0.05 * size * unit(apart)
         else:
             first, last = stands[:, 0], stands[:, 1]
             along = last - first
-            self._batch(
-                "/rails",
-                bar(0.008 * size),
-                first,
-                turns_from_z(along / np.linalg.norm(along, axis=-1, keepdims=True)),
-                _lengths(np.linalg.norm(along, axis=-1)),
-                linear(GREY),
-            )
+            length = np.linalg.norm(along, axis=-1)
+            turns = turns_from_z(along / length[:, None])
+            for leg, place in enumerate(first):
+                rail = self._body(f"/rails/{leg}", bar(0.008 * size, length[leg]), GREY)
+                rail.position, rail.wxyz = place, turns[leg]
             order = self._around(first)
-            for name, points in (("first", first[order]), ("last", last[order])):
-                loop = np.stack([points, np.roll(points, -1, axis=0)], axis=1)
-                self._scene.add_line_segments(
-                    f"/frame/{name}", loop, rgb(PALE), thickness=2.0, thickness_units="screen"
-                )
-            ends = first - 0.07 * size * along / np.linalg.norm(along, axis=-1, keepdims=True)
+            loops = [one[order] for one in (first, last)]
+            starts = np.concatenate(loops)
+            stops = np.concatenate([np.roll(one, -1, axis=0) for one in loops])
+            self._body("/frame", bars(starts, stops, 0.0025 * size), PALE)
+            ends = first - 0.07 * size * along / length[:, None]
         for leg, place in enumerate(ends):
             self._scene.add_label(
                 f"/labels/{leg + 1}",
@@ -172,12 +178,6 @@ class Scene:
                 anchor="center-center",
             )
 
-    def _outward(self, points: Array) -> Array:
-        """Unit vectors (n, 3) from the points to their middle, negated by who calls."""
-        apart = points.mean(axis=0) - points
-        length = np.linalg.norm(apart, axis=-1, keepdims=True)
-        return np.asarray(apart / np.where(length == 0, 1.0, length))
-
     def _around(self, points: Array) -> Array:
         """Order of points by their angle about their middle, seen along the vertical."""
         main = int(np.argmax(np.abs(self.layout.up)))
@@ -185,39 +185,41 @@ class Scene:
         return np.argsort(np.arctan2(spread[:, (main + 2) % 3], spread[:, (main + 1) % 3]))
 
     def _add_legs(self) -> None:
-        size, layout, count = self.size, self.layout, self.robot.leg_count
-        colors = np.stack([linear(PALETTE[leg % len(PALETTE)]) for leg in range(count)])
-        along = (layout.spherical - layout.universal) / layout.lengths[:, None]
-        turns, still = turns_from_z(along), np.tile([1.0, 0, 0, 0], (count, 1))
-        self._cylinders: BatchedMeshHandle | None = None
-        self._sliders: BatchedMeshHandle | None = None
-        if self.robot.kind == "UPS":
-            self._sleeve = CYLINDER * layout.lengths
-            self._cylinders = self._batch(
-                "/legs/cylinders", bar(0.017 * size), layout.universal, turns,
-                _lengths(self._sleeve), colors,
-            )  # fmt: skip
-            self._links = self._batch(
-                "/legs/rods", bar(0.0095 * size), layout.universal, turns,
-                _lengths(layout.lengths), linear("#AEB4BC"),
-            )  # fmt: skip
-        else:
-            rail = layout.ground[:, 1] - layout.ground[:, 0]
-            rail = rail / np.linalg.norm(rail, axis=-1, keepdims=True)
-            block = box((0.04 * size, 0.04 * size, 0.06 * size))
-            self._sliders = self._batch(
-                "/legs/sliders", block, layout.universal, turns_from_z(rail), None, linear(DARK)
-            )
-            self._links = self._batch(
-                "/legs/links", bar(0.012 * size), layout.universal, turns,
-                _lengths(layout.lengths), colors,
-            )  # fmt: skip
-        self._universal = self._batch(
-            "/legs/universal", ball(0.0205 * size), layout.universal, still, None, linear(DARK)
-        )
-        self._spherical = self._batch(
-            "/legs/spherical", ball(0.0175 * size), layout.spherical, still, None, linear("#E8EAED")
-        )
+        """UPS: a cylinder that turns about its foot and a rod from the tip; PUS: a slider and a link.
+
+        Poses reach the page faster than any other change, so bodies keep their lengths: a rod slides
+        in its cylinder.
+        """
+        size, layout = self.size, self.layout
+        self._turning: list[MeshHandle] = []
+        """Bodies that turn about the universal joint: cylinders, links."""
+        self._rods: list[MeshHandle] = []
+        self._sliders: list[MeshHandle] = []
+        self._universal: list[MeshHandle] = []
+        self._spherical: list[MeshHandle] = []
+        for leg in range(self.robot.leg_count):
+            name, color = f"/legs/{leg + 1}", PALETTE[leg % len(PALETTE)]
+            length = float(layout.lengths[leg])
+            if self.robot.kind == "UPS":
+                sleeve = self._body(f"{name}/cylinder", bar(0.017 * size, CYLINDER * length), color)
+                rod = bar(0.0095 * size, -ROD * length)
+                self._rods.append(self._body(f"{name}/rod", rod, "#AEB4BC"))
+            else:
+                sleeve = self._body(f"{name}/link", bar(0.012 * size, length), color)
+                block = box((0.04 * size, 0.04 * size, 0.06 * size))
+                rail = layout.ground[leg, 1] - layout.ground[leg, 0]
+                slider = self._body(f"{name}/slider", block, DARK)
+                slider.wxyz = turns_from_z(rail / np.linalg.norm(rail))
+                self._sliders.append(slider)
+            self._turning.append(sleeve)
+            self._universal.append(self._body(f"{name}/universal", ball(0.0205 * size), DARK))
+            self._spherical.append(self._body(f"{name}/spherical", ball(0.0175 * size), "#E8EAED"))
+        self._stretched = np.ones(self.robot.leg_count)
+        self._move_legs(layout.universal, layout.spherical)
+        for joint, sleeve, place in zip(
+            self._universal, self._turning, layout.universal, strict=True
+        ):
+            joint.position = sleeve.position = place
 
     def _add_platform(self) -> None:
         size, home = self.size, self.layout.home
@@ -286,28 +288,33 @@ class Scene:
             visible=False,
         )
 
-    def _batch(
-        self, name: str, mesh: Mesh, places: Array, turns: Array, scales: Array | None, color: Any
-    ) -> BatchedMeshHandle:
-        handle: BatchedMeshHandle = self._scene.add_batched_meshes_simple(
-            name, mesh.vertices, mesh.faces, turns, places,
-            batched_scales=scales, batched_colors=color, lod="off",
-        )  # fmt: skip
+    def _body(self, name: str, mesh: Mesh, color: str) -> MeshHandle:
+        handle: MeshHandle = self._scene.add_mesh_simple(
+            name, mesh.vertices, mesh.faces, color=rgb(color)
+        )
         return handle
 
     def _move_legs(self, universal: Array, spherical: Array) -> None:
         apart = spherical - universal
         length = np.linalg.norm(apart, axis=-1)
         turns = turns_from_z(apart / length[:, None])
-        if self._cylinders is not None:
-            self._cylinders.batched_wxyzs = turns
-        self._links.batched_wxyzs = turns
-        self._links.batched_scales = _lengths(length)
-        if self._sliders is not None:
-            self._sliders.batched_positions = universal
-            self._links.batched_positions = universal
-            self._universal.batched_positions = universal
-        self._spherical.batched_positions = spherical
+        for leg, turn in enumerate(turns):
+            self._turning[leg].wxyz = turn
+            self._spherical[leg].position = spherical[leg]
+        for leg, rod in enumerate(self._rods):
+            rod.position, rod.wxyz = spherical[leg], turns[leg]
+        for leg, slider in enumerate(self._sliders):
+            for body in (slider, self._turning[leg], self._universal[leg]):
+                body.position = universal[leg]
+        if self._rods:
+            self._stretch(length)
+
+    def _stretch(self, length: Array) -> None:
+        """Rods of legs (legs,) drawn longer or shorter where their own length does not do."""
+        factor = rod_stretch(length, self.layout.lengths)
+        for leg in np.flatnonzero(np.abs(factor - self._stretched) > 1e-3):
+            self._rods[leg].scale = (1.0, 1.0, float(factor[leg]))
+            self._stretched[leg] = factor[leg]
 
     def _move_arrows(self, shown: Record, sample: int, spherical: Array) -> None:
         force = None if shown.on_platform is None else shown.on_platform[sample]
@@ -354,8 +361,3 @@ def arrows(start: Array, force: Array, strongest: float, longest: float) -> Arra
     size = np.linalg.norm(part, axis=-1, keepdims=True)
     part = part * np.minimum(1.0, 1.5 / np.where(size == 0, 1.0, size))
     return np.stack([start, start + longest * part], axis=1)
-
-
-def _lengths(lengths: Array) -> Array:
-    """Scales (n, 3) of bars of length 1."""
-    return np.stack([np.ones_like(lengths), np.ones_like(lengths), lengths], axis=-1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
 
 from gough.motion import Array, Motion
 from gough.places import ground, places
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 SIDES = 24
 CYLINDER = 0.55
 """Part of a UPS leg's length at home that is its cylinder."""
+ROD = 0.75
+"""The same of its rod."""
 
 
 class Mesh(NamedTuple):
@@ -29,12 +32,13 @@ class Mesh(NamedTuple):
     """(f, 3), outside seen counterclockwise."""
 
 
-def bar(radius: float = 1.0) -> Mesh:
-    """A closed round bar of length 1 along z, from z = 0."""
+def bar(radius: float, length: float) -> Mesh:
+    """A closed round bar along z, from z = 0 to the length, which may be negative."""
     angle = 2 * np.pi * np.arange(SIDES) / SIDES
     ring = radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(SIDES)], axis=-1)
-    ends = [ring, ring + np.array([0, 0, 1.0])]
-    vertices = np.concatenate([*ends, *ends, [[0, 0, 0.0], [0, 0, 1.0]]])  # caps have their own
+    low, high = np.array([0, 0, min(length, 0.0)]), np.array([0, 0, max(length, 0.0)])
+    ends = [ring + low, ring + high]
+    vertices = np.concatenate([*ends, *ends, [low, high]])  # caps have their own
     one, two = np.arange(SIDES), (np.arange(SIDES) + 1) % SIDES
     caps, middle = 2 * SIDES, 4 * SIDES
     faces = [
@@ -44,6 +48,16 @@ def bar(radius: float = 1.0) -> Mesh:
         np.stack([one + caps + SIDES, two + caps + SIDES, np.full(SIDES, middle + 1)], axis=-1),
     ]
     return Mesh(vertices, np.concatenate(faces))
+
+
+def rod_stretch(length: Array, home: Array) -> Array:
+    """Factors (legs,) on the rods of UPS legs, 1 where a rod of its own length does.
+
+    A rod must reach into its cylinder, and not out of its far end.
+    """
+    shortest, longest = length - 0.95 * CYLINDER * home, length
+    own = ROD * home
+    return np.clip(own, np.maximum(shortest, 0.0), longest) / own
 
 
 def ball(radius: float = 1.0) -> Mesh:
@@ -77,8 +91,7 @@ def slab(points: Array, thickness: float, margin: float, down: Array | None = No
     if down is not None and normal @ down < 0:
         normal = -normal
     flat = spread - np.outer(spread @ normal, normal)
-    length = np.linalg.norm(flat, axis=-1, keepdims=True)
-    wide = points + margin * flat / np.where(length == 0, 1.0, length)
+    wide = points + margin * unit(flat)
     sides = (0.0, 1.0) if down is not None else (-0.5, 0.5)
     both = np.concatenate([wide + side * thickness * normal for side in sides])
     return sharp(Mesh(both, outward(both)))
@@ -161,20 +174,52 @@ class Layout:
         if self.up[main] < 0:
             first, second = second, first
         away = 0.72 * first - 0.95 * second + 0.5 * self.up
-        return np.asarray(self.middle + 1.22 * self.size * away / np.linalg.norm(away))
+        return np.asarray(self.middle + 1.35 * self.size * away / np.linalg.norm(away))
 
 
-def grid(layout: Layout, cell: float) -> tuple[Array, Array]:
-    """Lines (n, 2, 3) on the floor, `cell` (m) apart: the fine ones, and every fifth."""
+def grid(layout: Layout, cell: float, wide: float) -> tuple[Mesh, Mesh]:
+    """Lines on the floor, `cell` apart and `wide` (m): the fine ones, and every fifth.
+
+    Thin strips in place of lines: these are drawn much faster without a graphics card.
+    """
     main = int(np.argmax(np.abs(layout.up)))
     first, second = np.eye(3)[(main + 1) % 3], np.eye(3)[(main + 2) % 3]
     count = int(np.ceil(1.1 * layout.size / cell))
     start = [np.round(layout.middle @ axis / cell) for axis in (first, second)]
-    numbers = [np.arange(-count, count + 1) + one for one in start]
-    lines: tuple[list[Array], list[Array]] = ([], [])
+    strips: tuple[list[Array], list[Array]] = ([], [])
     for across, along, k in ((first, second, 0), (second, first, 1)):
-        ends = cell * (start[1 - k] + count * np.array([[-1.0], [1.0]])) * along
-        for number in numbers[k]:
-            line = ends + cell * number * across + layout.floor * layout.up
-            lines[int(number % 5 == 0)].append(line)
-    return np.stack(lines[0]), np.stack(lines[1])
+        ends = cell * (start[1 - k] + count * np.array([-1.0, 1.0]))
+        for number in np.arange(-count, count + 1) + start[k]:
+            sides = cell * number + wide * np.array([-0.5, 0.5])
+            corners = [
+                side * across + end * along + layout.floor * layout.up
+                for side, end in zip(sides[[0, 1, 1, 0]], ends[[0, 0, 1, 1]], strict=True)
+            ]
+            strips[int(number % 5 == 0)].append(np.stack(corners))
+    return _strips(strips[0]), _strips(strips[1])
+
+
+def _strips(corners: list[Array]) -> Mesh:
+    """Two triangles for each four corners."""
+    faces = np.array([[0, 1, 2], [0, 2, 3]])
+    every = faces + 4 * np.arange(len(corners))[:, None, None]
+    return Mesh(np.concatenate(corners), every.reshape(-1, 3))
+
+
+def bars(starts: Array, ends: Array, radius: float) -> Mesh:
+    """Round bars between points (n, 3) as one mesh."""
+    apart = ends - starts
+    turned = Rotation.from_quat(turns_from_z(unit(apart)), scalar_first=True)
+    found = [
+        (start + turn.apply(bar(radius, float(np.linalg.norm(one))).vertices))
+        for start, one, turn in zip(starts, apart, turned, strict=True)
+    ]
+    faces = bar(radius, 1.0).faces
+    every = faces + len(found[0]) * np.arange(len(found))[:, None, None]
+    return Mesh(np.concatenate(found), every.reshape(-1, 3))
+
+
+def unit(vectors: Array) -> Array:
+    """Vectors (..., 3) of length 1; those of length 0 stay."""
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.where(length == 0, 1.0, length))
