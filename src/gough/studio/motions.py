@@ -203,7 +203,7 @@ def _thinned(motion: Motion, forces: Array | None) -> Track:
     if not np.all(np.diff(time) > 0):
         raise FileError("its times do not rise")
     step = -(-len(motion) // MOST_SAMPLES)
-    note = f"every {step}th of {len(motion)} samples" if step > 1 else ""
+    note = f"One sample in {step} of {len(motion)} is shown" if step > 1 else ""
     return Track(motion[::step], None if forces is None else forces[::step], note)
 
 
