@@ -12,6 +12,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,10 +89,13 @@ class Studio:
 
     def move_to(self, values: Array) -> None:
         """Slider values (6,) of a pose."""
-        self._wanted = (pose_of(values, self.layout.home), False)
+        if self.shown is not None and np.isfinite(values).all():
+            self._wanted = (pose_of(values, self.layout.home), False)
 
     def drag_to(self, place: Array, wxyz: Array) -> None:
         """A pose of the handle."""
+        if self.shown is None or not np.isfinite([*place, *wxyz]).all() or not np.any(wxyz):
+            return
         turn = Rotation.from_quat(wxyz, scalar_first=True).as_matrix()
         self._wanted = (Motion(place, turn), True)
 
@@ -217,7 +221,8 @@ class Studio:
             self._choose_motion(next(iter(self.tracks)))
 
     def _open(self, label: str) -> None:
-        """Open a robot; the one before stays if that fails."""
+        """Open a robot; the one before stays if that fails. The same again keeps pose and camera."""
+        again = label == self.label and self.shown is not None
         self._say("busy", f"opening {label} …")
         try:
             stamp = self.library.stamp(label)
@@ -225,7 +230,10 @@ class Studio:
             layout = Layout.of(loaded.robot)
             setup = Setup.of(loaded.robot)
             low, high = ranges(loaded.robot, layout.size)
-            shown = record(loaded.robot, sagging(loaded.robot, layout.home.reshape(1)))
+            shown = self._posed(loaded.robot, layout.home)
+            if again and self.shown is not None:
+                here = self._posed(loaded.robot, self.shown.motion[self.sample])
+                shown = here if here.reached[0] else shown
         finally:
             self._say("busy", "")
             if self.shown is not None:
@@ -238,8 +246,14 @@ class Studio:
         with self.server.atomic():
             self.panel.show_robot(label, loaded, setup, low, high)
             self.panel.show_motions(tuple(self._offered()), None)
-            self.panel.show_pose(values_of(layout.home, layout.home))
-        self.scene.look()
+            self.panel.show_pose(values_of(shown.motion[0], layout.home))
+        if not again:
+            self.scene.look()
+
+    def _posed(self, robot: Robot, pose: Motion, friction: bool = True) -> Record:
+        """The record of one pose at rest."""
+        still = Motion(pose.position, pose.rotation).reshape(1)
+        return record(robot, sagging(robot, still), friction)
 
     def _become(self, robot: Robot, shown: Record) -> None:
         """Draw another robot in a pose."""
@@ -301,7 +315,7 @@ class Studio:
 
     def _take(self, pose: Motion, dragged: bool) -> None:
         """Move to a pose asked for; one out of reach is told and not taken."""
-        shown = record(self.robot, sagging(self.robot, pose.reshape(1)), self.setup.friction)
+        shown = self._posed(self.robot, pose, self.setup.friction)
         self._dirty = True
         if not shown.reached[0]:
             self._say("pose", f"the legs cannot follow: {shown.troubles.get(0, '')}")
@@ -319,7 +333,7 @@ class Studio:
     def _go_home(self) -> None:
         home = self.layout.home
         self._say("pose", "")
-        self._hold(record(self.robot, sagging(self.robot, home.reshape(1)), self.setup.friction))
+        self._hold(self._posed(self.robot, home, self.setup.friction))
         self.panel.show_pose(values_of(home, home))
 
     def _offered(self) -> dict[str, Callable[[], Track]]:
@@ -382,7 +396,7 @@ class Studio:
         self._texts_at, self._dirty = 0.0, True
 
     def _seek(self, instant: float) -> None:
-        if self.player is None:
+        if self.player is None or not np.isfinite(instant):
             return
         self.player.playing = False
         self.player.seek(instant)
@@ -399,9 +413,7 @@ class Studio:
         assert self.shown is not None
         loaded = self.library.load(self.label)
         robot = setup.apply(loaded.robot)
-        pose = self.shown.motion[self.sample]
-        still = Motion(pose.position, pose.rotation).reshape(1)
-        shown = record(robot, sagging(robot, still), setup.friction)
+        shown = self._posed(robot, self.shown.motion[self.sample], setup.friction)
         name, now = self.motion_name, None if self.player is None else self.player.now
         rebuild = bool(robot.modes) != bool(self.robot.modes)
         self.setup = setup
@@ -423,7 +435,7 @@ class Studio:
 
     def _export(self, what: str, client: viser.ClientHandle) -> None:
         assert self.shown is not None
-        name = f"{self.label}-{what}.csv".replace("/", "-")
+        name = f"{Path(self.label).stem}-{what}.csv"
         content = (export.motion_file if what == "motion" else export.force_file)(self.shown)
         client.send_file_download(name, content, save_immediately=True)
 

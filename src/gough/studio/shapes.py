@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.transform import Rotation
 
 from gough.motion import Array, Motion
@@ -99,7 +99,10 @@ def slab(points: Array, thickness: float, margin: float, down: Array | None = No
 
 def outward(points: Array) -> Array:
     """Triangles (f, 3) of the convex hull of points, their outside counterclockwise."""
-    hull = ConvexHull(points)
+    try:
+        hull = ConvexHull(points)
+    except QhullError:  # points in a plane or on a line: a hull of points moved ever so little
+        hull = ConvexHull(points, qhull_options="QJ Pp")
     faces = hull.simplices.copy()
     a, b, c = points[faces].transpose(1, 0, 2)
     turned = np.sum(np.cross(b - a, c - a) * hull.equations[:, :3], axis=-1) < 0
