@@ -1,5 +1,6 @@
 """The studio without a browser: what is shown for a state, and who may ask."""
 
+import dataclasses
 import re
 import signal
 import socket
@@ -457,6 +458,10 @@ def test_curves_keep_their_peaks(kim):
     options = plot_options(np.asarray(shown.motion.time), shown.forces, "force [N]")
     assert len(options["data"]) == len(options["series"]) == 7
     assert "0.25000" in marker(0.25)
+    assert panels(shown).keys() == {"force [N]", "power [W]"}
+    strong = dataclasses.replace(shown, forces=1e3 * shown.forces, power=1e7 * shown.power)
+    assert panels(strong).keys() == {"force [kN]", "power [MW]"}
+    np.testing.assert_allclose(panels(strong)["force [kN]"], shown.forces)
 
 
 def test_the_library_opens_what_is_on_offer_and_nothing_else(tmp_path):

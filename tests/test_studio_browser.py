@@ -94,10 +94,16 @@ def address(studio):
     return f"http://127.0.0.1:{studio.server.get_port()}"
 
 
-def open_page(browser, studio, size=(1100, 760)):
+PICTURES = os.environ.get("STUDIO_PICTURES")
+SIZE = (1280, 800) if PICTURES else (820, 520)  # pixels are dear without a graphics card
+
+
+def open_page(browser, studio, size=SIZE):
     page = browser.new_page(viewport={"width": size[0], "height": size[1]})
     page.goto(address(studio))
     page.wait_for_selector("#studio-summary", timeout=40_000)
+    # viser warns of software WebGL in a corner, over what is to be dragged
+    page.add_style_tag(content=".mantine-Notifications-root { display: none !important }")
     return page
 
 
@@ -107,12 +113,9 @@ def page(browser, studio):
 
 
 def photograph(page, name):
-    if folder := os.environ.get("STUDIO_PICTURES"):
-        close = page.locator("button.mantine-Notification-closeButton")
-        for _ in range(close.count()):
-            close.first.click()
+    if PICTURES:
         page.wait_for_timeout(1200)
-        page.screenshot(path=Path(folder) / f"{name}.png", timeout=90_000)
+        page.screenshot(path=Path(PICTURES) / f"{name}.png", timeout=90_000)
 
 
 def tab(page, name):
@@ -127,6 +130,11 @@ def choose(page, studio, label, value):
 
 def numbers(page):
     return page.locator("#studio-summary").inner_text()
+
+
+def says(page, text):
+    """Wait until the page's message has a text."""
+    page.locator("#studio-message", has_text=text).wait_for(timeout=30_000)
 
 
 def test_a_slider_moves_the_platform_and_the_numbers(page, studio):
@@ -151,7 +159,9 @@ def test_the_handle_can_be_dragged(page, studio):
     wait(lambda: studio.shown.motion.position[0, 2] == 0.5, "home")
     page.wait_for_timeout(500)
     tip = on_screen(page, studio, np.array([0.0, 0, 0.5 + 0.75 * 0.26 * studio.layout.size]))
+    page.mouse.move(tip[0] + 1, tip[1])
     page.mouse.move(*tip)
+    page.wait_for_timeout(200)  # the handle notices the mouse when the next frame is drawn
     page.mouse.down()
     for k in range(1, 9):
         page.mouse.move(tip[0], tip[1] - 5 * k)
@@ -159,11 +169,15 @@ def test_the_handle_can_be_dragged(page, studio):
     wait(lambda: studio.shown.motion.position[0, 2] > 0.51, "the platform follows the mouse")
     photograph(page, "dragged")
     page.mouse.up()
-    wait(lambda: studio._wanted is None and not studio.messages.get("pose"), "the handle let go")
-    height = studio.shown.motion.position[0, 2]
-    wait(lambda: abs(studio.scene.handle.position[2] - height) < 1e-6, "the handle at the platform")
-    slider = float(page.get_by_role("textbox").nth(2).input_value())
-    assert abs(slider - height) < 1e-3
+    box = page.get_by_role("textbox").nth(2)
+
+    def together():
+        height = studio.shown.motion.position[0, 2]
+        seen = float(box.input_value())
+        return abs(seen - height) < 1e-3 and abs(studio.scene.handle.position[2] - height) < 1e-9
+
+    wait(together, "slider and handle where the platform is")
+    assert studio.shown.motion.position[0, 2] > 0.51
 
 
 def on_screen(page, studio, point):
@@ -187,13 +201,12 @@ def on_screen(page, studio, point):
 def test_out_of_reach_is_told_and_not_taken(page, studio):
     tab(page, "Robot")
     choose(page, studio, "Robot", "sinatra-xi-staicu-2009")
-    wait(lambda: studio.label == "sinatra-xi-staicu-2009", "another robot")
+    wait(lambda: studio.shown.robot.name == "sinatra-xi-staicu-2009", "another robot")
     wait(lambda: "sinatra" in page.locator("body").inner_text(), "its name on the page")
     photograph(page, "robot")
     good = studio.shown.motion.position[0].copy()
     studio.drag_to(good + np.array([0, 0, 3.0]), np.array([1.0, 0, 0, 0]))
-    page.wait_for_selector("#studio-message", timeout=20_000)
-    assert "out of reach" in page.locator("#studio-message").inner_text()
+    says(page, "out of reach")
     assert np.array_equal(studio.shown.motion.position[0], good)
     tab(page, "Pose")
     photograph(page, "out-of-reach")
@@ -201,7 +214,7 @@ def test_out_of_reach_is_told_and_not_taken(page, studio):
     wait(lambda: page.locator("#studio-message").count() == 0, "the message is gone")
 
 
-def test_a_motion_plays_thirty_times_a_second(page, studio):
+def test_a_motion_plays_smoothly(page, studio):
     tab(page, "Motion")
     choose(page, studio, "Motion", "sinatra-xi-staicu-2009/vertical")
     wait(lambda: studio.player is not None, "a motion")
@@ -245,13 +258,12 @@ def test_two_pages_show_the_same_and_one_may_be_closed_while_it_plays(page, brow
 def test_a_broken_robot_file_keeps_the_last_good_robot(page, studio, folder):
     label = str(folder / "desk.toml")
     studio.choose_robot(label)
-    wait(lambda: studio.label == label, "the robot of the file")
+    wait(lambda: studio.shown.robot.name == "desk hexapod", "the robot of the file")
     tab(page, "Pose")
     force = abs(studio.shown.forces).max()
     (folder / "desk.toml").write_text(ROBOT.replace("mass = 8", "mass = 'heavy'"), "utf-8")
     wait(lambda: "platform.mass" in studio.messages.get("file", ""), "the error")
-    page.wait_for_selector("#studio-message", timeout=20_000)
-    assert "last good" in page.locator("#studio-message").inner_text()
+    says(page, "last good")
     assert abs(studio.shown.forces).max() == force
     photograph(page, "broken-file")
     (folder / "desk.toml").write_text(ROBOT.replace("mass = 8", "mass = 16"), "utf-8")
@@ -261,7 +273,7 @@ def test_a_broken_robot_file_keeps_the_last_good_robot(page, studio, folder):
 
 def test_a_platform_that_bends_is_drawn_bent(page, studio):
     studio.choose_robot("long-khalil-martinet-2014")
-    wait(lambda: studio.label == "long-khalil-martinet-2014", "the flexible robot", 60)
+    wait(lambda: studio.shown.robot.modes == 10, "the flexible robot", 60)
     wait(lambda: "moved by" in page.locator("body").inner_text(), "the colour bar")
     assert studio.scene.deepest > 1e-3
     assert studio.scene.magnified > 1

@@ -213,7 +213,9 @@ class Studio:
         if self.messages.get(about, "") == text:
             return
         self.messages[about] = text
-        self.panel.show_message(" · ".join(filter(None, self.messages.values())))
+        told = {name: text for name, text in self.messages.items() if text}
+        calm = told.keys() <= {"busy"}
+        self.panel.show_message(" · ".join(told.values()), Level.UNKNOWN if calm else Level.PAST)
 
     def _begin(self) -> None:
         self._open(self.label)
@@ -266,10 +268,13 @@ class Studio:
         self.scene.handle.on_update(self._dragged)
         self.panel.show_setup(bool(robot.modes))
         self._hold(shown)
-        deepest = self.scene.deepest
-        if deepest > 0:
-            factor = float(np.clip(DRAWN * self.layout.size / deepest, 1.0, 1e6))
-            factor = round_number(factor)
+        self._magnify()
+
+    def _magnify(self) -> None:
+        """Draw deformations so that they are well seen."""
+        if self.scene.deepest > 0:
+            seen = DRAWN * self.layout.size / self.scene.deepest
+            factor = round_number(float(np.clip(seen, 1.0, 1e6)))
             self.scene.magnified = factor
             self.panel.show_magnified(factor, 4 * factor)
 
@@ -298,7 +303,9 @@ class Studio:
 
     def _let_go(self) -> None:
         """The handle goes back to the platform, also from where no leg could follow it."""
-        self._wanted = None
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None:
+            self._take(*wanted)
         self._say("pose", "")
         self._place_handle()
         self._dirty = True
@@ -365,6 +372,7 @@ class Studio:
         self.motion_name, self.shown, self.sample, self._dirty = name, shown, 0, True
         self._say("pose", "")
         self._scale(shown)
+        self._magnify()
         lost = len(shown.troubles)
         notes = [track.note, shown.note]
         if lost:

@@ -21,6 +21,7 @@ NAME = 16
 """Of an axis' name, pixels."""
 GAP = 9
 """Between two fields of the panel, pixels."""
+PREFIXES = ((1e6, "M"), (1e3, "k"), (1.0, ""))
 FONT = "11px sans-serif"
 
 
@@ -38,10 +39,15 @@ def thinned(time: Array, values: Array) -> tuple[Array, Array]:
 
 
 def panels(shown: Record) -> dict[str, Array]:
-    """What is plotted, by its label: (n, legs) each."""
+    """What is plotted, by its label: (n, legs) each; thousands and millions get their prefix."""
     if shown.forces is None or shown.power is None:
         return {"q [m]": shown.q}
-    return {"force [N]": shown.forces, "power [W]": shown.power}
+    found = {}
+    for name, values, unit in (("force", shown.forces, "N"), ("power", shown.power, "W")):
+        largest = np.nanmax(np.abs(values), initial=0.0)
+        scale, prefix = next(one for one in PREFIXES if largest >= 20 * one[0] or one[0] == 1)
+        found[f"{name} [{prefix}{unit}]"] = values / scale
+    return found
 
 
 def plot_options(time: Array, values: Array, label: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import viser
 
 from gough.motion import Array
 from gough.studio import curves, tables
+from gough.studio.levels import Level
 from gough.studio.player import SPEEDS, Player
 from gough.studio.pose import STEP
 from gough.studio.record import Record
@@ -284,9 +285,9 @@ class Panel:
             )
         )
 
-    def show_message(self, text: str) -> None:
+    def show_message(self, text: str, grade: Level) -> None:
         """A message across the panel, or none."""
-        self._message.content = tables.inset(tables.banner(text))
+        self._message.content = tables.inset(tables.banner(text, grade))
 
 
 def _facts(loaded: Loaded) -> str:

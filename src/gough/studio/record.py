@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 JOINTS = ("spherical", "universal", "guide")
 """Joints whose loads are shown: fields of `gough.results.Reactions`."""
-NO_LOADS = "joint loads are not shown: a result does not say what pushed from outside"
+NO_LOADS = "Joint loads are not shown: a result does not say what pushed from outside"
 
 
 @dataclass(frozen=True, eq=False)
