@@ -31,10 +31,12 @@ from gough.studio.shapes import (
     CYLINDER,
     ROD,
     Layout,
+    arrow_vectors,
     ball,
     bar,
     bars,
     box,
+    cone,
     grid,
     rod_stretch,
     round_number,
@@ -278,10 +280,11 @@ def test_the_player_plays():
         bar(0.1, 2.0),
         bar(0.1, -2.0),
         ball(0.3),
+        cone(0.1, 0.3),
         box((1.0, 2.0, 3.0)),
         slab(np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0.0]]), 0.1, 0.02),
     ],
-    ids=["bar", "bar downwards", "ball", "box", "slab"],
+    ids=["bar", "bar downwards", "ball", "cone", "box", "slab"],
 )
 def test_shapes_are_closed_and_face_outwards(mesh):
     a, b, c = mesh.vertices[mesh.faces].transpose(1, 0, 2)
@@ -309,6 +312,14 @@ def test_turns_from_z():
     turned = turns_from_z(directions)
     z = Rotation.from_quat(turned.reshape(-1, 4), scalar_first=True).apply([0, 0, 1.0])
     np.testing.assert_allclose(z.reshape(directions.shape), directions, atol=1e-12)
+
+
+def test_arrows_are_as_long_as_forces_are_strong():
+    forces = np.array([[[0, 0, 50.0], [0, 0, 0], [0, -100.0, 0], [900.0, 0, 0]]])
+    found = arrow_vectors(forces, 100.0, 0.4)
+    wanted = [[[0, 0, 0.2], [0, 0, 0], [0, -0.4, 0], [0.6, 0, 0]]]
+    np.testing.assert_allclose(found, wanted)
+    assert np.isfinite(arrow_vectors(forces, 0.0, 0.4)).all()
 
 
 def test_a_rod_never_leaves_its_cylinder():

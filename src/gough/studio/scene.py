@@ -16,10 +16,12 @@ from gough.studio.shapes import (
     ROD,
     Layout,
     Mesh,
+    arrow_vectors,
     ball,
     bar,
     bars,
     box,
+    cone,
     grid,
     rod_stretch,
     round_number,
@@ -47,11 +49,42 @@ def rgb(color: str) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def linear(color: str) -> Array:
-    """A colour (3,) for arrows, which viser takes as an amount of light: sRGB decoded."""
-    part = np.array(to_rgb(color))
-    light = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
-    return np.round(255 * light).astype(np.uint8)
+class Arrow:
+    """An arrow whose place and direction reach the page as fast as the bodies'."""
+
+    def __init__(self, scene: Any, name: str, color: str, size: float) -> None:
+        self._head_length = 0.05 * size
+        # wider than a rod, to be seen also where it runs along one
+        shaft, head = bar(0.0115 * size, 1.0), cone(0.022 * size, self._head_length)
+        self._shaft, self._head = (
+            scene.add_mesh_simple(f"{name}/{part}", mesh.vertices, mesh.faces, color=rgb(color))
+            for part, mesh in (("shaft", shaft), ("head", head))
+        )
+        self._length = 1.0
+        self.visible = False
+
+    @property
+    def visible(self) -> bool:
+        """It is drawn."""
+        return self._seen
+
+    @visible.setter
+    def visible(self, seen: bool) -> None:
+        self._seen = self._shaft.visible = self._head.visible = seen
+
+    def point(self, start: Array, vector: Array) -> None:
+        """Draw the arrow from a place (3,) along a vector (3,) of its length."""
+        length = float(np.linalg.norm(vector))
+        self.visible = length > 0.2 * self._head_length
+        if not self.visible:
+            return
+        along = vector / length
+        shaft = max(length - self._head_length, 1e-6)
+        self._shaft.wxyz = self._head.wxyz = turns_from_z(along)
+        self._shaft.position, self._head.position = start, start + shaft * along
+        if abs(shaft - self._length) > 0.01 * self._length:
+            self._length = shaft
+            self._shaft.scale = (1.0, 1.0, shaft)
 
 
 class Scene:
@@ -267,18 +300,11 @@ class Scene:
         )
 
     def _add_arrows(self) -> None:
-        size, count = self.size, self.robot.leg_count
-        shape = {
-            "shaft_radius": 0.0115 * size,  # seen also where it runs along a rod
-            "head_radius": 0.022 * size,
-            "head_length": 0.05 * size,
-        }
-        nowhere = np.zeros((count, 2, 3))
-        colors = np.stack([linear(PALETTE[leg % len(PALETTE)]) for leg in range(count)])
-        self._arrows = self._scene.add_arrows("/arrows", nowhere, colors, **shape, visible=False)
-        self._weight = self._scene.add_arrows(
-            "/weight", np.zeros((1, 2, 3)), linear(DARK), **shape, visible=False
-        )
+        self._arrows = [
+            Arrow(self._scene, f"/arrows/{leg + 1}", PALETTE[leg % len(PALETTE)], self.size)
+            for leg in range(self.robot.leg_count)
+        ]
+        self._weight = Arrow(self._scene, "/arrows/weight", DARK, self.size)
         self._path = self._scene.add_line_segments(
             "/path",
             np.zeros((1, 2, 3)),
@@ -318,22 +344,20 @@ class Scene:
 
     def _move_arrows(self, shown: Record, sample: int, spherical: Array) -> None:
         force = None if shown.on_platform is None else shown.on_platform[sample]
-        seen = self.show_forces and force is not None and bool(np.isfinite(force).all())
-        if seen:
-            assert force is not None
-            self._arrows.points = arrows(spherical, force, self.strongest, ARROW * self.size)
-        self._arrows.visible = seen
+        if self.show_forces and force is not None and np.isfinite(force).all():
+            vectors = arrow_vectors(force, self.strongest, ARROW * self.size)
+            for arrow, start, vector in zip(self._arrows, spherical, vectors, strict=True):
+                arrow.point(start, vector)
+        else:
+            for arrow in self._arrows:
+                arrow.visible = False
         body = self.robot.platform
         weight = body.mass * self.robot.description.gravity
-        heavy = self.show_weight and bool(np.any(weight))
-        if heavy:
-            start = (
-                shown.motion.position[sample] + shown.motion.rotation[sample] @ body.center_of_mass
-            )
-            self._weight.points = arrows(
-                start[None], weight[None], self.strongest, ARROW * self.size
-            )
-        self._weight.visible = heavy
+        self._weight.visible = self.show_weight
+        if self.show_weight:
+            turn = shown.motion.rotation[sample]
+            start = shown.motion.position[sample] + turn @ body.center_of_mass
+            self._weight.point(start, arrow_vectors(weight, self.strongest, ARROW * self.size))
 
     def _bend(self, elastic: Array) -> None:
         assert self._bending is not None
@@ -350,14 +374,3 @@ class Scene:
         if self._bending is None or not shown.motion.modes:
             return 0.0
         return self._bending.largest(shown.motion.elastic[:: max(1, len(shown) // 100)])
-
-
-def arrows(start: Array, force: Array, strongest: float, longest: float) -> Array:
-    """Arrows (n, 2, 3) of forces (n, 3) at places (n, 3): `longest` (m) for the strongest (N).
-
-    Forces beyond the strongest get at most 1.5 times that length.
-    """
-    part = force / (strongest or 1.0)
-    size = np.linalg.norm(part, axis=-1, keepdims=True)
-    part = part * np.minimum(1.0, 1.5 / np.where(size == 0, 1.0, size))
-    return np.stack([start, start + longest * part], axis=1)

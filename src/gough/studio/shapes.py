@@ -50,6 +50,24 @@ def bar(radius: float, length: float) -> Mesh:
     return Mesh(vertices, np.concatenate(faces))
 
 
+def cone(radius: float, length: float) -> Mesh:
+    """A cone along z, its base at z = 0, its tip at the length."""
+    angle = 2 * np.pi * np.arange(SIDES) / SIDES
+    ring = radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(SIDES)], axis=-1)
+    points = np.concatenate([ring, [[0, 0, length]]])
+    return sharp(Mesh(points, outward(points)))
+
+
+def arrow_vectors(force: Array, strongest: float, longest: float) -> Array:
+    """Arrows (..., 3) of forces (..., 3): `longest` (m) for the strongest (N).
+
+    Forces beyond the strongest get at most 1.5 times that length.
+    """
+    part = force / (strongest or 1.0)
+    size = np.linalg.norm(part, axis=-1, keepdims=True)
+    return longest * part * np.minimum(1.0, 1.5 / np.where(size == 0, 1.0, size))
+
+
 def rod_stretch(length: Array, home: Array) -> Array:
     """Factors (legs,) on the rods of UPS legs, 1 where a rod of its own length does.
 
