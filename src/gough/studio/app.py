@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from gough.errors import GoughError
-from gough.motion import Array, Motion
+from gough.motion import Motion
 from gough.studio import export
 from gough.studio.levels import Level
 from gough.studio.library import Library, Stamp
-from gough.studio.motions import Track, offered, sagging
+from gough.studio.motions import Track, at_rest, offered
 from gough.studio.panel import NO_MOTION, Panel
 from gough.studio.player import Player
-from gough.studio.pose import pose_of, ranges, values_of
-from gough.studio.record import Record, record
+from gough.studio.pose import ranges, values_of
+from gough.studio.record import Record
+from gough.studio.requests import Requests
 from gough.studio.scene import Scene
 from gough.studio.setup import Setup
 from gough.studio.shapes import Layout, round_number
@@ -44,12 +44,11 @@ TEXT_RATE = 6.0
 """Of numbers while a motion plays: nobody reads faster."""
 WATCH = 0.5
 """Seconds between looks at the robot's file."""
-AT_REST = "The platform bends here as it would at rest; a simulation shows how it vibrates"
 DRAWN = 0.05
 """A deformation is first drawn about this part of the robot's size large."""
 
 
-class Studio:
+class Studio(Requests):
     """Robot, pose or motion, and the page that shows them."""
 
     def __init__(
@@ -59,6 +58,7 @@ class Studio:
         label: str,
         tracks: Mapping[str, Track] | None = None,
     ) -> None:
+        super().__init__()
         self.server = server
         self.library = library
         self.tracks = dict(tracks or {})
@@ -77,69 +77,11 @@ class Studio:
         self.motion_name: str | None = None
         self.messages: dict[str, str] = {}
         self._stamp: Stamp = None
-        self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._wanted: tuple[Motion, bool] | None = None
         self._dirty = True
         self._texts_at = self._watched_at = 0.0
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self.panel = Panel(server, library.labels, self)
-
-    # What browsers ask for, from any thread.
-
-    def move_to(self, values: Array) -> None:
-        """Slider values (6,) of a pose."""
-        if self.shown is not None and np.isfinite(values).all():
-            self._wanted = (pose_of(values, self.layout.home), False)
-
-    def drag_to(self, place: Array, wxyz: Array) -> None:
-        """A pose of the handle."""
-        if self.shown is None or not np.isfinite([*place, *wxyz]).all() or not np.any(wxyz):
-            return
-        turn = Rotation.from_quat(wxyz, scalar_first=True).as_matrix()
-        self._wanted = (Motion(place, turn), True)
-
-    def go_home(self) -> None:
-        """Back to the home pose."""
-        self._requests.put(self._go_home)
-
-    def choose_robot(self, label: str) -> None:
-        """Another robot of the library."""
-        self._requests.put(lambda: self._open(label))
-
-    def choose_motion(self, name: str) -> None:
-        """Another motion on offer, or none."""
-        self._requests.put(lambda: self._choose_motion(name))
-
-    def play(self) -> None:
-        """Play or pause."""
-        self._requests.put(self._toggle)
-
-    def seek(self, time: float) -> None:
-        """Show an instant of the motion."""
-        self._requests.put(lambda: self._seek(time))
-
-    def set_speed(self, speed: float) -> None:
-        """Seconds of motion a second."""
-        self._requests.put(lambda: self._set_player(speed=speed))
-
-    def set_loop(self, loop: bool) -> None:
-        """Start again at the end."""
-        self._requests.put(lambda: self._set_player(loop=loop))
-
-    def set_up(self, setup: Setup) -> None:
-        """Other gravity, payload, friction."""
-        self._requests.put(lambda: self._set_up(setup))
-
-    def view(self, forces: bool, weight: bool, handle: bool, magnified: float) -> None:
-        """What the scene shows."""
-        self._requests.put(lambda: self._view(forces, weight, handle, magnified))
-
-    def export(self, what: str, client: viser.ClientHandle) -> None:
-        """Send the motion or the forces as a file to a browser."""
-        self._requests.put(lambda: self._export(what, client))
-
-    # The thread that does it.
 
     def start(self) -> None:
         """Open the first robot and go on until `stop`."""
@@ -232,9 +174,9 @@ class Studio:
             layout = Layout.of(loaded.robot)
             setup = Setup.of(loaded.robot)
             low, high = ranges(loaded.robot, layout.size)
-            shown = self._posed(loaded.robot, layout.home)
+            shown = at_rest(loaded.robot, layout.home)
             if again and self.shown is not None:
-                here = self._posed(loaded.robot, self.shown.motion[self.sample])
+                here = at_rest(loaded.robot, self.shown.motion[self.sample])
                 shown = here if here.reached[0] else shown
         finally:
             self._say("busy", "")
@@ -251,11 +193,6 @@ class Studio:
             self.panel.show_pose(values_of(shown.motion[0], layout.home))
         if not again:
             self.scene.look()
-
-    def _posed(self, robot: Robot, pose: Motion, friction: bool = True) -> Record:
-        """The record of one pose at rest."""
-        still = Motion(pose.position, pose.rotation).reshape(1)
-        return record(robot, sagging(robot, still), friction)
 
     def _become(self, robot: Robot, shown: Record) -> None:
         """Draw another robot in a pose."""
@@ -322,7 +259,7 @@ class Studio:
 
     def _take(self, pose: Motion, dragged: bool) -> None:
         """Move to a pose asked for; one out of reach is told and not taken."""
-        shown = self._posed(self.robot, pose, self.setup.friction)
+        shown = at_rest(self.robot, pose, self.setup.friction)
         self._dirty = True
         if not shown.reached[0]:
             self._say("pose", f"the legs cannot follow: {shown.troubles.get(0, '')}")
@@ -340,7 +277,7 @@ class Studio:
     def _go_home(self) -> None:
         home = self.layout.home
         self._say("pose", "")
-        self._hold(self._posed(self.robot, home, self.setup.friction))
+        self._hold(at_rest(self.robot, home, self.setup.friction))
         self.panel.show_pose(values_of(home, home))
 
     def _offered(self) -> dict[str, Callable[[], Track]]:
@@ -373,16 +310,9 @@ class Studio:
         self._say("pose", "")
         self._scale(shown)
         self._magnify()
-        lost = len(shown.troubles)
-        notes = [track.note, shown.note]
-        if lost:
-            first = next(iter(shown.troubles.values()))
-            notes.append(f"{lost} of {len(shown)} samples have no answer: {first}")
-        if self.robot.modes and track.forces is None:
-            notes.append(AT_REST)
         with self.server.atomic():
             self.panel.show_motions(tuple(self._offered()), name)
-            self.panel.show_curves(shown, self.player, ". ".join(filter(None, notes)))
+            self.panel.show_curves(shown, self.player, track.remarks(shown))
             self.panel.show_playing(False)
             self.scene.draw_path(shown.motion.position)
             self._place_handle()
@@ -421,7 +351,7 @@ class Studio:
         assert self.shown is not None
         loaded = self.library.load(self.label)
         robot = setup.apply(loaded.robot)
-        shown = self._posed(robot, self.shown.motion[self.sample], setup.friction)
+        shown = at_rest(robot, self.shown.motion[self.sample], setup.friction)
         name, now = self.motion_name, None if self.player is None else self.player.now
         rebuild = bool(robot.modes) != bool(self.robot.modes)
         self.setup = setup

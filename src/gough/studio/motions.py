@@ -34,6 +34,9 @@ EASY = 0.12
 """Amplitude of the simple motions over the robot's size; halved until the robot can do them."""
 
 
+BENT = "The platform bends here as it would at rest; a simulation shows how it vibrates"
+
+
 @dataclass(frozen=True, eq=False)
 class Track:
     """A motion (n,) with times, and the forces (n, legs) that acted if it was simulated."""
@@ -48,6 +51,22 @@ class Track:
         if self.forces is not None:
             return replay(robot, motion, self.forces)
         return record(robot, sagging(robot, motion), friction)
+
+    def remarks(self, shown: Record) -> str:
+        """What to know about its record."""
+        notes = [self.note, shown.note]
+        if shown.troubles:
+            lost, first = len(shown.troubles), next(iter(shown.troubles.values()))
+            notes.append(f"{lost} of {len(shown)} samples have no answer: {first}")
+        if shown.robot.modes and self.forces is None:
+            notes.append(BENT)
+        return ". ".join(filter(None, notes))
+
+
+def at_rest(robot: Robot, pose: Motion, friction: bool = True) -> Record:
+    """The record of one pose at rest, batch shape (1,)."""
+    still = Motion(pose.position, pose.rotation).reshape(1)
+    return record(robot, sagging(robot, still), friction)
 
 
 def sagging(robot: Robot, motion: Motion) -> Motion:

@@ -56,6 +56,7 @@ class Arrow:
         self._head_length = 0.05 * size
         # wider than a rod, to be seen also where it runs along one
         shaft, head = bar(0.0115 * size, 1.0), cone(0.022 * size, self._head_length)
+        self._frame = scene.add_frame(name, show_axes=False)
         self._shaft, self._head = (
             scene.add_mesh_simple(f"{name}/{part}", mesh.vertices, mesh.faces, color=rgb(color))
             for part, mesh in (("shaft", shaft), ("head", head))
@@ -70,7 +71,7 @@ class Arrow:
 
     @visible.setter
     def visible(self, seen: bool) -> None:
-        self._seen = self._shaft.visible = self._head.visible = seen
+        self._seen = self._frame.visible = seen
 
     def point(self, start: Array, vector: Array) -> None:
         """Draw the arrow from a place (3,) along a vector (3,) of its length."""
@@ -78,10 +79,9 @@ class Arrow:
         self.visible = length > 0.2 * self._head_length
         if not self.visible:
             return
-        along = vector / length
         shaft = max(length - self._head_length, 1e-6)
-        self._shaft.wxyz = self._head.wxyz = turns_from_z(along)
-        self._shaft.position, self._head.position = start, start + shaft * along
+        self._frame.position, self._frame.wxyz = start, turns_from_z(vector / length)
+        self._head.position = (0.0, 0.0, shaft)
         if abs(shaft - self._length) > 0.01 * self._length:
             self._length = shaft
             self._shaft.scale = (1.0, 1.0, shaft)
@@ -228,7 +228,6 @@ class Scene:
         """Bodies that turn about the universal joint: cylinders, links."""
         self._rods: list[MeshHandle] = []
         self._sliders: list[MeshHandle] = []
-        self._universal: list[MeshHandle] = []
         self._spherical: list[MeshHandle] = []
         for leg in range(self.robot.leg_count):
             name, color = f"/legs/{leg + 1}", PALETTE[leg % len(PALETTE)]
@@ -245,14 +244,12 @@ class Scene:
                 slider.wxyz = turns_from_z(rail / np.linalg.norm(rail))
                 self._sliders.append(slider)
             self._turning.append(sleeve)
-            self._universal.append(self._body(f"{name}/universal", ball(0.0205 * size), DARK))
+            self._body(f"{sleeve.name}/universal", ball(0.0205 * size), DARK)
             self._spherical.append(self._body(f"{name}/spherical", ball(0.0175 * size), "#E8EAED"))
         self._stretched = np.ones(self.robot.leg_count)
         self._move_legs(layout.universal, layout.spherical)
-        for joint, sleeve, place in zip(
-            self._universal, self._turning, layout.universal, strict=True
-        ):
-            joint.position = sleeve.position = place
+        for sleeve, place in zip(self._turning, layout.universal, strict=True):
+            sleeve.position = place
 
     def _add_platform(self) -> None:
         size, home = self.size, self.layout.home
@@ -330,8 +327,7 @@ class Scene:
         for leg, rod in enumerate(self._rods):
             rod.position, rod.wxyz = spherical[leg], turns[leg]
         for leg, slider in enumerate(self._sliders):
-            for body in (slider, self._turning[leg], self._universal[leg]):
-                body.position = universal[leg]
+            slider.position = self._turning[leg].position = universal[leg]
         if self._rods:
             self._stretch(length)
 
