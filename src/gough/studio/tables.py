@@ -111,7 +111,7 @@ def banner(text: str, grade: Level = Level.PAST) -> str:
 
 def inset(html: str) -> str:
     """HTML in line with the other fields of the panel."""
-    return f'<div style="padding:0 {INSET}px">{html}</div>' if html else ""
+    return f'<div style="padding:0 {INSET}px 6px">{html}</div>' if html else ""
 
 
 def legend(count: int) -> str:
