@@ -41,7 +41,7 @@ test: $(VENV)/test.stamp
 	@echo "— layering"
 	$(BIN)/lint-imports
 	@echo "— tests"
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadgroup
 
 $(VENV)/bench.stamp: $(VENV)/core.stamp
 	@echo "— installing the peers (first time: a minute)"

@@ -1,12 +1,13 @@
 """The studio in a real browser: Chromium without a screen, WebGL in software.
 
-All of it is one story on one server and one browser, because each start costs seconds. With
-STUDIO_PICTURES set to a folder, every state is photographed there.
+All tests share one server and one browser, because each start costs seconds; every test begins with
+the robot it needs. With STUDIO_PICTURES set to a folder, every state is photographed there.
 """
 
 import os
 import shutil
 import socket
+import threading
 import time
 from pathlib import Path
 
@@ -18,6 +19,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason="playwright is no
 pytest.importorskip("viser", reason="viser is not installed")
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+    pytest.mark.xdist_group("studio"),
     pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning"),
 ]
 FLAGS = [
@@ -132,12 +134,26 @@ def numbers(page):
     return page.locator("#studio-summary").inner_text()
 
 
+def begin(studio, folder, page, label="desk.toml"):
+    """A robot at home, the page at its first tab, nothing else going on."""
+    label = str(folder / label) if label.endswith(".toml") else label
+    ready = threading.Event()
+    studio.choose_robot(label)
+    studio.go_home()
+    studio._requests.put(ready.set)
+    assert ready.wait(60)
+    assert studio.label == label
+    tab(page, "Pose")
+    page.locator("#studio-message").wait_for(state="detached", timeout=30_000)
+
+
 def says(page, text):
     """Wait until the page's message has a text."""
     page.locator("#studio-message", has_text=text).wait_for(timeout=30_000)
 
 
-def test_a_slider_moves_the_platform_and_the_numbers(page, studio):
+def test_a_slider_moves_the_platform_and_the_numbers(page, studio, folder):
+    begin(studio, folder, page)
     before, drawn, z = numbers(page), studio.frames, studio.shown.motion.position[0, 2]
     photograph(page, "pose")
     field = page.get_by_role("textbox").nth(2)
@@ -154,9 +170,8 @@ def test_a_slider_moves_the_platform_and_the_numbers(page, studio):
     assert all(f"{q:.4f}" in text for q in legs[0])
 
 
-def test_the_handle_can_be_dragged(page, studio):
-    studio.go_home()
-    wait(lambda: studio.shown.motion.position[0, 2] == 0.5, "home")
+def test_the_handle_can_be_dragged(page, studio, folder):
+    begin(studio, folder, page)
     page.wait_for_timeout(500)
     tip = on_screen(page, studio, np.array([0.0, 0, 0.5 + 0.75 * 0.26 * studio.layout.size]))
     page.mouse.move(tip[0] + 1, tip[1])
@@ -198,7 +213,8 @@ def on_screen(page, studio, point):
     )
 
 
-def test_out_of_reach_is_told_and_not_taken(page, studio):
+def test_out_of_reach_is_told_and_not_taken(page, studio, folder):
+    begin(studio, folder, page)
     tab(page, "Robot")
     choose(page, studio, "Robot", "sinatra-xi-staicu-2009")
     wait(lambda: studio.shown.robot.name == "sinatra-xi-staicu-2009", "another robot")
@@ -214,7 +230,8 @@ def test_out_of_reach_is_told_and_not_taken(page, studio):
     wait(lambda: page.locator("#studio-message").count() == 0, "the message is gone")
 
 
-def test_a_motion_plays_smoothly(page, studio):
+def test_a_motion_plays_smoothly(page, studio, folder):
+    begin(studio, folder, page, "sinatra-xi-staicu-2009")
     tab(page, "Motion")
     choose(page, studio, "Motion", "sinatra-xi-staicu-2009/vertical")
     wait(lambda: studio.player is not None, "a motion")
@@ -238,10 +255,13 @@ def test_a_motion_plays_smoothly(page, studio):
     photograph(page, "numbers")
 
 
-def test_two_pages_show_the_same_and_one_may_be_closed_while_it_plays(page, browser, studio):
+def test_two_pages_show_the_same_and_one_may_be_closed_while_it_plays(
+    page, browser, studio, folder
+):
+    begin(studio, folder, page, "sinatra-xi-staicu-2009")
     other = open_page(browser, studio, (700, 500))
     studio.play()
-    wait(lambda: studio.player.playing, "playing")
+    wait(lambda: studio.player is not None and studio.player.playing, "playing")
     seen = numbers(other)
     wait(lambda: numbers(other) != seen, "numbers on the second page")
     other.close()
@@ -256,10 +276,7 @@ def test_two_pages_show_the_same_and_one_may_be_closed_while_it_plays(page, brow
 
 
 def test_a_broken_robot_file_keeps_the_last_good_robot(page, studio, folder):
-    label = str(folder / "desk.toml")
-    studio.choose_robot(label)
-    wait(lambda: studio.shown.robot.name == "desk hexapod", "the robot of the file")
-    tab(page, "Pose")
+    begin(studio, folder, page)
     force = abs(studio.shown.forces).max()
     (folder / "desk.toml").write_text(ROBOT.replace("mass = 8", "mass = 'heavy'"), "utf-8")
     wait(lambda: "platform.mass" in studio.messages.get("file", ""), "the error")
@@ -269,18 +286,20 @@ def test_a_broken_robot_file_keeps_the_last_good_robot(page, studio, folder):
     (folder / "desk.toml").write_text(ROBOT.replace("mass = 8", "mass = 16"), "utf-8")
     wait(lambda: abs(studio.shown.forces).max() > 1.3 * force, "the mended robot")
     wait(lambda: page.locator("#studio-message").count() == 0, "the message is gone")
+    (folder / "desk.toml").write_text(ROBOT, "utf-8")
+    wait(lambda: abs(studio.shown.forces).max() == force, "the first robot again")
 
 
-def test_a_platform_that_bends_is_drawn_bent(page, studio):
-    studio.choose_robot("long-khalil-martinet-2014")
-    wait(lambda: studio.shown.robot.modes == 10, "the flexible robot", 60)
+def test_a_platform_that_bends_is_drawn_bent(page, studio, folder):
+    begin(studio, folder, page, "long-khalil-martinet-2014")
     wait(lambda: "moved by" in page.locator("body").inner_text(), "the colour bar")
     assert studio.scene.deepest > 1e-3
     assert studio.scene.magnified > 1
     photograph(page, "flexible")
 
 
-def test_the_forces_can_be_taken_away(page, studio):
+def test_the_forces_can_be_taken_away(page, studio, folder):
+    begin(studio, folder, page)
     tab(page, "Motion")
     with page.expect_download(timeout=30_000) as waiting:
         page.get_by_role("button", name="Forces, CSV").click()
