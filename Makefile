@@ -42,7 +42,7 @@ test: $(VENV)/test.stamp
 	@echo "— layering"
 	$(BIN)/lint-imports
 	@echo "— tests"
-	GOUGH_PAPER_PAGES=$(CURDIR)/docs/generated $(BIN)/pytest -n auto
+	GOUGH_PAPER_PAGES=$(CURDIR)/docs/generated $(BIN)/pytest -n auto --dist loadgroup
 	@echo "— documentation"
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 

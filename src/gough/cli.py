@@ -38,6 +38,7 @@ from gough.report.command import report
 from gough.simulate_command import simulate
 from gough.sizing import command as sizing_command
 from gough.studies.command import study
+from gough.studio.command import studio
 
 if TYPE_CHECKING:
     from gough.check import Report
@@ -393,6 +394,7 @@ def schema() -> None:
 
 app.command()(simulate)
 app.command()(study)
+app.command()(studio)
 
 
 app.command()(report)

@@ -27,8 +27,8 @@ from scipy.spatial import ConvexHull
 
 from gough.errors import FileError, InputError
 from gough.files import replacing
-from gough.legs.pus import PUS
 from gough.motion import Array, Motion
+from gough.places import ground, places
 
 if TYPE_CHECKING:
     from gough.contributions import Contributions
@@ -191,18 +191,8 @@ class _Arrow(FancyArrowPatch):
 
 def joint_places(robot: Robot, pose: Motion) -> tuple[Array, Array, Array]:
     """What stands on the ground (legs, 1 or 2, 3): base joints, ends of rails; U and S joints."""
-    legs, parts = robot.inverse_kinematics(pose), robot.description.legs
-    if isinstance(parts, PUS):
-        origin, along = (one[..., 0].T for one in (parts.rail_origin, parts.rail_direction))
-        limits, length = robot.description.limits, parts.length[:, 0]
-        first = np.where(np.isfinite(limits.shortest), limits.shortest, legs.q - length / 2)
-        last = np.where(np.isfinite(limits.longest), limits.longest, legs.q + length / 2)
-        ground = np.stack([origin + q[:, np.newaxis] * along for q in (first, last)], axis=1)
-        universal = origin + legs.q[:, np.newaxis] * along
-    else:
-        universal, length = parts.base[..., 0].T, legs.q
-        ground = universal[:, np.newaxis]
-    return ground, universal, universal + length[:, np.newaxis] * legs.direction
+    legs = robot.inverse_kinematics(pose)
+    return ground(robot, legs.q), *places(robot, legs)
 
 
 def _space(axes: Any, low: Array, high: Array, gravity: Array) -> Array:

@@ -172,7 +172,8 @@ class Simulation:
 
         Dimensions: `simulation` (or simulation_0, …) of a batch, `time`, `leg` 1 to n, `axis` x, y, z
         of the world, `platform_axis`, `mode`. `saturated` is 1 where the command exceeds the drive's
-        limit. `rotation_error` is the rotation vector from the platform to the reference.
+        limit. `rotation_error` is the rotation vector from the platform to the reference. The attribute
+        `robot` is the text of the (first) robot's file.
         """
         import xarray
 
@@ -229,6 +230,7 @@ class Simulation:
             coordinates[key] = ((*batch, *own), value, attributes("", f"{key} of the plant"))
         facts = {
             "title": f"simulation of {robot.name}",
+            "robot": robot.text,
             "partial": int(self.partial),
             "stops": "; ".join(
                 (f"simulation {row}, " if self.shape else "") + str(stop)

@@ -1,0 +1,88 @@
+"""Curves of forces and powers in the panel, and the line through them that says where the player is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gough.motion import Array
+from gough.plots import PALETTE
+from gough.studio.tables import INSET
+
+if TYPE_CHECKING:
+    from gough.studio.record import Record
+
+POINTS = 400
+"""Most points of a curve; the largest and smallest of what lies between are kept."""
+HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 200, 52, 14, 10, 24
+"""Of a plot, pixels: its height and the margins round the curves."""
+NAME = 16
+"""Of an axis' name, pixels."""
+GAP = 9
+"""Between two fields of the panel, pixels."""
+PREFIXES = ((1e6, "M"), (1e3, "k"), (1.0, ""))
+FONT = "11px sans-serif"
+
+
+def thinned(time: Array, values: Array) -> tuple[Array, Array]:
+    """At most `POINTS` times and values (n, k), such that peaks of every curve stay."""
+    if len(time) <= POINTS:
+        return time, values
+    parts = np.array_split(np.arange(len(time)), POINTS // (2 * values.shape[1]) or 1)
+    chosen = {0, len(time) - 1}
+    for part in parts:
+        piece = np.where(np.isfinite(values[part]), values[part], 0.0)
+        chosen |= {int(part[i]) for i in (*piece.argmin(axis=0), *piece.argmax(axis=0))}
+    rows = sorted(chosen)
+    return time[rows], values[rows]
+
+
+def panels(shown: Record) -> dict[str, Array]:
+    """What is plotted, by its label: (n, legs) each; thousands and millions get their prefix."""
+    if shown.forces is None or shown.power is None:
+        return {"q [m]": shown.q}
+    found = {}
+    for name, values, unit in (("force", shown.forces, "N"), ("power", shown.power, "W")):
+        largest = np.nanmax(np.abs(values), initial=0.0)
+        scale, prefix = next(one for one in PREFIXES if largest >= 20 * one[0] or one[0] == 1)
+        found[f"{name} [{prefix}{unit}]"] = values / scale
+    return found
+
+
+def plot_options(time: Array, values: Array, label: str) -> dict[str, Any]:
+    """Arguments of viser's `add_uplot` for one plot of all legs."""
+    times, curves = thinned(time, values)
+    series: list[dict[str, Any]] = [{"label": "time [s]"}]
+    for leg in range(values.shape[1]):
+        color = PALETTE[leg % len(PALETTE)]
+        series.append(
+            {"label": f"{leg + 1}", "stroke": color, "width": 1.6, "points": {"show": False}}
+        )
+    grid = {"stroke": "#E9EBEE", "width": 1}
+    axis: dict[str, Any] = {"stroke": "#6B717A", "grid": grid, "ticks": grid, "font": FONT}
+    axis |= {"labelFont": FONT, "labelSize": NAME}
+    return {
+        "data": (times, *curves.T),
+        "series": tuple(series),
+        "scales": {"x": {"time": False}},
+        "axes": (
+            axis | {"size": BOTTOM, "label": "time [s]"},
+            axis | {"size": LEFT, "label": label},
+        ),
+        "legend": {"show": False},
+        "height": HEIGHT,
+        "padding": (TOP, RIGHT, 0, 0),
+    }
+
+
+def marker(part: float) -> str:
+    """A vertical line over the plot before it, at a part (0 to 1) of its width."""
+    left, right = INSET + LEFT + NAME, INSET + RIGHT
+    across = f"calc({left}px + (100% - {left + right}px) * {part:.5f})"
+    line = (
+        f"position:absolute;left:{across};bottom:{BOTTOM + NAME + GAP}px;"
+        f"height:{HEIGHT - TOP - BOTTOM - NAME}px;"
+        "border-left:1.5px solid #3C4148;pointer-events:none"
+    )
+    return f'<div style="position:relative;height:0"><div style="{line}"></div></div>'

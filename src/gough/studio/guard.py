@@ -1,0 +1,105 @@
+"""Who may talk to the studio: pages of this machine alone, unless another host was asked for.
+
+A page from elsewhere can make a browser send requests to 127.0.0.1, under a name of its own that it
+lets point there (DNS rebinding), or from its own origin (a websocket asks no one). Both show in the
+request's headers: `Host` must be a name of this machine, and `Origin`, if there is one, that host.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import http
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import websockets.asyncio.server
+from websockets.asyncio.server import ServerConnection
+from websockets.datastructures import Headers
+from websockets.exceptions import WebSocketException
+from websockets.http11 import Request, Response
+
+from gough.errors import InputError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+PORTS_TRIED = 50
+Check = Callable[[ServerConnection, Request], Response | None]
+_starting = threading.Lock()
+
+
+def is_loopback(host: str) -> bool:
+    """Only this machine can reach such a host."""
+    return host in LOOPBACK
+
+
+def allowed(host: str | None, origin: str | None, loopback: bool) -> bool:
+    """A request with these headers is one of the studio's own page.
+
+    `loopback`: the studio is bound to this machine, so no other name is right.
+    """
+    if not host:
+        return False
+    try:
+        name = urlsplit(f"//{host}").hostname
+        if loopback and name not in LOOPBACK:
+            return False
+        return origin is None or urlsplit(origin).netloc.lower() == host.lower()
+    except ValueError:
+        return False
+
+
+@contextlib.contextmanager
+def guarding(loopback: bool) -> Iterator[None]:
+    """A server that viser starts in this block refuses requests that are not `allowed`.
+
+    viser hands websockets a function of its own that sees every request first and has no place for
+    another; so `serve` is exchanged, while the server starts, for one that puts the check before it.
+    """
+    serve = websockets.asyncio.server.serve
+
+    def guarded(*arguments: Any, process_request: Check, **options: Any) -> Any:
+        def check(connection: ServerConnection, request: Request) -> Response | None:
+            if _fits(request, loopback):
+                return process_request(connection, request)
+            text = b"403: this page is for the machine it runs on\n"
+            headers = Headers({"Content-Length": str(len(text)), "Content-Type": "text/plain"})
+            return Response(http.HTTPStatus.FORBIDDEN, "Forbidden", headers, text)
+
+        return serve(*arguments, process_request=check, **options)
+
+    with _starting:
+        websockets.asyncio.server.serve = guarded  # type: ignore[assignment, misc]
+        try:
+            yield
+        finally:
+            websockets.asyncio.server.serve = serve  # type: ignore[misc]
+
+
+def _fits(request: Request, loopback: bool) -> bool:
+    try:
+        return allowed(request.headers.get("Host"), request.headers.get("Origin"), loopback)
+    except (WebSocketException, LookupError):  # a header that is there twice
+        return False
+
+
+def free_port(host: str, port: int) -> int:
+    """The first port from `port` on that is free on a host."""
+    if not 0 < port < 65536:
+        raise InputError(f"port {port} is not between 1 and 65535")
+    try:
+        family, kind, protocol, _, _ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError):
+        raise InputError(f"host {host!r} is no address of this machine"[:120]) from None
+    for one in range(port, min(port + PORTS_TRIED, 65536)):
+        with socket.socket(family, kind, protocol) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                trial.bind((host, one))
+                return one
+            except OSError as error:
+                if error.errno == errno.EADDRNOTAVAIL:
+                    raise InputError(f"host {host!r} is no address of this machine") from None
+    raise InputError(f"ports {port} to {port + PORTS_TRIED - 1} of {host} are all in use")

@@ -1,0 +1,113 @@
+"""What browsers ask for: their threads put it in a queue, the studio's own does it in turn."""
+
+from __future__ import annotations
+
+import queue
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from gough.motion import Array, Motion
+from gough.studio.pose import pose_of
+
+if TYPE_CHECKING:
+    import viser
+
+    from gough.studio.record import Record
+    from gough.studio.setup import Setup
+    from gough.studio.shapes import Layout
+
+
+class Requests(ABC):
+    """The asking side of a studio; every public method may be called from any thread."""
+
+    layout: Layout
+    shown: Record | None
+    """None until the first robot is open."""
+
+    def __init__(self) -> None:
+        self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._wanted: tuple[Motion, bool] | None = None
+        """The latest pose asked for, and whether by the handle: earlier ones need no drawing."""
+
+    def move_to(self, values: Array) -> None:
+        """Slider values (6,) of a pose."""
+        if self.shown is not None and np.isfinite(values).all():
+            self._wanted = (pose_of(values, self.layout.home), False)
+
+    def drag_to(self, place: Array, wxyz: Array) -> None:
+        """A pose of the handle."""
+        if self.shown is None or not np.isfinite([*place, *wxyz]).all() or not np.any(wxyz):
+            return
+        turn = Rotation.from_quat(wxyz, scalar_first=True).as_matrix()
+        self._wanted = (Motion(place, turn), True)
+
+    def go_home(self) -> None:
+        """Back to the home pose."""
+        self._requests.put(self._go_home)
+
+    def choose_robot(self, label: str) -> None:
+        """Another robot of the library."""
+        self._requests.put(lambda: self._open(label))
+
+    def choose_motion(self, name: str) -> None:
+        """Another motion on offer, or none."""
+        self._requests.put(lambda: self._choose_motion(name))
+
+    def play(self) -> None:
+        """Play or pause."""
+        self._requests.put(self._toggle)
+
+    def seek(self, time: float) -> None:
+        """Show an instant of the motion."""
+        self._requests.put(lambda: self._seek(time))
+
+    def set_speed(self, speed: float) -> None:
+        """Seconds of motion a second."""
+        self._requests.put(lambda: self._set_player(speed=speed))
+
+    def set_loop(self, loop: bool) -> None:
+        """Start again at the end."""
+        self._requests.put(lambda: self._set_player(loop=loop))
+
+    def set_up(self, setup: Setup) -> None:
+        """Other gravity, payload, friction."""
+        self._requests.put(lambda: self._set_up(setup))
+
+    def view(self, forces: bool, weight: bool, handle: bool, magnified: float) -> None:
+        """What the scene shows."""
+        self._requests.put(lambda: self._view(forces, weight, handle, magnified))
+
+    def export(self, what: str, client: viser.ClientHandle) -> None:
+        """Send the motion or the forces as a file to a browser."""
+        self._requests.put(lambda: self._export(what, client))
+
+    @abstractmethod
+    def _go_home(self) -> None: ...
+
+    @abstractmethod
+    def _open(self, label: str) -> None: ...
+
+    @abstractmethod
+    def _choose_motion(self, name: str) -> None: ...
+
+    @abstractmethod
+    def _toggle(self) -> None: ...
+
+    @abstractmethod
+    def _seek(self, instant: float) -> None: ...
+
+    @abstractmethod
+    def _set_player(self, speed: float | None = None, loop: bool | None = None) -> None: ...
+
+    @abstractmethod
+    def _set_up(self, setup: Setup) -> None: ...
+
+    @abstractmethod
+    def _view(self, forces: bool, weight: bool, handle: bool, magnified: float) -> None: ...
+
+    @abstractmethod
+    def _export(self, what: str, client: viser.ClientHandle) -> None: ...

@@ -1,0 +1,372 @@
+"""The robot in 3-D: bodies are added once and then only moved, so that it runs smoothly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.colors import to_rgb
+
+from gough.motion import Array
+from gough.plots import DARK, GREY, ORANGE, PALE, PALETTE, SKY, VERMILION
+from gough.studio.bending import BANDS, Bending
+from gough.studio.record import Record
+from gough.studio.shapes import (
+    CYLINDER,
+    ROD,
+    Layout,
+    Mesh,
+    arrow_vectors,
+    ball,
+    bar,
+    bars,
+    box,
+    cone,
+    grid,
+    rod_stretch,
+    round_number,
+    slab,
+    turns_from_z,
+    unit,
+)
+
+if TYPE_CHECKING:
+    from viser import MeshHandle, ViserServer
+
+    from gough.robot import Robot
+
+ARROW = 0.3
+"""Length of the largest force's arrow over the robot's size."""
+PATH_POINTS = 150
+"""Of a drawn path: lines are dear without a graphics card."""
+NOTHING = np.zeros((1, 3, 3))
+"""A triangle that is not seen: a mesh must have one."""
+
+
+def rgb(color: str) -> tuple[int, int, int]:
+    """A colour by its name as three numbers up to 255."""
+    red, green, blue = (round(255 * part) for part in to_rgb(color))
+    return red, green, blue
+
+
+class Arrow:
+    """An arrow whose place and direction reach the page as fast as the bodies'."""
+
+    def __init__(self, scene: Any, name: str, color: str, size: float) -> None:
+        self._head_length = 0.05 * size
+        # wider than a rod, to be seen also where it runs along one
+        shaft, head = bar(0.0115 * size, 1.0), cone(0.022 * size, self._head_length)
+        self._frame = scene.add_frame(name, show_axes=False)
+        self._shaft, self._head = (
+            scene.add_mesh_simple(f"{name}/{part}", mesh.vertices, mesh.faces, color=rgb(color))
+            for part, mesh in (("shaft", shaft), ("head", head))
+        )
+        self._length = 1.0
+        self.visible = False
+
+    @property
+    def visible(self) -> bool:
+        """It is drawn."""
+        return self._seen
+
+    @visible.setter
+    def visible(self, seen: bool) -> None:
+        self._seen = self._frame.visible = seen
+
+    def point(self, start: Array, vector: Array) -> None:
+        """Draw the arrow from a place (3,) along a vector (3,) of its length."""
+        length = float(np.linalg.norm(vector))
+        self.visible = length > 0.2 * self._head_length
+        if not self.visible:
+            return
+        shaft = max(length - self._head_length, 1e-6)
+        self._frame.position, self._frame.wxyz = start, turns_from_z(vector / length)
+        self._head.position = (0.0, 0.0, shaft)
+        if abs(shaft - self._length) > 0.01 * self._length:
+            self._length = shaft
+            self._shaft.scale = (1.0, 1.0, shaft)
+
+
+class Scene:
+    """One robot on the page; made anew for another robot."""
+
+    def __init__(self, server: ViserServer, robot: Robot, layout: Layout) -> None:
+        self.server, self.robot, self.layout = server, robot, layout
+        self.size = layout.size
+        self.magnified = 1.0
+        """How many times larger than it is a deformation is drawn."""
+        self.strongest = 1.0
+        """Force whose arrow has the full length, N."""
+        self.deepest = 0.0
+        """Displacement with the last colour, m."""
+        self.show_forces = True
+        self.show_weight = False
+        self.show_handle = True
+        self._scene: Any = server.scene
+        modal = robot.description.modal
+        self._bending = None if modal is None or not robot.modes else Bending(modal)
+        with server.atomic():
+            self._scene.reset()
+            self._scene.set_up_direction(tuple(layout.up))
+            self._scene.world_axes.visible = False
+            self._add_floor()
+            self._add_ground()
+            self._add_legs()
+            self._add_platform()
+            self._add_arrows()
+
+    def look(self, clients: bool = True) -> None:
+        """Put the camera where the whole robot is seen."""
+        up, eye = tuple(self.layout.up), tuple(self.layout.camera)
+        target = tuple(self.layout.middle)
+        first = self.server.initial_camera
+        first.position, first.look_at, first.up = eye, target, up
+        if clients:
+            for client in self.server.get_clients().values():
+                with client.atomic():
+                    client.camera.up_direction = up
+                    client.camera.position = eye
+                    client.camera.look_at = target
+
+    def show(self, shown: Record, sample: int, alarmed: bool) -> None:
+        """Move all bodies to an instant; `alarmed` colours the platform."""
+        motion = shown.motion
+        place, turn = motion.position[sample], motion.rotation[sample]
+        universal, spherical = shown.universal[sample], shown.spherical[sample]
+        self._platform.position, self._platform.wxyz = place, shown.wxyz[sample]
+        if self._bending is not None:
+            elastic = motion.elastic[sample] if motion.modes else np.zeros(self.robot.modes)
+            spherical = place + self._bending.bent_tips(elastic, self.magnified) @ turn.T
+            self._bend(elastic)
+        elif self._plate is not None:
+            self._plate.color = rgb(VERMILION if alarmed else SKY)
+        self._move_legs(universal, spherical)
+        self._move_arrows(shown, sample, spherical)
+
+    def draw_path(self, positions: Array | None) -> None:
+        """The path (n, 3) of the platform's origin; None takes it away."""
+        if positions is None or len(positions) < 2:
+            self._path.visible = False
+            return
+        positions = positions[:: max(1, len(positions) // PATH_POINTS)]
+        self._path.points = np.stack([positions[:-1], positions[1:]], axis=1)
+        self._path.visible = True
+
+    def _add_floor(self) -> None:
+        """A grid of lines and plain lights: pages without a graphics card draw these fast."""
+        cell = round_number(self.size / 8)
+        wide = 0.0022 * self.size
+        colors = ("#E1E4E8", "#C9CED5")
+        for name, mesh, color in zip(
+            ("fine", "coarse"), grid(self.layout, cell, wide), colors, strict=True
+        ):
+            self._scene.add_mesh_simple(
+                f"/floor/{name}", mesh.vertices, mesh.faces, color=rgb(color), side="double"
+            )
+        self._scene.add_frame(
+            "/world", axes_length=0.12 * self.size, axes_radius=0.004 * self.size, origin_radius=0.0
+        )
+        self._scene.configure_environment_map(hdri=None)
+        self._scene.configure_default_lights(enabled=False)
+        up, camera = self.layout.up, self.layout.camera - self.layout.middle
+        self._scene.add_light_ambient("/lights/all", intensity=1.4)
+        self._scene.add_light_directional(
+            "/lights/key", intensity=1.8, position=tuple(camera + self.size * up)
+        )
+        side = np.cross(up, camera)
+        self._scene.add_light_directional(
+            "/lights/side", intensity=0.7, position=tuple(0.6 * self.size * up - side)
+        )
+
+    def _add_ground(self) -> None:
+        stands, size = self.layout.ground, self.size
+        if stands.shape[1] == 1:
+            mesh = slab(stands[:, 0], 0.025 * size, 0.05 * size, down=-self.layout.up)
+            self._scene.add_mesh_simple(
+                "/base", mesh.vertices, mesh.faces, color=rgb(PALE), opacity=0.85
+            )
+            apart = stands[:, 0] - stands[:, 0].mean(axis=0)
+            ends = stands[:, 0] + 0.05 * size * unit(apart)
+        else:
+            first, last = stands[:, 0], stands[:, 1]
+            along = last - first
+            length = np.linalg.norm(along, axis=-1)
+            turns = turns_from_z(along / length[:, None])
+            for leg, place in enumerate(first):
+                rail = self._body(f"/rails/{leg}", bar(0.008 * size, length[leg]), GREY)
+                rail.position, rail.wxyz = place, turns[leg]
+            order = self._around(first)
+            loops = [one[order] for one in (first, last)]
+            starts = np.concatenate(loops)
+            stops = np.concatenate([np.roll(one, -1, axis=0) for one in loops])
+            self._body("/frame", bars(starts, stops, 0.0025 * size), PALE)
+            ends = first - 0.07 * size * along / length[:, None]
+        for leg, place in enumerate(ends):
+            self._scene.add_label(
+                f"/labels/{leg + 1}",
+                str(leg + 1),
+                position=tuple(place),
+                font_size_mode="screen",
+                font_screen_scale=0.9,
+                anchor="center-center",
+            )
+
+    def _around(self, points: Array) -> Array:
+        """Order of points by their angle about their middle, seen along the vertical."""
+        main = int(np.argmax(np.abs(self.layout.up)))
+        spread = points - points.mean(axis=0)
+        return np.argsort(np.arctan2(spread[:, (main + 2) % 3], spread[:, (main + 1) % 3]))
+
+    def _add_legs(self) -> None:
+        """UPS: a cylinder that turns about its foot and a rod from the tip; PUS: a slider and a link.
+
+        Poses reach the page faster than any other change, so bodies keep their lengths: a rod slides
+        in its cylinder.
+        """
+        size, layout = self.size, self.layout
+        self._turning: list[MeshHandle] = []
+        """Bodies that turn about the universal joint: cylinders, links."""
+        self._rods: list[MeshHandle] = []
+        self._sliders: list[MeshHandle] = []
+        self._spherical: list[MeshHandle] = []
+        for leg in range(self.robot.leg_count):
+            name, color = f"/legs/{leg + 1}", PALETTE[leg % len(PALETTE)]
+            length = float(layout.lengths[leg])
+            if self.robot.kind == "UPS":
+                sleeve = self._body(f"{name}/cylinder", bar(0.017 * size, CYLINDER * length), color)
+                rod = bar(0.0095 * size, -ROD * length)
+                self._rods.append(self._body(f"{name}/rod", rod, "#AEB4BC"))
+            else:
+                sleeve = self._body(f"{name}/link", bar(0.012 * size, length), color)
+                block = box((0.04 * size, 0.04 * size, 0.06 * size))
+                rail = layout.ground[leg, 1] - layout.ground[leg, 0]
+                slider = self._body(f"{name}/slider", block, DARK)
+                slider.wxyz = turns_from_z(rail / np.linalg.norm(rail))
+                self._sliders.append(slider)
+            self._turning.append(sleeve)
+            self._body(f"{sleeve.name}/universal", ball(0.0205 * size), DARK)
+            self._spherical.append(self._body(f"{name}/spherical", ball(0.0175 * size), "#E8EAED"))
+        self._stretched = np.ones(self.robot.leg_count)
+        self._move_legs(layout.universal, layout.spherical)
+        for sleeve, place in zip(self._turning, layout.universal, strict=True):
+            sleeve.position = place
+
+    def _add_platform(self) -> None:
+        size, home = self.size, self.layout.home
+        self._platform = self._scene.add_frame(
+            "/platform",
+            axes_length=0.11 * size,
+            axes_radius=0.004 * size,
+            origin_radius=0.0,
+            position=tuple(home.position),
+        )
+        self._plate: MeshHandle | None = None
+        self._bands: list[MeshHandle] = []
+        if self._bending is None:
+            tips = self.robot.description.platform_points[..., 0].T
+            mesh = slab(tips, 0.014 * size, 0.03 * size)
+            self._plate = self._scene.add_mesh_simple(
+                "/platform/plate", mesh.vertices, mesh.faces, color=rgb(SKY), opacity=0.8
+            )
+        else:
+            self._bands = [
+                self._scene.add_mesh_simple(
+                    f"/platform/band{k}",
+                    NOTHING[0],
+                    np.array([[0, 1, 2]]),
+                    color=color,
+                    side="double",
+                    flat_shading=True,
+                    cast_shadow=False,
+                    receive_shadow=False,
+                )
+                for k, color in enumerate(BANDS)
+            ]
+        tool = self.robot.description.tool
+        if np.any(tool):
+            self._scene.add_icosphere(
+                "/platform/tool", 0.018 * size, color=rgb(ORANGE), position=tuple(tool)
+            )
+        self.handle = self._scene.add_transform_controls(
+            "/handle",
+            scale=0.26 * size,
+            line_width=3.0,
+            depth_test=False,
+            opacity=0.75,
+            position=tuple(home.position),
+        )
+
+    def _add_arrows(self) -> None:
+        self._arrows = [
+            Arrow(self._scene, f"/arrows/{leg + 1}", PALETTE[leg % len(PALETTE)], self.size)
+            for leg in range(self.robot.leg_count)
+        ]
+        self._weight = Arrow(self._scene, "/arrows/weight", DARK, self.size)
+        self._path = self._scene.add_line_segments(
+            "/path",
+            np.zeros((1, 2, 3)),
+            rgb(DARK),
+            thickness=2.0,
+            thickness_units="screen",
+            visible=False,
+        )
+
+    def _body(self, name: str, mesh: Mesh, color: str) -> MeshHandle:
+        handle: MeshHandle = self._scene.add_mesh_simple(
+            name, mesh.vertices, mesh.faces, color=rgb(color)
+        )
+        return handle
+
+    def _move_legs(self, universal: Array, spherical: Array) -> None:
+        apart = spherical - universal
+        length = np.linalg.norm(apart, axis=-1)
+        turns = turns_from_z(apart / length[:, None])
+        for leg, turn in enumerate(turns):
+            self._turning[leg].wxyz = turn
+            self._spherical[leg].position = spherical[leg]
+        for leg, rod in enumerate(self._rods):
+            rod.position, rod.wxyz = spherical[leg], turns[leg]
+        for leg, slider in enumerate(self._sliders):
+            slider.position = self._turning[leg].position = universal[leg]
+        if self._rods:
+            self._stretch(length)
+
+    def _stretch(self, length: Array) -> None:
+        """Rods of legs (legs,) drawn longer or shorter where their own length does not do."""
+        factor = rod_stretch(length, self.layout.lengths)
+        for leg in np.flatnonzero(np.abs(factor - self._stretched) > 1e-3):
+            self._rods[leg].scale = (1.0, 1.0, float(factor[leg]))
+            self._stretched[leg] = factor[leg]
+
+    def _move_arrows(self, shown: Record, sample: int, spherical: Array) -> None:
+        force = None if shown.on_platform is None else shown.on_platform[sample]
+        if self.show_forces and force is not None and np.isfinite(force).all():
+            vectors = arrow_vectors(force, self.strongest, ARROW * self.size)
+            for arrow, start, vector in zip(self._arrows, spherical, vectors, strict=True):
+                arrow.point(start, vector)
+        else:
+            for arrow in self._arrows:
+                arrow.visible = False
+        body = self.robot.platform
+        weight = body.mass * self.robot.description.gravity
+        self._weight.visible = self.show_weight
+        if self.show_weight:
+            turn = shown.motion.rotation[sample]
+            start = shown.motion.position[sample] + turn @ body.center_of_mass
+            self._weight.point(start, arrow_vectors(weight, self.strongest, ARROW * self.size))
+
+    def _bend(self, elastic: Array) -> None:
+        assert self._bending is not None
+        largest = max(self.deepest, 1e-12)
+        found = self._bending.bands(elastic, self.magnified, largest)
+        for handle, triangles in zip(self._bands, found, strict=True):
+            handle.visible = len(triangles) > 0
+            if len(triangles):
+                handle.vertices = triangles.reshape(-1, 3).astype(np.float32)
+                handle.faces = np.arange(3 * len(triangles), dtype=np.uint32).reshape(-1, 3)
+
+    def deepest_of(self, shown: Record) -> float:
+        """Largest displacement of the platform's skin over a record, m; 0 of a rigid one."""
+        if self._bending is None or not shown.motion.modes:
+            return 0.0
+        return self._bending.largest(shown.motion.elastic[:: max(1, len(shown) // 100)])
