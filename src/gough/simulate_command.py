@@ -76,7 +76,7 @@ def _limits(result: Simulation) -> dict[str, str]:
     if result.shape or result.partial:
         return {}
     try:
-        found = result.robots[0].check(result.motion).violations
+        found = result.plants[0][1].check(result.motion).violations
     except GoughError:
         return {}
     # the forces that acted, and where drives were at their limits, are in the result
