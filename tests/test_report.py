@@ -297,12 +297,14 @@ def test_simulation_result(run, tmp_path):
 
 
 def test_a_batch_of_simulations_lists_them_and_shows_the_worst(undrawn, run):
-    data = run.dataset
+    waves = np.sin(np.outer(run.time, 100.0 * np.arange(1, 13)))
+    data = run.dataset.assign(elastic=(("time", "mode"), waves))
     batch = xarray.concat([data, 2 * data, data], "simulation")
     found = read(result_page(batch))
     (table,) = [one for one in found.tables if "position error [m]" in one[0]]
     assert len(table) == 4
     assert "simulation 1, which errs most" in found.text
+    assert len(found.sources) == 5  # modal coordinates too
 
 
 def test_numbers_that_are_none_leave_dashes(kim, circle):

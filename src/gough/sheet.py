@@ -300,15 +300,15 @@ def _print_facts(title: str, facts: Sequence[Fact], console: Console) -> None:
         console.print(f"  {name:<20}{text}", markup=False, highlight=False)
 
 
-def components(values: Array, digits: int = 4) -> list[str]:
+def components(values: Array) -> list[str]:
     """Numbers as text, without the −0 of rounding."""
     tidy = (0.0 if abs(value) < 1e-12 else float(value) for value in np.ravel(values))
-    return [f"{value:.{digits}g}" for value in tidy]
+    return [f"{value:.4g}" for value in tidy]
 
 
-def vector(values: Array, digits: int = 4) -> str:
+def vector(values: Array) -> str:
     """Numbers of one width in a line."""
-    return "  ".join(f"{one:>{digits + 3}}" for one in components(values, digits))
+    return "  ".join(f"{one:>7}" for one in components(values))
 
 
 def _per_leg(values: Array) -> str:

@@ -50,6 +50,8 @@ ENERGIES = {
 }
 FARTHEST = 1e30
 """Numbers beyond this are no result and would break a picture."""
+MOST_MODES = 10
+"""Modes whose coordinates are drawn."""
 MOST_ROWS = 100
 """Simulations of a batch that are listed."""
 
@@ -159,7 +161,7 @@ def add_result(page: Page, dataset: xarray.Dataset) -> None:
 def _used(flat: xarray.Dataset) -> Iterator[str]:
     """Names of what a page shows of a result."""
     single = {"position_error", "rotation_error", "saturated", *ENERGIES}
-    single |= {"kinetic_energy", "potential_energy"}
+    single |= {"kinetic_energy", "potential_energy", "elastic"}
     for name in map(str, flat.data_vars):
         if name in {*single, *LEGS, *REACTIONS, *CAUSES}:
             yield name
@@ -172,6 +174,8 @@ def _own_dims(variable: xarray.DataArray, run: str) -> tuple[str, ...]:
         return ("axis",)
     if name in REACTIONS:
         return ("leg", "axis")
+    if name == "elastic":
+        return ("mode",)
     if name in ENERGIES or name.endswith("_energy"):
         return ()
     return ("leg",)
@@ -281,6 +285,11 @@ def _pictures(page: Page, data: dict[str, Array], x: Array, xlabel: str, legs: i
         panels = [(data[name], LEGS[name][2]) for name in names if name in data]
         if panels:
             page.figure(curves(x, xlabel, panels, labels), caption)
+    if "elastic" in data:
+        shown = data["elastic"][:, :MOST_MODES]
+        modes = [f"mode {i + 1}" for i in range(shown.shape[1])]
+        figure = curves(x, xlabel, [(shown, "modal coordinate")], modes)
+        page.figure(figure, "Modal coordinates of the platform, the first ten at most.")
     causes = _causes(data)
     if causes:
         panels = [
