@@ -161,7 +161,7 @@ def world() -> Figure:
     for k, name in enumerate("xyz"):
         away = (-10, 0) if name == "z" else (0, 0)
         drawing.arrow(o, 0.3 * np.eye(3)[k], rf"${name}_0$", BLUE, away)
-        drawing.arrow(p, 0.3 * turned[:, k], rf"${name}_p$", RED, away)
+        drawing.arrow(p, 0.3 * turned[:, k], rf"${name}_p$", RED, (12, -8) if name == "y" else away)
     drawing.arrow(o, p, "", GREEN, lw=1.4)
     drawing.text(0.45 * p, "$p$", (12, -4), color=GREEN)
     drawing.text(o, "world frame 0", (-52, -14), color=BLUE)
