@@ -29,7 +29,7 @@ points = {points}
 seed = 1
 [variables]
 m = {{ from = 8.0, to = 14.0 }}
-l = {{ from = 0.35, to = 1.0 }}
+l = {{ from = 0.3, to = 1.0 }}
 [set]
 "platform.mass" = "m"
 "legs.length" = "l"
