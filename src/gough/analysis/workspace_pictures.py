@@ -101,9 +101,12 @@ def slices(found: Workspace, planes: Sequence[tuple[str, float]] | None = None) 
         if found.robot.description.home is not None:
             handles.append(_dot("home"))
         figure.legend(
-            handles=handles, loc="outside lower center", ncols=min(len(handles), 3 * columns - 2)
+            handles=handles,
+            loc="outside lower center",
+            ncols=min(len(handles), max(2, 3 * columns - 2)),
         )
-        figure.suptitle(_title(found), parse_math=False)
+        title = _title(found) if columns > 1 else _title(found).replace(": ", "\n", 1)
+        figure.suptitle(title, parse_math=False)
     return figure
 
 
