@@ -599,6 +599,8 @@ def test_playing_looks_up_the_record(studio):
     studio.set_loop(False)
     studio.step(10.0)
     assert not studio.player.playing
+    done(studio, studio.go_home, lambda: studio.choose_motion("circle"))
+    assert (studio.player.speed, studio.player.loop) == (2.0, False)  # as the page still says
     place = shown.motion.position[-1] + np.array([0, 0, -0.01])
     moved = done(studio, lambda: studio.drag_to(place, np.array([1.0, 0, 0, 0])))
     assert studio.player is None  # whoever drags leaves the motion

@@ -6,7 +6,6 @@ faster than they can be drawn replace each other. All browsers see the same stat
 
 from __future__ import annotations
 
-import queue
 import sys
 import threading
 import time
@@ -17,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gough.errors import GoughError
+from gough.errors import GoughError, InputError
 from gough.motion import Motion
 from gough.studio import export
 from gough.studio.levels import Level
-from gough.studio.library import Library, Stamp
+from gough.studio.library import Library, Loaded, Stamp
 from gough.studio.motions import Track, at_rest, offered
 from gough.studio.panel import NO_MOTION, Panel
 from gough.studio.player import Player
@@ -67,13 +66,18 @@ class Studio(Requests):
         self.frames = 0
         """Updates drawn."""
         self.label = label
+        self.loaded: Loaded
+        """The robot as its file has it."""
         self.robot: Robot
+        """The robot with the settings of the page."""
         self.layout: Layout
         self.scene: Scene
         self.setup: Setup
         self.shown: Record | None = None
         self.sample = 0
         self.player: Player | None = None
+        self._pace = (1.0, True)
+        """Speed of the player, and whether it starts again at the end."""
         self.motion_name: str | None = None
         self.messages: dict[str, str] = {}
         self._stamp: Stamp = None
@@ -85,7 +89,9 @@ class Studio(Requests):
 
     def start(self) -> None:
         """Open the first robot and go on until `stop`."""
-        self._requests.put(self._begin)
+        self.choose_robot(self.label)
+        if self.tracks:
+            self.choose_motion(next(iter(self.tracks)))
         self._thread = threading.Thread(target=self._run, name="studio", daemon=True)
         self._thread.start()
 
@@ -118,11 +124,7 @@ class Studio(Requests):
 
     def step(self, seconds: float) -> None:
         """Do what was asked for, let time pass, and draw if something changed."""
-        while True:
-            try:
-                request = self._requests.get_nowait()
-            except queue.Empty:
-                break
+        for request in self._pending():
             self._try(request)
         if self.shown is None:
             return
@@ -159,11 +161,6 @@ class Studio(Requests):
         calm = told.keys() <= {"busy"}
         self.panel.show_message(" · ".join(told.values()), Level.UNKNOWN if calm else Level.PAST)
 
-    def _begin(self) -> None:
-        self._open(self.label)
-        if self.tracks:
-            self._choose_motion(next(iter(self.tracks)))
-
     def _open(self, label: str) -> None:
         """Open a robot; the one before stays if that fails. The same again keeps pose and camera."""
         again = label == self.label and self.shown is not None
@@ -182,10 +179,10 @@ class Studio(Requests):
             self._say("busy", "")
             if self.shown is not None:
                 self.panel.choose(self.label)
-        self.label, self._stamp = label, stamp
+        self.label, self.loaded, self._stamp = label, loaded, stamp
         self.setup, self.layout = setup, layout
-        self._say("file", "")
-        self._say("pose", "")
+        for about in ("file", "pose", "fault"):
+            self._say(about, "")
         self._become(loaded.robot, shown)
         with self.server.atomic():
             self.panel.show_robot(label, loaded, setup, low, high)
@@ -196,7 +193,7 @@ class Studio(Requests):
 
     def _become(self, robot: Robot, shown: Record) -> None:
         """Draw another robot in a pose."""
-        before = getattr(self, "scene", None)
+        before: Scene | None = getattr(self, "scene", None)
         self.robot = robot
         self.scene = Scene(self.server, robot, self.layout)
         if before is not None:
@@ -222,15 +219,8 @@ class Studio(Requests):
         self.panel.show_playing(False)
         self.panel.show_curves(None, None, "")
         self.scene.draw_path(None)
-        self._scale(shown)
+        self.scene.scale_to(shown)
         self._place_handle()
-
-    def _scale(self, shown: Record) -> None:
-        """Arrow lengths and colours for all of a record."""
-        force = shown.on_platform
-        if force is not None and np.isfinite(force).any():
-            self.scene.strongest = float(np.nanmax(np.linalg.norm(force, axis=-1)))
-        self.scene.deepest = self.scene.deepest_of(shown)
 
     async def _dragged(self, event: Any) -> None:
         if event.phase == "end":
@@ -291,7 +281,7 @@ class Studio(Requests):
             return
         makers = self._offered()
         if name not in makers:
-            raise GoughError(f"no motion {name!r} is on offer"[:120])
+            raise InputError(f"no motion {name!r} is on offer"[:120])
         self._say("busy", f"computing {name} …")
         try:
             track = makers[name]()
@@ -302,13 +292,10 @@ class Studio(Requests):
 
     def _show_motion(self, name: str, track: Track, shown: Record) -> None:
         assert shown.motion.time is not None
-        before = self.player
-        self.player = Player(shown.motion.time)
-        if before is not None:
-            self.player.speed, self.player.loop = before.speed, before.loop
+        self.player = Player(shown.motion.time, *self._pace)
         self.motion_name, self.shown, self.sample, self._dirty = name, shown, 0, True
         self._say("pose", "")
-        self._scale(shown)
+        self.scene.scale_to(shown)
         self._magnify()
         with self.server.atomic():
             self.panel.show_motions(tuple(self._offered()), name)
@@ -323,7 +310,9 @@ class Studio(Requests):
         assert self.player is not None
         self.player.toggle()
         self.panel.show_playing(self.player.playing)
-        self._paused() if not self.player.playing else self._place_handle()
+        self._place_handle()
+        if not self.player.playing:
+            self._paused()
 
     def _paused(self) -> None:
         """What is only shown at rest: handle, sliders, every number."""
@@ -342,20 +331,20 @@ class Studio(Requests):
         self._paused()
 
     def _set_player(self, speed: float | None = None, loop: bool | None = None) -> None:
+        before, again = self._pace
+        pace = before if speed is None else float(np.clip(speed, 0.01, 100.0))
+        self._pace = pace, again if loop is None else loop
         if self.player is not None:
-            self.player.speed = self.player.speed if speed is None else min(max(speed, 0.01), 100.0)
-            self.player.loop = self.player.loop if loop is None else loop
+            self.player.speed, self.player.loop = self._pace
 
     def _set_up(self, setup: Setup) -> None:
         """The robot with other settings, in the same pose or motion."""
         assert self.shown is not None
-        loaded = self.library.load(self.label)
-        robot = setup.apply(loaded.robot)
+        robot = setup.apply(self.loaded.robot)
         shown = at_rest(robot, self.shown.motion[self.sample], setup.friction)
         name, now = self.motion_name, None if self.player is None else self.player.now
-        rebuild = bool(robot.modes) != bool(self.robot.modes)
         self.setup = setup
-        if rebuild:
+        if bool(robot.modes) != bool(self.robot.modes):
             self._become(robot, shown)
         else:
             self.robot = self.scene.robot = robot

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,6 +84,14 @@ class Requests(ABC):
     def export(self, what: str, client: viser.ClientHandle) -> None:
         """Send the motion or the forces as a file to a browser."""
         self._requests.put(lambda: self._export(what, client))
+
+    def _pending(self) -> Iterator[Callable[[], None]]:
+        """What was asked for since the last time, first to last."""
+        while True:
+            try:
+                yield self._requests.get_nowait()
+            except queue.Empty:
+                return
 
     @abstractmethod
     def _go_home(self) -> None: ...

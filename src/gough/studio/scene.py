@@ -365,6 +365,13 @@ class Scene:
                 handle.vertices = triangles.reshape(-1, 3).astype(np.float32)
                 handle.faces = np.arange(3 * len(triangles), dtype=np.uint32).reshape(-1, 3)
 
+    def scale_to(self, shown: Record) -> None:
+        """Arrow lengths and colours for all of a record."""
+        force = shown.on_platform
+        if force is not None and np.isfinite(force).any():
+            self.strongest = float(np.nanmax(np.linalg.norm(force, axis=-1)))
+        self.deepest = self.deepest_of(shown)
+
     def deepest_of(self, shown: Record) -> float:
         """Largest displacement of the platform's skin over a record, m; 0 of a rigid one."""
         if self._bending is None or not shown.motion.modes:
