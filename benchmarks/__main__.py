@@ -319,7 +319,8 @@ def _page(
         "`gough.simulate` of a rigid robot without friction under a controller at 1 kHz, steps of 1 ms, "
         f"from call to result; {simulations.SECONDS:g} s with every step kept, and a batch of "
         f"{simulations.BATCH} for {simulations.BATCH_SECONDS:g} s each on all cores with every tenth. "
-        f"Goals: {simulations.GOALS['one']}× real time for one, {simulations.GOALS['batch']}× in total.",
+        f"Goals: {simulations.GOALS['one']}× real time for one, {simulations.GOALS['batch']}× in total. "
+        "The last column counts simulated seconds of the batch by processor time.",
         "",
         *_markdown(simulations.HEADERS, simulations.rows(speeds)),
         "",
