@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 
 import gough
 from dask_cluster import Cluster
+from gough.analysis.stiffness import stiffness
+from gough.analysis.workspace import workspace
 from gough.cli import app
 from gough.errors import FileError, GoughError, InputError
 from gough.motion_files import write_motion
@@ -385,7 +387,7 @@ rotor_inertia = 1e-4
     from gough.sizing import Drive, size
 
     plan = make_plan(text)
-    assert set(plan.columns) == set(MEASURES)
+    assert set(plan.columns) == set(MEASURES) - {"workspace"}
     assert len(plan.inputs) == 1 + 18 + 3
     points = plan.draw()
     outcome = plan.evaluator(points)
@@ -398,9 +400,29 @@ rotor_inertia = 1e-4
             if name in worst:
                 assert_allclose(value, worst[name], rtol=1e-9, err_msg=name)
         assert_allclose(found["condition"], robot.condition_number(motion).max(), rtol=1e-9)
+        principal, _ = stiffness(robot, motion, 1.0, preload=False).principal()
+        assert_allclose(found["stiffness"], principal.min(), rtol=1e-9)
         legs = robot.description.legs
         mass = robot.platform.mass + sum(one.mass.sum() for one in (legs.slider, legs.link))
         assert_allclose(found["mass"], mass)
+
+
+def test_workspaces_are_measured_one_robot_after_the_other():
+    text = (
+        BASE
+        + """
+measures = ["workspace", "stroke"]
+[sampling]
+[variables]
+"legs.length" = { values = [0.8, 0.9] }
+"""
+    )
+    plan = make_plan(text)
+    assert not plan.evaluator.together
+    outcome = plan.evaluator(plan.draw())
+    for length, (volume, _) in zip((0.8, 0.9), outcome.values, strict=True):
+        found = workspace(gough.load("kim-ryu-2002").edited({"legs.length": length}))
+        assert_allclose(volume, found.volume, rtol=0.03)
 
 
 # running

@@ -75,7 +75,7 @@ class Evaluator:
         for name in recipe.measures:
             if name not in MEASURES:
                 raise InputError(f"no measure {shown(name)}{nearest(name, MEASURES)}")
-            if MEASURES[name].needs and self.robot.description.missing:
+            if MEASURES[name].needs in ("masses", "drive") and self.robot.description.missing:
                 lacking = ", ".join(self.robot.description.missing)
                 raise InputError(f"{name} needs the masses of {lacking}, which {recipe.name} lacks")
             if MEASURES[name].needs == "drive" and not recipe.drive:
@@ -110,6 +110,13 @@ class Evaluator:
         return names | {name for name in self.recipe.variables if not name.isidentifier()}
 
     @property
+    def together(self) -> bool:
+        """Whether one kernel computes all points, or each has its robot file made."""
+        return self.numbers.fast and all(
+            MEASURES[name].needs != "alone" for name in self.recipe.measures
+        )
+
+    @property
     def width(self) -> int:
         """Columns of the inputs."""
         return len(self.recipe.variables) + sum(int(np.prod(one)) for one in self.error_shapes)
@@ -141,7 +148,7 @@ class Evaluator:
             bad = ~np.isfinite(numbers).reshape(count, -1).all(axis=1)
             for point in np.flatnonzero(bad):
                 reasons[point] = reasons[point] or f"{_shown(path)} is not a finite number"
-        if self.numbers.fast:
+        if self.together:
             self._together(changes, variables, values, reasons)
         else:
             for one in range(count):

@@ -9,12 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gough.analysis.workspace import workspace
 from gough.forward import condition
 from gough.motion import Array, Motion
 from gough.robot import Robot
 from gough.sizing.demand import Demand, MotorDemand, demand, motor_demand, stacked
 from gough.sizing.drive import Drive
 from gough.variants import Variants
+
+VOLUME_TOLERANCE = 0.02
+"""Of a workspace, relative."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ class Measure(NamedTuple):
     of: Callable[[Case], Array]
     """(n,), or (1,) where all robots have the same; NaN for robots without an answer."""
     needs: str = ""
-    """What it needs beside geometry: "masses", "drive"."""
+    """What it needs beside geometry: "masses", "drive"; "alone": one robot at a time."""
 
 
 def _worst(name: str, part: str = "demands") -> Callable[[Case], Array]:
@@ -149,12 +153,41 @@ def _speed(case: Case) -> Array:
     return np.asarray(found.max(axis=0))
 
 
+def _stiffness(case: Case) -> Array:
+    """Least stiffness of the tool against a force in any direction, all actuators having 1 N/m.
+
+    C = S (Jᵀ J)⁻¹ Sᵀ = B Bᵀ with B = S J⁺ and S = [1, −[R t]×]: 1/‖B‖², without the preload that
+    `gough.analysis.stiffness` knows.
+    """
+    robots = case.robots
+    robot = robots.broadcast_to(robots.shape) if isinstance(robots, Variants) else robots
+    least = []
+    for motion in case.motions:
+        arm = motion.rotation @ robot.description.tool
+        S = np.zeros((*arm.shape[:-1], 3, 6))
+        S[..., :3] = np.eye(3)
+        S[..., 3:] = np.cross(arm[..., np.newaxis, :], np.eye(3))  # rows e×… of −[R t]×
+        J = case.ask("jacobian", motion)[..., :6]
+        sound = np.isfinite(J).all(axis=(-1, -2))
+        J = np.where(sound[..., np.newaxis, np.newaxis], J, np.eye(J.shape[-2], 6))
+        largest = np.linalg.norm(S @ np.linalg.pinv(J), ord=2, axis=(-2, -1))
+        least.append(np.where(sound, 1 / largest**2, np.nan).min(axis=1))
+    return np.asarray(np.stack(least).min(axis=0))
+
+
+def _volume(case: Case) -> Array:
+    assert isinstance(case.robots, Robot)
+    return np.array([workspace(case.robots, tolerance=VOLUME_TOLERANCE).volume])
+
+
 MEASURES: dict[str, Measure] = {
     "stroke": Measure("m", "longest way of a leg", _stroke),
     "shortest": Measure("m", "least q of any leg", lambda case: _coordinates(case)[0].min(axis=1)),
     "longest": Measure("m", "largest q of any leg", lambda case: _coordinates(case)[1].max(axis=1)),
     "peak_speed": Measure("m/s", "largest speed of a leg", _speed),
     "condition": Measure("1", "worst condition number", lambda case: case.condition.max(axis=0)),
+    "stiffness": Measure("1", "least of the tool, over that of one actuator", _stiffness),
+    "workspace": Measure("m³", "volume at home's orientation, to 2 %", _volume, "alone"),
     "mass": Measure("kg", "of all bodies", lambda case: case.mass, "masses"),
     "peak_force": Measure("N", "largest actuator force", _worst("peak_force"), "masses"),
     "rms_force": Measure("N", "largest rms force of an actuator", _worst("rms_force"), "masses"),

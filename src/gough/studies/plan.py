@@ -347,6 +347,7 @@ def _measures(study: StudyFile, robot: Robot) -> tuple[str, ...]:
     if study.measures is None:
         have = {"": True, "masses": not robot.description.missing, "drive": study.drive is not None}
         have["drive"] &= have["masses"]
+        have["alone"] = False  # too slow to be measured unasked
         return tuple(name for name, one in MEASURES.items() if have[one.needs])
     if len(set(study.measures)) < len(study.measures):
         raise InputError("measures: one is named twice")
