@@ -118,12 +118,33 @@ class Workspace:
         if not 4 <= points <= MOST_POINTS:
             raise InputError(f"points is {points}, needs 4 to {MOST_POINTS}")
         self.need_limits()
-        box = self.extent if np.any(self.lower > 0) else self.bounds
-        room = (box[:, 1:] - box[:, :1]) / (points - 3)  # a cell all around, so that it closes
-        box = box + room * [-1.0, 1.0]
         if not self.volume:
             return Surface(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.intp))
-        return surface(lambda place: -self.margins(place).min(axis=-1), box, points, HALVINGS)
+
+        def beyond(place: Array) -> Array:
+            return np.asarray(-self.margins(place).min(axis=-1))
+
+        box = _roomy(self.extent, points)
+        if not np.any(self.lower > 0) or not _holds(beyond, box, points):
+            box = _roomy(self.bounds, points)
+        return surface(beyond, box, points, HALVINGS)
+
+
+def _roomy(box: Array, points: int) -> Array:
+    """A box with one cell of its grid more all around."""
+    room = (box[:, 1:] - box[:, :1]) / (points - 3)
+    return np.asarray(box + room * [-1.0, 1.0])
+
+
+def _holds(value: Callable[[Array], Array], box: Array, points: int) -> bool:
+    """Whether a function is positive at all grid points of a box's six sides."""
+    grids = [np.linspace(low, high, points) for low, high in box]
+    for axis in range(3):
+        ends = [grid[[0, -1]] if i == axis else grid for i, grid in enumerate(grids)]
+        side = np.stack(np.meshgrid(*ends, indexing="ij"), axis=-1)
+        if np.any(value(side) <= 0):
+            return False
+    return True
 
 
 def workspace(
