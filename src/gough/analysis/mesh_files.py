@@ -13,7 +13,7 @@ from gough.errors import FileError, InputError
 from gough.files import replacing
 
 if TYPE_CHECKING:
-    from gough.analysis.workspace import Workspace
+    from gough.analysis.workspace_result import Workspace
 
 TRIANGLE = np.dtype(
     [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")], align=False

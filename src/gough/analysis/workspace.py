@@ -17,18 +17,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from gough.analysis.isosurface import Surface, surface
 from gough.analysis.margins import Conditions, Margins
-from gough.analysis.octree import CHUNK, Tree, grow, shares
+from gough.analysis.octree import Tree, grow, shares
 from gough.analysis.pose_boxes import Orientations, Poses, Positions
 from gough.analysis.rotation_measure import measured
+from gough.analysis.workspace_result import Workspace
 from gough.batch import last_axis
 from gough.errors import InputError, MissingDataError, ToleranceWarning
 from gough.legs.pus import PUS
@@ -38,92 +37,6 @@ if TYPE_CHECKING:
     from gough.robot import Robot
 
 MOST_BOXES = 1_000_000
-HALVINGS = 20
-"""Of an edge on the boundary, where margins have kinks."""
-MOST_POINTS = 301
-"""A side, of the grid of a surface."""
-
-
-@dataclass(frozen=True)
-class Workspace:
-    """A set of poses with three coordinates, as boxes, and its volume."""
-
-    robot: Robot
-    name: str
-    """What set it is, in words."""
-    unit: str
-    """Of the coordinates, "m" or "rad"."""
-    volume: float
-    """Its volume, m³, or measure of orientations, rad³."""
-    error: float
-    """Proved: the true volume is within this of `volume`."""
-    met: bool
-    """`error` is within the tolerance asked for."""
-    centre: Array
-    """(n, 3) of the boxes that are not proved outside."""
-    half: Array
-    """(n, 3) half sides of the boxes."""
-    lower: Array
-    """(n,) proved least volume of the set inside each box; all of a box that is proved inside."""
-    upper: Array
-    """(n,) proved largest."""
-    labels: list[str] = field(repr=False)
-    """What limits it: the conditions, in the order of `margins`."""
-    _at: Callable[[Array], Array] = field(repr=False)
-
-    @property
-    def inside(self) -> Array:
-        """(n,) whether each box is proved inside."""
-        return np.asarray(self.lower >= self.upper)
-
-    @property
-    def bounds(self) -> Array:
-        """(3, 2) the least box around all boxes: nothing is beyond it."""
-        return self._around(self.upper > 0)
-
-    @property
-    def extent(self) -> Array:
-        """(3, 2) the least box around those of which a part is proved inside: about its size."""
-        return self._around(self.lower > 0)
-
-    def _around(self, chosen: Array) -> Array:
-        if not chosen.any():
-            return np.zeros((3, 2))
-        low, high = (self.centre - self.half)[chosen], (self.centre + self.half)[chosen]
-        return np.stack([low.min(axis=0), high.max(axis=0)], axis=1)
-
-    def margins(self, points: ArrayLike) -> Array:
-        """About how far (..., conditions) each condition is from being broken at coordinates (..., 3).
-
-        Negative where it is broken; in the coordinates' unit: the margin over its slope, which is the
-        distance to the boundary to first order. Of legs against each other, how much nearer they may
-        come, and inf where something else is broken. Reachable: those of the best orientation.
-        """
-        place = last_axis("points", points, 3)
-        flat = place.reshape(-1, 3)
-        parts = [self._at(flat[i : i + CHUNK]) for i in range(0, len(flat) or 1, CHUNK)]
-        return np.concatenate(parts).reshape(*place.shape[:-1], len(self.labels))
-
-    def contains(self, points: ArrayLike) -> Array:
-        """Whether (...) coordinates (..., 3) are in the set; NaN is not."""
-        return np.asarray((self.margins(points) >= 0).all(axis=-1))
-
-    def need_limits(self) -> None:
-        """Refuse a robot without limits, whose workspace is all of the bounds."""
-        if not self.labels:
-            raise InputError(f"{self.robot.name} has no limits: all of the bounds is its workspace")
-
-    def surface(self, points: int = 61) -> Surface:
-        """Its boundary as triangles, normals outwards, from a grid of `points` a side."""
-        if not 4 <= points <= MOST_POINTS:
-            raise InputError(f"points is {points}, needs 4 to {MOST_POINTS}")
-        self.need_limits()
-        box = self.extent if np.any(self.lower > 0) else self.bounds
-        room = (box[:, 1:] - box[:, :1]) / (points - 3)  # a cell all around, so that it closes
-        box = box + room * [-1.0, 1.0]
-        if not self.volume:
-            return Surface(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.intp))
-        return surface(lambda place: -self.margins(place).min(axis=-1), box, points, HALVINGS)
 
 
 def workspace(
@@ -267,6 +180,7 @@ class _Space:
         every: bool,
     ) -> None:
         self.robot, self.rotations, self.every = robot, rotations, every
+        self.bounds: tuple[Array, Array] | None = None
         self.conditions = Conditions(robot, leg_radius, platform_angle)
         self.families: list[Poses] = [Positions(self.conditions.points, one) for one in rotations]
 
@@ -280,6 +194,9 @@ class _Space:
     ) -> Workspace:
         box = self._box() if bounds is None else _bounds(bounds)
         labels = self.conditions.labels * (len(self.families) if self.every else 1)
+        if bounds is not None:
+            self.bounds = box
+            labels += ["bounds"] * 6
         return _grown(
             self.robot, name, "m", self._judge, self._margins, labels, box,
             tolerance, most_boxes, progress,
@@ -308,10 +225,15 @@ class _Space:
         none = np.zeros_like(points)
         found = [_distances(self.conditions(one.boxes(points, none))) for one in self.families]
         if self.every:
-            return np.concatenate(found, axis=1)
-        several = np.stack(found)
-        best = several.min(axis=2, initial=np.inf).argmax(axis=0)
-        return np.asarray(several[best, np.arange(len(points))])
+            worst = np.concatenate(found, axis=1)
+        else:
+            several = np.stack(found)
+            best = several.min(axis=2, initial=np.inf).argmax(axis=0)
+            worst = several[best, np.arange(len(points))]
+        if self.bounds is None:
+            return worst
+        low, high = self.bounds
+        return np.concatenate([worst, points - low, high - points], axis=1)
 
     def _box(self) -> tuple[Array, Array]:
         """A box around the set from the strokes, one of each leg at each orientation."""

@@ -14,7 +14,7 @@ from rich.console import Console
 from gough.errors import InputError
 
 if TYPE_CHECKING:
-    from gough.analysis.workspace import Workspace
+    from gough.analysis.workspace_result import Workspace
     from gough.motion import Array
     from gough.robot import Robot
 

@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from gough.analysis.isosurface import Surface
-from gough.analysis.workspace import Workspace
+from gough.analysis.workspace_result import Workspace
 from gough.errors import InputError
 from gough.motion import Array
 from gough.plots import BLUE, DARK, PALETTE, SKY, STYLE
@@ -31,6 +31,7 @@ KINDS = {
     "legs": ("leg against leg", "#E8C6DA"),
     "platform": ("leg against platform", "#C9BFE6"),
     "within": ("angle asked for", "#FFFFFF"),
+    "bounds": ("bounds asked for", "#FFFFFF"),
 }
 """What stops the robot: in words, and its colour."""
 
@@ -48,7 +49,6 @@ def default_slices(found: Workspace) -> list[tuple[str, float]]:
 
 def slices(found: Workspace, planes: Sequence[tuple[str, float]] | None = None) -> Figure:
     """The workspace in planes ("z", 0.8): how far the nearest limit is inside, what limits outside."""
-    found.need_limits()
     planes = default_slices(found) if planes is None else list(planes)
     if not 1 <= len(planes) <= MOST_SLICES:
         raise InputError(f"{len(planes)} slices: a picture has 1 to {MOST_SLICES}")
