@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import time
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,7 +26,7 @@ def studio(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[ROBOT|RESULT]...",
+            metavar="ROBOT|RESULT",
             help="catalogue names, robot files (.toml) and results of gough simulate (.nc)",
         ),
     ] = None,
@@ -58,7 +58,8 @@ def studio(
     if browser:
         webbrowser.open(address)
     try:
-        threading.Event().wait()
+        while running.running:
+            time.sleep(0.5)
     except KeyboardInterrupt:
         out.print("studio ended")
     finally:

@@ -169,13 +169,10 @@ class Scene:
         self._scene.configure_environment_map(hdri=None)
         self._scene.configure_default_lights(enabled=False)
         up, camera = self.layout.up, self.layout.camera - self.layout.middle
-        self._scene.add_light_ambient("/lights/all", intensity=1.4)
+        self._scene.add_light_ambient("/lights/all", intensity=1.5)
+        aside = 0.5 * np.cross(camera, up)
         self._scene.add_light_directional(
-            "/lights/key", intensity=1.8, position=tuple(camera + self.size * up)
-        )
-        side = np.cross(up, camera)
-        self._scene.add_light_directional(
-            "/lights/side", intensity=0.7, position=tuple(0.6 * self.size * up - side)
+            "/lights/key", intensity=2.2, position=tuple(camera + 1.3 * self.size * up + aside)
         )
 
     def _add_ground(self) -> None:

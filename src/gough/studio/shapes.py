@@ -16,7 +16,7 @@ from gough.studio.pose import start_pose, upward
 if TYPE_CHECKING:
     from gough.robot import Robot
 
-SIDES = 24
+SIDES = 20
 CYLINDER = 0.55
 """Part of a UPS leg's length at home that is its cylinder."""
 ROD = 0.75
@@ -80,7 +80,7 @@ def rod_stretch(length: Array, home: Array) -> Array:
 
 def ball(radius: float = 1.0) -> Mesh:
     """A ball about the origin."""
-    rows = 10
+    rows = 8
     polar = np.pi * np.arange(1, rows) / rows
     turn = 2 * np.pi * np.arange(SIDES) / SIDES
     grid = np.stack(
