@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gough.analysis import commands as analysis_commands
-from gough.analysis import stiffness_command, workspace_command
+from gough.analysis.commands import postures, singularities
+from gough.analysis.stiffness_command import stiffness
+from gough.analysis.workspace_command import workspace
 from gough.commands.terminal import (
     Json,
     MotionArgument,
@@ -22,28 +23,25 @@ from gough.commands.terminal import (
     command_line,
     err,
     in_parts,
-    load_rigid,
+    load,
     motion_names,
     out,
     plain,
     print_json,
+    read_motion,
     say,
     warn_of_limits,
 )
-from gough.commands.terminal import load as _load
-from gough.commands.terminal import read_motion as _motion
 from gough.demo import demo
 from gough.errors import GoughError
 from gough.report.command import report
 from gough.simulate_command import simulate
-from gough.sizing import command as sizing_command
+from gough.sizing.command import size
 from gough.studies.command import study
 from gough.studio.command import studio
 
 if TYPE_CHECKING:
     from gough.check import Report
-
-__all__ = ["RobotArgument", "_load", "_motion", "app", "err", "load_rigid", "main", "out"]
 
 app = typer.Typer(
     name="gough",
@@ -109,7 +107,7 @@ def show(robot: RobotArgument, json: Json = False) -> None:
     """
     from gough.sheet import print_sheet, sheet_numbers
 
-    machine = _load(robot)
+    machine = load(robot)
     if json:
         print_json(sheet_numbers(machine))
     else:
@@ -130,7 +128,7 @@ def kinematics(
     """
     from gough.datasets import leg_dataset, write_dataset
 
-    machine, states = _load(robot), _motion(motion, samples)
+    machine, states = load(robot), read_motion(motion, samples)
     legs = in_parts("kinematics", machine.inverse_kinematics, states)
     found, checked = leg_dataset(machine, states, legs), machine.check(states)
     write_dataset(found.assign_attrs(_made(found.attrs, checked)), output)
@@ -168,7 +166,7 @@ def forces(
     from gough.datasets import force_dataset, write_dataset
     from gough.plots import contribution_curves, force_curves, save
 
-    machine, states = _load(robot), _motion(motion, samples)
+    machine, states = load(robot), read_motion(motion, samples)
     needed = in_parts("forces", machine.inverse_dynamics, states, friction=friction)
     split = joints = None
     if contributions:
@@ -255,8 +253,8 @@ def draw(
     from gough.plots import draw as draw_robot
     from gough.plots import save
 
-    machine = _load(robot)
-    save(draw_robot(machine, None if motion is None else _motion(motion, 201)), output)
+    machine = load(robot)
+    save(draw_robot(machine, None if motion is None else read_motion(motion, 201)), output)
     say(str(output))
 
 
@@ -275,7 +273,7 @@ def modes(
     from gough.errors import MissingDataError
     from gough.mode_sheet import mode_numbers, print_modes
 
-    machine = _load(robot)
+    machine = load(robot)
     body = machine.description.modal
     if body is None:
         raise MissingDataError(
@@ -313,7 +311,7 @@ def export_to_c(
     from gough.export import export_c
 
     real = "float" if single else "double"
-    folder = export_c(_load(robot), output, programs=program or None, real=real)
+    folder = export_c(load(robot), output, programs=program or None, real=real)
     say(f"{folder}: make -C {folder} test")
 
 
@@ -327,7 +325,7 @@ def ops(robot: RobotArgument, json: Json = False) -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # grouped parameters are no real bodies
-        rows = operation_rows(_load(robot))
+        rows = operation_rows(load(robot))
     if json:
         print_json({"counts": rows})
     else:
@@ -354,7 +352,7 @@ def parameters(
     """
     from gough.parameters.tables import find, print_parameters, to_json
 
-    machine = _load(robot)
+    machine = load(robot)
     found = find(machine, friction, assume)
     if json:
         print_json(to_json(machine, found))
@@ -392,18 +390,9 @@ def schema() -> None:
     print_json(json_schema())
 
 
-app.command()(simulate)
-app.command()(study)
-app.command()(studio)
-
-
-app.command()(report)
-app.command()(demo)
-
-analysis_commands.register(app, _load, _motion)
-workspace_command.register(app, _load)
-stiffness_command.register(app, _load)
-sizing_command.register(app, _load, _motion)
+ANALYSES = (postures, singularities, workspace, stiffness, size, study)
+for command in (*ANALYSES, simulate, report, studio, demo):
+    app.command()(command)
 
 
 def main() -> None:

@@ -14,16 +14,16 @@ from gough.commands.terminal import (
     RobotArgument,
     Samples,
     err,
+    load,
     motion_names,
     out,
     print_json,
+    read_motion,
     say,
 )
 from gough.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gough.analysis.clearance import Clearance
     from gough.analysis.postures import Postures
     from gough.analysis.singularities import Singularity
@@ -34,92 +34,86 @@ PART = 50
 """Samples of a motion between two steps of the progress bar."""
 
 
-def register(
-    app: typer.Typer, load: Callable[[str], Robot], read: Callable[[str, int], Motion]
+def postures(
+    robot: RobotArgument,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="picture: .png, .svg, .pdf")
+    ] = None,
+    q: Annotated[
+        str | None,
+        typer.Option("--q", help="leg coordinates in m, with commas; default: those of home"),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="random search in place of all 40 solutions")
+    ] = False,
+    json: Json = False,
 ) -> None:
-    """Add the commands to the app; `load` and `read` find robots and motions by name or path."""
+    """Every posture of a robot for one set of leg coordinates, complete and certified.
 
-    @app.command()
-    def postures(
-        robot: RobotArgument,
-        output: Annotated[
-            Path | None, typer.Option("--output", "-o", help="picture: .png, .svg, .pdf")
-        ] = None,
-        q: Annotated[
-            str | None,
-            typer.Option("--q", help="leg coordinates in m, with commas; default: those of home"),
-        ] = None,
-        quick: Annotated[
-            bool, typer.Option("--quick", help="random search in place of all 40 solutions")
-        ] = False,
-        json: Json = False,
-    ) -> None:
-        """Every posture of a robot for one set of leg coordinates, complete and certified.
+    Example: gough postures dietmaier-1998 -o postures.png
+    """
+    from gough.analysis.postures import postures as find
 
-        Example: gough postures dietmaier-1998 -o postures.png
-        """
-        from gough.analysis.postures import postures as find
+    machine = load(robot)
+    coordinates = _coordinates(machine, q)
+    found = find(machine, coordinates, method="quick" if quick else "complete")
+    if json:
+        print_json(posture_numbers(machine, coordinates, found))
+    else:
+        _print_postures(machine, found)
+    if output is not None:
+        from gough.analysis.pictures import posture_sheet
+        from gough.plots import save
 
-        machine = load(robot)
-        coordinates = _coordinates(machine, q)
-        found = find(machine, coordinates, method="quick" if quick else "complete")
-        if json:
-            print_json(posture_numbers(machine, coordinates, found))
-        else:
-            _print_postures(machine, found)
-        if output is not None:
-            from gough.analysis.pictures import posture_sheet
+        save(posture_sheet(machine, found.motion, coordinates), output)
+        say(str(output), err if json else out)
+
+
+def singularities(
+    robot: RobotArgument,
+    motion: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="MOTION",
+            help="motion file or a paper's; default: home",
+            autocompletion=motion_names,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="picture: slices of the locus, or along MOTION"),
+    ] = None,
+    surface: Annotated[
+        Path | None,
+        typer.Option(help="picture of the locus as a surface at home's orientation"),
+    ] = None,
+    length: Annotated[
+        float | None, typer.Option(help="characteristic length, m; default: the platform's")
+    ] = None,
+    samples: Samples = 201,
+    json: Json = False,
+) -> None:
+    """How near a robot is to singularities, at home or along a motion, and where they are.
+
+    Example: gough singularities kim-ryu-2002 kim-ryu-2002/circle-40rpm -o nearness.png
+    """
+    from gough.analysis.singularities import singularity
+
+    machine = load(robot)
+    states = machine.home if motion is None else read_motion(motion, samples)
+    measures = singularity(machine, states, length=length)
+    near = _clearance(machine, states, length) if machine.leg_count == 6 else None
+    if json:
+        print_json(singularity_numbers(machine, measures, near))
+    else:
+        _print_singularity(machine, states, measures, near)
+    console = err if json else out
+    for picture, draw in ((output, _draw), (surface, _draw_surface)):
+        if picture is not None:
             from gough.plots import save
 
-            save(posture_sheet(machine, found.motion, coordinates), output)
-            say(str(output), err if json else out)
-
-    @app.command()
-    def singularities(
-        robot: RobotArgument,
-        motion: Annotated[
-            str | None,
-            typer.Argument(
-                metavar="MOTION",
-                help="motion file or a paper's; default: home",
-                autocompletion=motion_names,
-            ),
-        ] = None,
-        output: Annotated[
-            Path | None,
-            typer.Option("--output", "-o", help="picture: slices of the locus, or along MOTION"),
-        ] = None,
-        surface: Annotated[
-            Path | None,
-            typer.Option(help="picture of the locus as a surface at home's orientation"),
-        ] = None,
-        length: Annotated[
-            float | None, typer.Option(help="characteristic length, m; default: the platform's")
-        ] = None,
-        samples: Samples = 201,
-        json: Json = False,
-    ) -> None:
-        """How near a robot is to singularities, at home or along a motion, and where they are.
-
-        Example: gough singularities kim-ryu-2002 kim-ryu-2002/circle-40rpm -o nearness.png
-        """
-        from gough.analysis.singularities import singularity
-
-        machine = load(robot)
-        states = machine.home if motion is None else read(motion, samples)
-        measures = singularity(machine, states, length=length)
-        near = _clearance(machine, states, length) if machine.leg_count == 6 else None
-        if json:
-            print_json(singularity_numbers(machine, measures, near))
-        else:
-            _print_singularity(machine, states, measures, near)
-        console = err if json else out
-        for picture, draw in ((output, _draw), (surface, _draw_surface)):
-            if picture is not None:
-                from gough.plots import save
-
-                save(draw(machine, states, measures, near, length), picture)
-                say(str(picture), console)
+            save(draw(machine, states, measures, near, length), picture)
+            say(str(picture), console)
 
 
 def _coordinates(robot: Robot, q: str | None) -> Array:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from gough.analysis.workspace_command import numbers_of
+from gough.commands.terminal import Json, RobotArgument, err, load, out, print_json, say
 from gough.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,81 +17,69 @@ if TYPE_CHECKING:
     from gough.motion import Array, Motion
     from gough.robot import Robot
 
-out = Console()
-err = Console(stderr=True)
 
+def stiffness(
+    robot: RobotArgument,
+    actuator: Annotated[float, typer.Option("--stiffness", help="of each actuator along q, N/m")],
+    leg: Annotated[
+        float | None, typer.Option("--leg-stiffness", help="of each leg along itself, N/m")
+    ] = None,
+    pose: Annotated[
+        str | None,
+        typer.Option(help="x,y,z in m and rotation vector rx,ry,rz in degrees; default: home"),
+    ] = None,
+    load_: Annotated[
+        str | None, typer.Option("--load", help="fx,fy,fz,mx,my,mz at the tool, N and N m")
+    ] = None,
+    preload: Annotated[
+        bool, typer.Option(help="with the forces that hold the weight; needs masses")
+    ] = True,
+    errors: Annotated[
+        str | None,
+        typer.Option(help="standard deviations such as leg=1e-5,base=2e-5 (m, rad): accuracy"),
+    ] = None,
+    plane: Annotated[
+        str | None, typer.Option("--slice", help="plane of the map, such as z=0.8")
+    ] = None,
+    points: Annotated[int, typer.Option(help="points of the map a side", min=2)] = 31,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="map of a plane: .png, .svg, .pdf")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """How stiff and how exact the tool is: compliance, principal axes, frequencies, deflection.
 
-def register(app: typer.Typer, load: Callable[[str], Robot]) -> None:
-    """Add the command to the app; `load` finds robots by name or path."""
+    Example: gough stiffness kim-ryu-2002 --stiffness 1e7 --errors leg=1e-5,base=2e-5 -o map.png
+    """
+    import numpy as np
 
-    @app.command()
-    def stiffness(
-        robot: Annotated[
-            str,
-            typer.Argument(metavar="ROBOT", help="catalogue name or path to a robot file (TOML)"),
-        ],
-        actuator: Annotated[
-            float, typer.Option("--stiffness", help="of each actuator along q, N/m")
-        ],
-        leg: Annotated[
-            float | None, typer.Option("--leg-stiffness", help="of each leg along itself, N/m")
-        ] = None,
-        pose: Annotated[
-            str | None,
-            typer.Option(help="x,y,z in m and rotation vector rx,ry,rz in degrees; default: home"),
-        ] = None,
-        load_: Annotated[
-            str | None, typer.Option("--load", help="fx,fy,fz,mx,my,mz at the tool, N and N m")
-        ] = None,
-        preload: Annotated[
-            bool, typer.Option(help="with the forces that hold the weight; needs masses")
-        ] = True,
-        errors: Annotated[
-            str | None,
-            typer.Option(help="standard deviations such as leg=1e-5,base=2e-5 (m, rad): accuracy"),
-        ] = None,
-        plane: Annotated[
-            str | None, typer.Option("--slice", help="plane of the map, such as z=0.8")
-        ] = None,
-        points: Annotated[int, typer.Option(help="points of the map a side", min=2)] = 31,
-        output: Annotated[
-            Path | None, typer.Option("--output", "-o", help="map of a plane: .png, .svg, .pdf")
-        ] = None,
-        json: Annotated[bool, typer.Option("--json", help="all numbers as JSON")] = False,
-    ) -> None:
-        """How stiff and how exact the tool is: compliance, principal axes, frequencies, deflection.
+    from gough.analysis.stiffness import stiffness as find
+    from gough.analysis.workspace_command import plane_of
 
-        Example: gough stiffness kim-ryu-2002 --stiffness 1e7 --errors leg=1e-5,base=2e-5 -o map.png
-        """
-        import numpy as np
+    machine = load(robot)
+    level = None if plane is None else plane_of(plane, False)
+    spread = None if errors is None else tolerances_of(errors)
+    load_at = None if load_ is None else np.array(numbers_of("--load", load_, 6))
+    place = _pose(machine, pose)
+    links = np.inf if leg is None else leg
+    found = find(machine, place, actuator, links, preload=preload)
+    hertz = None
+    if preload:
+        hertz = machine.natural_frequencies(place, found.along).frequencies[:6]
+    exact = None
+    if spread is not None:
+        from gough.analysis.accuracy import accuracy
 
-        from gough.analysis.stiffness import stiffness as find
-        from gough.analysis.workspace_command import plane_of
-
-        machine = load(robot)
-        level = None if plane is None else plane_of(plane, False)
-        spread = None if errors is None else tolerances_of(errors)
-        load_at = None if load_ is None else np.array(numbers_of("--load", load_, 6))
-        place = _pose(machine, pose)
-        links = np.inf if leg is None else leg
-        found = find(machine, place, actuator, links, preload=preload)
-        hertz = None
-        if preload:
-            hertz = machine.natural_frequencies(place, found.along).frequencies[:6]
-        exact = None
-        if spread is not None:
-            from gough.analysis.accuracy import accuracy
-
-            exact = accuracy(machine, place, spread)
-        if json:
-            print(dumps(stiffness_numbers(machine, found, hertz, load_at, exact), indent=2))
-        else:
-            _print(machine, found, hertz, load_at, exact)
-        if not found.stable:
-            err.print("warning: this pose does not hold itself against its load", style="yellow")
-        if output is not None:
-            _draw(machine, actuator, links, level, place, points, preload, output)
-            (err if json else out).print(str(output), highlight=False, soft_wrap=True)
+        exact = accuracy(machine, place, spread)
+    if json:
+        print_json(stiffness_numbers(machine, found, hertz, load_at, exact))
+    else:
+        _print(machine, found, hertz, load_at, exact)
+    if not found.stable:
+        err.print("warning: this pose does not hold itself against its load", style="yellow")
+    if output is not None:
+        _draw(machine, actuator, links, level, place, points, preload, output)
+        say(str(output), err if json else out)
 
 
 def tolerances_of(text: str) -> Any:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
+from gough.commands.terminal import Json, RobotArgument, err, load, out, print_json, say
 from gough.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,94 +16,83 @@ if TYPE_CHECKING:
     from gough.motion import Array
     from gough.robot import Robot
 
-out = Console()
-err = Console(stderr=True)
 FILES = (".png", ".svg", ".pdf", ".stl", ".vtk")
 
 
-def register(app: typer.Typer, load: Callable[[str], Robot]) -> None:
-    """Add the command to the app; `load` finds robots by name or path."""
+def workspace(
+    robot: RobotArgument,
+    orientation: Annotated[
+        str | None,
+        typer.Option(help="rotation vector of the platform, degrees, rx,ry,rz; default: home's"),
+    ] = None,
+    point: Annotated[
+        str | None,
+        typer.Option(help="orientations at this position x,y,z (m), or at 'home', instead"),
+    ] = None,
+    tilt: Annotated[
+        float | None,
+        typer.Option(help="positions for all of 12 tilts by this angle, degrees (dexterous)"),
+    ] = None,
+    any_tilt: Annotated[
+        bool, typer.Option("--any", help="with --tilt: for any of them (reachable)")
+    ] = False,
+    slices: Annotated[
+        list[str] | None,
+        typer.Option("--slice", help="draw this plane, such as z=0.8 (degrees: --point)"),
+    ] = None,
+    stroke: Annotated[
+        str | None, typer.Option(help="shortest,longest stroke in m, in place of the file's")
+    ] = None,
+    bounds: Annotated[
+        str | None, typer.Option(help="search here only: x0,x1,y0,y1,z0,z1 in m")
+    ] = None,
+    leg_radius: Annotated[
+        float | None, typer.Option(help="radius of the legs, m: they must not touch")
+    ] = None,
+    platform_angle: Annotated[
+        float | None, typer.Option(help="least angle of legs off the platform, degrees")
+    ] = None,
+    tolerance: Annotated[float, typer.Option(help="of the volume, relative, proved")] = 0.01,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="picture .png .svg .pdf, surface .stl, boxes .vtk"),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Where a robot can go within its limits: volume with a proved error, slices, surface.
 
-    @app.command()
-    def workspace(
-        robot: Annotated[
-            str,
-            typer.Argument(metavar="ROBOT", help="catalogue name or path to a robot file (TOML)"),
-        ],
-        orientation: Annotated[
-            str | None,
-            typer.Option(
-                help="rotation vector of the platform, degrees, rx,ry,rz; default: home's"
-            ),
-        ] = None,
-        point: Annotated[
-            str | None,
-            typer.Option(help="orientations at this position x,y,z (m), or at 'home', instead"),
-        ] = None,
-        tilt: Annotated[
-            float | None,
-            typer.Option(help="positions for all of 12 tilts by this angle, degrees (dexterous)"),
-        ] = None,
-        any_tilt: Annotated[
-            bool, typer.Option("--any", help="with --tilt: for any of them (reachable)")
-        ] = False,
-        slices: Annotated[
-            list[str] | None,
-            typer.Option("--slice", help="draw this plane, such as z=0.8 (degrees: --point)"),
-        ] = None,
-        stroke: Annotated[
-            str | None, typer.Option(help="shortest,longest stroke in m, in place of the file's")
-        ] = None,
-        bounds: Annotated[
-            str | None, typer.Option(help="search here only: x0,x1,y0,y1,z0,z1 in m")
-        ] = None,
-        leg_radius: Annotated[
-            float | None, typer.Option(help="radius of the legs, m: they must not touch")
-        ] = None,
-        platform_angle: Annotated[
-            float | None, typer.Option(help="least angle of legs off the platform, degrees")
-        ] = None,
-        tolerance: Annotated[float, typer.Option(help="of the volume, relative, proved")] = 0.01,
-        output: Annotated[
-            Path | None,
-            typer.Option("--output", "-o", help="picture .png .svg .pdf, surface .stl, boxes .vtk"),
-        ] = None,
-        json: Annotated[bool, typer.Option("--json", help="the numbers as JSON")] = False,
-    ) -> None:
-        """Where a robot can go within its limits: volume with a proved error, slices, surface.
+    Ctrl-C ends it early with what is proved so far.
 
-        Ctrl-C ends it early with what is proved so far.
+    Example: gough workspace kim-ryu-2002 --slice z=0.8 --slice y=0 -o workspace.png
+    """
+    if output is not None and output.suffix.lower() not in FILES:
+        raise InputError(f"{output}: the name must end in {', '.join(FILES)}")
+    planes = [plane_of(one, point is not None) for one in slices or []]
+    machine = load(robot)
+    if stroke is not None:
+        low, high = numbers_of("--stroke", stroke, 2)
+        machine = machine.edited({"legs.limits.stroke": [low, high]})
+    import numpy as np
 
-        Example: gough workspace kim-ryu-2002 --slice z=0.8 --slice y=0 -o workspace.png
-        """
-        if output is not None and output.suffix.lower() not in FILES:
-            raise InputError(f"{output}: the name must end in {', '.join(FILES)}")
-        planes = [plane_of(one, point is not None) for one in slices or []]
-        machine = load(robot)
-        if stroke is not None:
-            low, high = numbers_of("--stroke", stroke, 2)
-            machine = machine.edited({"legs.limits.stroke": [low, high]})
-        import numpy as np
-
-        common: dict[str, Any] = {
-            "tolerance": tolerance,
-            "leg_radius": leg_radius,
-            "platform_angle": None if platform_angle is None else float(np.radians(platform_angle)),
-        }
-        if bounds is not None:
-            if point is not None:
-                raise InputError("--bounds limits positions, --point asks for orientations")
-            common["bounds"] = np.reshape(numbers_of("--bounds", bounds, 6), (3, 2))
-        found, whole = _solve(machine, orientation, point, tilt, any_tilt, common)
-        if json:
-            print(dumps(workspace_numbers(found), indent=2))
-        else:
-            _print(found)
-        if not whole:
-            err.print("interrupted: this is what is proved so far", style="yellow")
-        if output is not None:
-            _write(found, output, planes)
-            (err if json else out).print(str(output), highlight=False, soft_wrap=True)
+    common: dict[str, Any] = {
+        "tolerance": tolerance,
+        "leg_radius": leg_radius,
+        "platform_angle": None if platform_angle is None else float(np.radians(platform_angle)),
+    }
+    if bounds is not None:
+        if point is not None:
+            raise InputError("--bounds limits positions, --point asks for orientations")
+        common["bounds"] = np.reshape(numbers_of("--bounds", bounds, 6), (3, 2))
+    found, whole = _solve(machine, orientation, point, tilt, any_tilt, common)
+    if json:
+        print_json(workspace_numbers(found))
+    else:
+        _print(found)
+    if not whole:
+        err.print("interrupted: this is what is proved so far", style="yellow")
+    if output is not None:
+        _write(found, output, planes)
+        say(str(output), err if json else out)
 
 
 def _solve(

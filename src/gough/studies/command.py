@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
+
+from gough.commands.terminal import err, out, say
 
 if TYPE_CHECKING:
     import xarray
 
     from gough.studies.plan import Plan
-
-out = Console()
-err = Console(stderr=True)
 
 
 def study(
@@ -62,7 +60,7 @@ def study(
         run(plan, target, jobs=jobs, scheduler=scheduler, progress=told)
     dataset = read_study(target)
     _summary(plan, dataset)
-    out.print(str(target), highlight=False, soft_wrap=True)
+    say(str(target))
     if csv is not None:
         from gough.datasets import heading, write_table
 
@@ -71,11 +69,11 @@ def study(
             for name, one in dataset.data_vars.items()
         }
         write_table(names, csv)
-        out.print(str(csv), highlight=False, soft_wrap=True)
+        say(str(csv))
     if (dataset["failed"].values == "").any():
         picture = plot or target.with_suffix(".png")
         save((front if plan.search is not None else overview)(plan, dataset), picture)
-        out.print(str(picture), highlight=False, soft_wrap=True)
+        say(str(picture))
 
 
 def _summary(plan: Plan, dataset: xarray.Dataset) -> None:

@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
+from gough.commands.terminal import err, out
 from gough.errors import InputError, MissingDataError
 
 if TYPE_CHECKING:
     from gough.studio.app import Studio
     from gough.studio.motions import Track
 
-out = Console()
-err = Console(stderr=True)
 FIRST = "kim-ryu-2002"
 PORT = 8080
 
