@@ -119,7 +119,7 @@ class Studio(Requests):
                     traceback.print_exc(file=sys.stderr)
                 self._say("fault", text)
             last = now
-            due = max(due + 1 / RATE, time.perf_counter())  # what is late is not made up for
+            due = max(due + 1 / RATE, time.perf_counter() - 1 / RATE)  # at most one is made up for
             self._ended.wait(max(0.0, due - time.perf_counter()))
 
     def step(self, seconds: float) -> None:
