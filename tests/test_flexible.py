@@ -108,7 +108,7 @@ def test_inertia_terms_without_stiffness(kind):
     close(robot.bias(motion), oracle.at(state).bias(), 1e-12)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1), kind=st.sampled_from(["UPS", "PUS"]), modes=st.integers(1, 8)
 )

@@ -27,7 +27,10 @@ from gough.parameters.report import page
 from gough.trajectories import Fourier
 from oracles.random_robot import random_motion, random_robot
 
-pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning"),
+    pytest.mark.xdist_group("identification"),  # what is set up once serves all
+]
 
 FRICTION = {
     "legs.friction.slider_viscous": 200.0,

@@ -23,6 +23,7 @@ from gough.paper_motions import kim_ryu_circle
 from gough.reproduction import COLORS, NAMES, Claim, Reproduction, load_script, number
 
 ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.xdist_group("papers")  # they are reproduced once
 
 
 class Everything:
