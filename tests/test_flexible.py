@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 import gough
 from gough.engine.execute import NumPyExecutor
-from gough.errors import InputError, SampleError, UnstableWarning
+from gough.errors import ConvergenceError, InputError, SampleError, UnstableWarning
 from gough.modal.body import ModalBody
 from gough.modal.integrals import rigid_part
 from oracles.flexible_energy import (
@@ -124,7 +124,10 @@ def test_direct_of_inverse_with_friction(seed, kind, modes):
     )
     motion = gough.Motion(**state)
     wrench = 100 * rng.normal(size=6)
-    act = robot.inverse_dynamics(motion, wrench)
+    try:
+        act = robot.inverse_dynamics(motion, wrench)
+    except ConvergenceError:  # it jams: before that much friction the forces grow beyond bounds
+        reject()
     assert act.residual <= 1e-12
     acc = robot.direct_dynamics(motion, act.forces, wrench)
     T = robot.condensed(motion).sharing

@@ -239,9 +239,10 @@ def test_a_home_out_of_reach_is_said(kim):
 
 
 def test_hostile_names_are_text():
-    robot = minimal(name=f"$x^${HOSTILE}", source=HOSTILE, assumed=[HOSTILE])
+    name = "$x^$" + HOSTILE.replace("\x1b", "")
+    robot = minimal(name=name, source=HOSTILE, assumed=[HOSTILE])
     found = read(robot_page(robot, warned=[HOSTILE]))
-    assert found.headings[0] == f"$x^${HOSTILE}"
+    assert found.headings[0] == name
     assert "script" not in found.tags
 
 
@@ -265,8 +266,10 @@ def test_force_and_leg_results(undrawn, kim, circle, tmp_path):
     expected = abs(kim.contributions(circle).gravity).max(axis=0)
     np.testing.assert_allclose(gravity, expected, rtol=1e-3)
     (table,) = [one for one in page.tables if "guide [N]" in one[0]]
-    guide = np.linalg.norm(kim.reactions(circle).guide, axis=-1).max(axis=0)
-    np.testing.assert_allclose([float(row[-1]) for row in table[1:]], guide, rtol=1e-3)
+    for name, column in (("guide", "guide [N]"), ("guide_moment", "guide moment [N m]")):
+        load = np.linalg.norm(getattr(kim.reactions(circle), name), axis=-1).max(axis=0)
+        place = table[0].index(column)
+        np.testing.assert_allclose([float(row[place]) for row in table[1:]], load, rtol=2e-3)
     page = read(result_page(read_result(tmp_path / "k.nc"), "k.nc"))
     assert page.headings[0] == "Legs of kim-ryu-2002"
     assert len(page.sources) == 1

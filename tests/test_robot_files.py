@@ -333,6 +333,7 @@ WRONG = [
     ({"legs.length": None}, ["missing key legs.length"]),
     ({"legs.kind": "UPU"}, ["legs.kind", "UPS", "PUS"]),
     ({"format": 2}, ["format", "1"]),
+    ({"name": "a\x1b[31mb"}, ["name", "control character", "x1b"]),
     ({"gravity": "down"}, ["gravity", "numbers", "'down'"]),
     ({"gravity": [0, -9.81]}, ["gravity", "3 numbers", "(2,)"]),
     ({"gravity": [0, 0, np.nan]}, ["gravity", "not finite"]),

@@ -638,3 +638,12 @@ def test_everything_runs_without_a_compiler(monkeypatch):
     robot = robot_of("UPS")
     fast = gough.simulate(robot, ComputedTorque(30.0), path(robot), 0.01, friction=False)
     np.testing.assert_allclose(found.motion.position, fast.motion.position, rtol=0, atol=1e-12)
+
+
+def test_what_makes_no_sense_is_refused():
+    with pytest.raises(InputError, match=r"starts at 0\.1 s cannot end at 0\.05 s"):
+        Push([1, 0, 0, 0, 0, 0], 0.1, 0.05)
+    robot = gough.load("kim-ryu-2002")
+    several = robot.variants({"platform.mass": [8.0, 9.0]})
+    with pytest.raises(InputError, match="a robot, not Variants"):
+        gough.simulate(robot, ComputedTorque(40.0, model=several), robot.home, 0.01)

@@ -652,6 +652,15 @@ def test_the_command(tmp_path, monkeypatch):
     assert "designs that none beats" in result.output
 
 
+def test_a_table_never_takes_the_place_of_the_study(tmp_path):
+    file = tmp_path / "sweep.toml"
+    file.write_text(SWEEP.format(points=3), "utf-8")
+    result = CliRunner().invoke(app, ["study", str(file), "--csv", str(file)])
+    assert isinstance(result.exception, FileError)
+    assert file.read_text("utf-8") == SWEEP.format(points=3)
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_the_command_says_what_is_wrong_in_one_line(tmp_path):
     (tmp_path / "s.toml").write_text(SWEEP.format(points=60).replace('"l"', '"l ** open(1)"'))
     command = [sys.executable, "-c", "from gough.cli import main; main()", "study", "s.toml"]

@@ -36,11 +36,14 @@ class Violation(NamedTuple):
 
     def __str__(self) -> str:
         unit = UNITS[self.limit]
-        where = f"t = {self.time:.6g} s" if self.time is not None else f"sample {self.sample}"
-        return (
+        text = (
             f"leg {self.leg}: {self.limit} {self.value:.6g} {unit} is {self.excess:.3g} {unit} past "
-            f"{self.allowed:.6g} {unit} at {where} ({self.samples} samples)"
+            f"{self.allowed:.6g} {unit}"
         )
+        if not self.sample:
+            return text
+        where = f"t = {self.time:.6g} s" if self.time is not None else f"sample {self.sample}"
+        return f"{text} at {where} ({self.samples} sample{'s' * (self.samples > 1)})"
 
 
 SHORTEST = "shortest stroke"

@@ -211,7 +211,12 @@ def _violations(checked: Report) -> dict[str, Any]:
 @app.command()
 def reproduce(
     name: Annotated[
-        str, typer.Argument(metavar="PAPER", help="kim-ryu-2002, … or all; see gough list")
+        str,
+        typer.Argument(
+            metavar="PAPER",
+            help="kim-ryu-2002, sinatra-xi-staicu-2009, khalil-guegan-2004, "
+            "long-khalil-martinet-2014 or all",
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="folder for page and figures")] = (
         Path("reproduction")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -166,7 +167,12 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     if kind not in KINDS:
         raise FileError(f"{path}: the name of a picture must end in {', '.join(KINDS)}")
     try:
-        with replacing(path) as temporary, matplotlib.rc_context(STYLE):
+        with (
+            replacing(path) as temporary,
+            matplotlib.rc_context(STYLE),
+            warnings.catch_warnings(),
+        ):
+            warnings.filterwarnings("ignore", "Glyph .* missing")  # names in any script
             figure.savefig(temporary, format=kind[1:], dpi=200)
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from None

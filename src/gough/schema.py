@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -348,11 +349,19 @@ class PUSLegs(Legs):
     link: LegBodies | None = Field(None, description="z along the link, y along link × axis")
 
 
+def _printable(text: str) -> str:
+    """Names go to terminals, pages and pictures: no control characters."""
+    for sign in text:
+        if not sign.isprintable():
+            raise ValueError(f"has the control character {sign!r}")
+    return text
+
+
 class RobotFile(Table):
     """A robot: legs between a base and a platform."""
 
     format: Literal[1]
-    name: str
+    name: Annotated[str, AfterValidator(_printable)]
     source: str = ""
     assumed: list[str] = Field([], description="what the source does not say, and what was taken")
     gravity: Vector = Field((0.0, 0.0, -9.81), description="m/s², world")

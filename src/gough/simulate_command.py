@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.commands.terminal import command_line, err, say, warn
+from gough.commands.terminal import command_line, progress_bar, say, warn
 from gough.errors import GoughError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def simulate(
 
     Example: gough simulate circle.toml -o circle.nc
     """
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
     from gough import __version__
     from gough.datasets import kind_of
@@ -50,7 +50,7 @@ def simulate(
     for warning in caught:
         warn(str(warning.message))
     columns = (TextColumn("simulate"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
-    with Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as progress:
+    with progress_bar(*columns, TimeRemainingColumn()) as progress:
         task = progress.add_task("simulate", total=1.0)
         result = run(
             setup.robot,

@@ -18,6 +18,7 @@ from gough.commands.terminal import (
     motion_names,
     out,
     print_json,
+    progress_bar,
     read_motion,
     say,
 )
@@ -224,7 +225,7 @@ def _clearance(robot: Robot, states: Motion, length: float | None) -> Clearance:
         return clearance(robot, states, length=length)
     parts = []
     columns = (*Progress.get_default_columns()[:-1], TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True) as progress:
+    with progress_bar(*columns) as progress:
         for start in progress.track(range(0, len(states), PART), description="distance"):
             parts.append(clearance(robot, states[start : start + PART], length=length))
     signs = np.concatenate([part.determinant for part in parts])

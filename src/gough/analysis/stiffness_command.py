@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gough.analysis.workspace_command import numbers_of
-from gough.commands.terminal import Json, RobotArgument, err, load, out, print_json, say
+from gough.commands.terminal import (
+    Json,
+    RobotArgument,
+    err,
+    load,
+    out,
+    print_json,
+    progress_bar,
+    say,
+)
 from gough.errors import InputError
 
 if TYPE_CHECKING:
@@ -194,7 +203,7 @@ def _draw(
     output: Path,
 ) -> None:
     """The map, behind a progress bar."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
     from gough.analysis.stiffness_map import picture, stiffness_map
     from gough.plots import KINDS, save
@@ -203,7 +212,7 @@ def _draw(
         raise InputError(f"{output}: the name of a picture must end in {', '.join(KINDS)}")
     across, at = ("z", float(place.position[2])) if level is None else level
     columns = (TextColumn("map"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
-    with Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as progress:
+    with progress_bar(*columns, TimeRemainingColumn()) as progress:
         bar = progress.add_task("map", total=1.0)
         found = stiffness_map(
             robot, actuator, leg, across=across, at=at, rotation=place.rotation, points=points,

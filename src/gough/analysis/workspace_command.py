@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gough.commands.terminal import Json, RobotArgument, err, load, out, print_json, say
+from gough.commands.terminal import (
+    Json,
+    RobotArgument,
+    err,
+    load,
+    out,
+    print_json,
+    progress_bar,
+    say,
+)
 from gough.errors import InputError
 
 if TYPE_CHECKING:
@@ -105,7 +114,7 @@ def _solve(
 ) -> tuple[Workspace, bool]:
     """The workspace asked for, behind a progress bar, and whether it was let finish."""
     import numpy as np
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from scipy.spatial.transform import Rotation
 
     from gough.analysis import workspace as spaces
@@ -124,7 +133,7 @@ def _solve(
     columns = (TextColumn("workspace"), BarColumn(), TextColumn("{task.description}"))
     with (
         warnings.catch_warnings(),
-        Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as progress,
+        progress_bar(*columns, TimeRemainingColumn()) as progress,
     ):
         warnings.simplefilter("ignore", ToleranceWarning)  # the table says so
         bar = progress.add_task("", total=1.0)

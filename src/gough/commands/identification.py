@@ -10,7 +10,17 @@ import typer
 from rich.table import Table
 
 from gough.cli import app
-from gough.commands.terminal import Json, RobotArgument, err, load_rigid, out, print_json, say, warn
+from gough.commands.terminal import (
+    Json,
+    RobotArgument,
+    err,
+    load_rigid,
+    out,
+    print_json,
+    progress_bar,
+    say,
+    warn,
+)
 
 if TYPE_CHECKING:
     from gough.parameters.identification import Identification, Validation
@@ -51,7 +61,7 @@ def excite(
     machine = load_rigid(robot)
     state = output.with_name(output.name + ".state")
     columns = (*Progress.get_default_columns()[:-1], TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True) as progress:
+    with progress_bar(*columns) as progress:
         task = progress.add_task("base parameters", total=None)
 
         def told(stage: str, done: int, total: int, best: float) -> None:

@@ -11,6 +11,8 @@ import typer
 from rich.console import Console
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from gough.check import Report
     from gough.motion import Motion
     from gough.robot import Robot
@@ -134,6 +136,13 @@ def warn(text: str) -> None:
     err.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)
 
 
+def progress_bar(*columns: Any) -> Progress:
+    """A bar on standard error that goes when all is done; none where nobody watches."""
+    from rich.progress import Progress
+
+    return Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
+
+
 def in_parts(label: str, model: Any, motion: Motion, **inputs: Any) -> Any:
     """Run a model over parts of a long motion behind a progress bar, and join the results."""
     import dataclasses
@@ -145,7 +154,7 @@ def in_parts(label: str, model: Any, motion: Motion, **inputs: Any) -> Any:
         return model(motion, **inputs)
     parts = []
     columns = (*Progress.get_default_columns()[:-1], TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True) as progress:
+    with progress_bar(*columns) as progress:
         for start in progress.track(range(0, len(motion), PART), description=label):
             parts.append(model(motion[start : start + PART], **inputs))
     joined = {}

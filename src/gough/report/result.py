@@ -40,7 +40,10 @@ LEGS = {
 }
 """Quantities of a leg: name, unit, axis label."""
 CAUSES = {f"force_{part.name}": part.name.replace("_", " ") for part in fields(Contributions)}
-REACTIONS = ("spherical", "universal", "universal_moment", "guide")
+REACTIONS = (
+    *("spherical", "universal", "universal_moment", "guide", "guide_moment"),
+    *("sliding_force", "sliding_moment"),
+)
 ENERGIES = {
     "actuator_work": "actuators",
     "stored": "stored",

@@ -26,6 +26,9 @@ class Push:
     start: float = 0.0
     end: float = math.inf
 
+    def __post_init__(self) -> None:
+        _in_order(self.start, self.end)
+
     def __call__(self, times: Array) -> Array:
         """(n, 6)."""
         acts = (times >= self.start) & (times < self.end)
@@ -41,11 +44,19 @@ class Shake:
     start: float = 0.0
     end: float = math.inf
 
+    def __post_init__(self) -> None:
+        _in_order(self.start, self.end)
+
     def __call__(self, times: Array) -> Array:
         """(n, 6)."""
         acts = (times >= self.start) & (times < self.end)
         phase = 2 * np.pi * self.frequency * (times - self.start)
         return np.where(acts, np.sin(phase), 0.0)[:, np.newaxis] * _six(self.wrench)
+
+
+def _in_order(start: float, end: float) -> None:
+    if not start < end:
+        raise InputError(f"a disturbance that starts at {start:g} s cannot end at {end:g} s")
 
 
 def wrench_of(given: Any, shape: tuple[int, ...]) -> Wrench | None:

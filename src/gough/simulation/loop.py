@@ -191,6 +191,8 @@ class _Whole:
     ) -> Scenario:
         """Some rows, with one robot or as many robots as rows."""
         own = self.controller.model
+        if own is not None and not isinstance(own, Robot):
+            raise InputError(f"the model of a controller is a robot, not {type(own).__name__}")
         if own is not None and own.leg_count != robot.leg_count:
             raise InputError(
                 f"the controller's model has {own.leg_count} legs, the plant {robot.leg_count}"

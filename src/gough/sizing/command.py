@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gough.commands.terminal import RobotArgument, err, load, out, read_motion, say
+from gough.commands.terminal import RobotArgument, err, load, out, read_motion, say, warn
 from gough.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,6 +80,9 @@ def size(
     if motions:
         given = {name: read_motion(name, samples) for name in motions}
         sizing = find(machine, given, drive, friction=friction)
+        for name, states in given.items():
+            for violation in machine.check(states).violations:
+                warn(f"{name}: {violation}")
     region = None
     bounds = {"acceleration": acceleration, "load": load_bound, "twist": twist}
     if any(one is not None for one in (shift, turn, *bounds.values())):

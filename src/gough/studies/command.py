@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.commands.terminal import err, out, say
+from gough.commands.terminal import err, out, progress_bar, say
+from gough.errors import FileError
 
 if TYPE_CHECKING:
     import xarray
@@ -39,25 +42,34 @@ def study(
 
     Example: gough study radius.toml -o radius.zarr
     """
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-    from gough.plots import save
+    from gough.plots import KINDS, save
     from gough.studies.pictures import front, overview
     from gough.studies.plan import read_plan
     from gough.studies.run import run
     from gough.studies.store import read_study
 
+    for name, kinds in ((csv, (".csv",)), (plot, KINDS)):
+        if name is not None and name.suffix.lower() not in kinds:
+            raise FileError(f"{name}: the name must end in {', '.join(kinds)}")
     plan = read_plan(file)
     target = file.with_suffix(".zarr") if output is None else output
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
-    with Progress(*columns, TimeRemainingColumn(), console=err, transient=True) as bar:
+    with progress_bar(*columns, TimeRemainingColumn()) as bar:
         task = bar.add_task("study", total=plan.points)
 
         def told(done: int, total: int, failed: int) -> None:
             shown = f"{done} of {total} points" + (f", {failed} failed" if failed else "")
             bar.update(task, description=shown, completed=done)
 
-        run(plan, target, jobs=jobs, scheduler=scheduler, progress=told)
+        try:
+            run(plan, target, jobs=jobs, scheduler=scheduler, progress=told)
+        except KeyboardInterrupt:
+            bar.stop()
+            say(f"interrupted: what was computed is in {target}; the same command goes on", err)
+            sys.stdout.flush()
+            os._exit(130)  # in an ordinary end the store's own threads complain at length
     dataset = read_study(target)
     _summary(plan, dataset)
     say(str(target))
