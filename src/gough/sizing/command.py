@@ -12,6 +12,7 @@ from gough.errors import InputError
 
 if TYPE_CHECKING:
     from gough.robot import Robot
+    from gough.sizing.region import Region
 
 SIX = "x,y,z linear, then angular; one number stands for the first three"
 
@@ -90,6 +91,7 @@ def size(
         boxes: dict[str, Any] = {name: _numbers(name, text, 6) for name, text in bounds.items()}
         with err.status("worst case over the region …"):
             region = worst_in_region(machine, place, steps=steps, **boxes)
+        _warn_of_region(machine, place)
     rotor = machine.machine.legs.rotor_mass[..., 0]
     found = requirements(sizing, region, drive, margin, machine.name, rotor)
     out.print(found.screen(), highlight=False)
@@ -108,6 +110,20 @@ def size(
 
         save(torque_speed(sizing, margin), plot)
         say(str(plot))
+
+
+def _warn_of_region(robot: Robot, region: Region) -> None:
+    """What its corners say: limits exceeded, and poses on two sides of a singularity."""
+    import itertools
+
+    import numpy as np
+
+    corners = region.poses(np.array([[0.0] * 6, *itertools.product((-1.0, 1.0), repeat=6)]))
+    for violation in robot.check(corners).violations[:1]:
+        warn(f"the region goes beyond the robot's limits: {violation}")
+    jacobian = robot.jacobian(corners, on_error="nan")[..., :6]
+    if robot.leg_count == 6 and len(set(np.sign(np.linalg.det(jacobian)))) > 1:
+        warn("the region holds singular poses, near which forces have no bound")
 
 
 def _numbers(name: str, text: str | None, count: int) -> list[float]:
