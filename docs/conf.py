@@ -32,7 +32,7 @@ html_theme = "furo"
 html_title = f"gough {release}"
 html_copy_source = False
 html_static_path = ["_static"]
-html_css_files = ["tables.css"]
+html_css_files = ["tables.css", "equations.css"]
 MONOSPACE = "'DejaVu Sans Mono', 'Noto Sans Mono', Menlo, Consolas, monospace"  # for q̇, Wᵀ, ξ
 html_theme_options = {
     "light_css_variables": {"font-stack--monospace": MONOSPACE},

@@ -207,6 +207,23 @@ def test_one_title(page: Path) -> None:
     assert not re.search(r"^<\w+", text, re.MULTILINE), f"{page}: raw HTML"
 
 
+def formulas(text: str) -> list[str]:
+    """What of a page is written as LaTeX, which is read neither offline nor in plain text."""
+    text = re.sub(r"^```(?=\{math\})", "", text, flags=re.MULTILINE)  # a block, but of LaTeX
+    shown = re.sub(r"^(?: {4}|\t).*$|`[^`\n]*`", "", prose(text), flags=re.MULTILINE)
+    return re.findall(r"\${1,2}[^$]+\${1,2}|\\[(\[]|\{math\}", shown)
+
+
+def test_no_latex(page: Path) -> None:
+    assert formulas(page.read_text("utf-8")) == []
+
+
+def test_latex_is_found() -> None:
+    assert formulas("a $x$ b\n\n$$\ny\n$$\n") == ["$x$", "$$\ny\n$$"]
+    assert formulas("```{math}\ny\n```\n") == ["{math}"]
+    assert formulas("`$HOME$`, 5 $\n\n```sh\necho $A $B\n```\n\n    $x$\n") == []
+
+
 def exists(name: str) -> bool:
     """A dotted name that starts with `gough` or `robot` leads to something."""
     first, *rest = name.split(".")
