@@ -363,7 +363,7 @@ def test_eight_legs_and_preload(tmp_path, friction):
 
 
 def test_a_name_cannot_get_out_of_its_comment(tmp_path):
-    name = '*/ #error "out"\n??/\\ /* Żółw − 3×'
+    name = '*/ #error "out" ??/\\ /* Żółw − 3×'
     data = gough.load("dietmaier-1998").edited({"name": name})
     one = Exported(data, tmp_path / "robot")
     assert one.prefix == "gough_error_out_zo_w_3x"
