@@ -22,8 +22,8 @@ from pydantic import BaseModel, ValidationError
 from gough.errors import FileError
 from gough.schema import RobotFile
 
-LARGEST = 4_000_000
-"""Largest robot file, bytes; the largest real one is a few thousand."""
+MOST_MEGABYTES = 4
+"""Of a robot file; the largest real one has a few thousand bytes."""
 
 
 def catalogue() -> list[str]:
@@ -51,17 +51,21 @@ def read_text(name: str | os.PathLike[str]) -> tuple[str, str]:
         raise FileError(f"{name}: no such robot file or catalogue name ({hint})")
     if not path.is_file() and not path.is_dir():
         raise FileError(f"{path}: not a regular file")
+    return small_text(path, "robot file", MOST_MEGABYTES), str(path)
+
+
+def small_text(path: str | os.PathLike[str], what: str, megabytes: int) -> str:
+    """Text of a file in UTF-8, which must not be larger than such files are."""
+    place = Path(path)
     try:
-        size = path.stat().st_size
-        if size > LARGEST:
-            raise FileError(f"{path}: {size / 1e6:.0f} MB; a robot file has at most 4 MB")
-        data = path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror}") from None
-    try:
-        return data.decode("utf-8"), str(path)
+        size = place.stat().st_size
+        if size > 1e6 * megabytes:
+            raise FileError(f"{path}: {size / 1e6:.0f} MB; a {what} has at most {megabytes} MB")
+        return place.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from None
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from None
 
 
 def parse(text: str, name: str) -> RobotFile:

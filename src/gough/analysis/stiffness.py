@@ -130,7 +130,7 @@ def stiffness(
     sprung = np.swapaxes(jacobian, -1, -2) @ (along[..., np.newaxis] * jacobian)
     matrix = sprung + geometric
     size = matrix.shape[-1]
-    S = np.broadcast_to(_tool(robot, rest), (*shape, 6, size)).reshape(-1, 6, size)
+    S = np.broadcast_to(tool_map(robot, rest), (*shape, 6, size)).reshape(-1, 6, size)
     rows = lay_out(Motion(np.broadcast_to(rest.position, (*shape, 3))), {})
     flat, troubles = matrix.reshape(-1, size, size), []
     compliance = np.full((len(flat), 6, 6), np.nan)
@@ -183,8 +183,8 @@ def along_actuators(
     return np.broadcast_to(1 / softness, shape)
 
 
-def _tool(robot: Robot, motion: Motion) -> Array:
-    """S (..., 6, 6 + N)."""
+def tool_map(robot: Robot, motion: Motion) -> Array:
+    """S (..., 6, 6 + N): how the tool moves with the platform's coordinates, world axes."""
     arm = motion.rotation @ robot.description.tool
     S = np.zeros((*motion.shape, 6, 6 + robot.modes))
     S[..., :, :6] = np.eye(6)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gough.analysis.workspace_command import numbers_of
 from gough.commands.terminal import (
     Json,
     RobotArgument,
     err,
     load,
+    numbers_of,
     out,
     print_json,
     progress_bar,

@@ -13,6 +13,7 @@ from gough.commands.terminal import (
     RobotArgument,
     err,
     load,
+    numbers_of,
     out,
     print_json,
     progress_bar,
@@ -239,18 +240,3 @@ def plane_of(text: str, degrees: bool) -> tuple[str, float]:
 
         at = radians(at)
     return axis, at
-
-
-def numbers_of(name: str, text: str, count: int) -> list[float]:
-    """So many finite numbers of an option, with commas between them."""
-    from math import isfinite
-
-    try:
-        values = [float(part) for part in text.replace(",", " ").split()]
-    except ValueError:
-        raise InputError(f"{name} is {text!r}, needs numbers with commas between them") from None
-    if len(values) != count or not all(map(isfinite, values)):
-        raise InputError(
-            f"{name} is {text!r}, needs {count} finite number{'s' if count > 1 else ''}"
-        )
-    return values

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from gough.errors import InputError
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -134,6 +136,21 @@ def warn(text: str) -> None:
     """A warning on standard error."""
     line = plain(f"warning: {text}")
     err.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)
+
+
+def numbers_of(name: str, text: str, count: int) -> list[float]:
+    """So many finite numbers of an option, with commas between them."""
+    from math import isfinite
+
+    try:
+        values = [float(part) for part in text.replace(",", " ").split()]
+    except ValueError:
+        raise InputError(f"{name} is {text!r}, needs numbers with commas between them") from None
+    if len(values) != count or not all(map(isfinite, values)):
+        raise InputError(
+            f"{name} is {text!r}, needs {count} finite number{'s' if count > 1 else ''}"
+        )
+    return values
 
 
 def progress_bar(*columns: Any) -> Progress:

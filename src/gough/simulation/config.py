@@ -27,6 +27,7 @@ from scipy.spatial.transform import Rotation
 
 from gough import files
 from gough.errors import FileError, GoughError
+from gough.files import small_text
 from gough.motion import Motion
 from gough.motion_files import read_motion
 from gough.paper_motions import paper_motion
@@ -37,8 +38,6 @@ from gough.simulation.actuators import Actuators
 from gough.simulation.disturbances import Push, Shake
 from gough.simulation.sensors import Sensors
 
-LARGEST = 1_000_000
-"""Bytes of a simulation file."""
 MOST_SEEDS = 1_000_000
 
 
@@ -181,15 +180,7 @@ class Setup(NamedTuple):
 def read_config(path: str | os.PathLike[str]) -> Setup:
     """A simulation from its file; paths in it are relative to the file's folder."""
     place = Path(path)
-    try:
-        size = place.stat().st_size
-        if size > LARGEST:
-            raise FileError(f"{path}: {size / 1e6:.0f} MB; a simulation file has at most 1 MB")
-        text = place.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise FileError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from None
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror}") from None
+    text = small_text(path, "simulation file", 1)
     try:
         config = SimulationFile.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:

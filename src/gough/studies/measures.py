@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gough.analysis.stiffness import tool_map
 from gough.analysis.workspace import workspace
 from gough.forward import condition
 from gough.motion import Array, Motion
@@ -163,10 +164,7 @@ def _stiffness(case: Case) -> Array:
     robot = robots.broadcast_to(robots.shape) if isinstance(robots, Variants) else robots
     least = []
     for motion in case.motions:
-        arm = motion.rotation @ robot.description.tool
-        S = np.zeros((*arm.shape[:-1], 3, 6))
-        S[..., :3] = np.eye(3)
-        S[..., 3:] = np.cross(arm[..., np.newaxis, :], np.eye(3))  # rows e×… of −[R t]×
+        S = tool_map(robot, motion)[..., :3, :6]
         J = case.ask("jacobian", motion)[..., :6]
         sound = np.isfinite(J).all(axis=(-1, -2))
         J = np.where(sound[..., np.newaxis, np.newaxis], J, np.eye(J.shape[-2], 6))

@@ -37,6 +37,7 @@ from pydantic import Field, ValidationError, model_validator
 import gough
 from gough import files
 from gough.errors import FileError, GoughError, InputError
+from gough.files import small_text
 from gough.motion import Array, Motion
 from gough.motion_files import read_motion
 from gough.paper_motions import MOTIONS, paper_motion
@@ -49,8 +50,6 @@ from gough.studies.measures import MEASURES
 from gough.studies.sampling import Kind, Variable, draw
 from gough.tables import shown
 
-LARGEST = 1_000_000
-"""Bytes of a study file."""
 ROWS = 20_000
 """States computed together, unless the file says how many points a part has."""
 
@@ -210,15 +209,7 @@ class Plan:
 def read_plan(path: str | os.PathLike[str]) -> Plan:
     """A study from its file; paths in it are relative to the file's folder."""
     place = Path(path)
-    try:
-        size = place.stat().st_size
-        if size > LARGEST:
-            raise FileError(f"{path}: {size / 1e6:.0f} MB; a study file has at most 1 MB")
-        text = place.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise FileError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from None
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror}") from None
+    text = small_text(path, "study file", 1)
     return make_plan(text, place.parent, str(path))
 
 

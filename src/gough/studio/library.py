@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gough.errors import InputError
-from gough.files import LARGEST, catalogue
+from gough.files import MOST_MEGABYTES, catalogue
 from gough.robot import Robot, load
 
 MOST = 200
@@ -93,7 +93,7 @@ def _robot_files(folder: Path) -> list[Path]:
         return []
     for path in paths:
         try:
-            if path.is_file() and path.stat().st_size <= LARGEST:
+            if path.is_file() and path.stat().st_size <= 1e6 * MOST_MEGABYTES:
                 data = tomllib.loads(path.read_text("utf-8"))
                 if {"format", "legs"} <= data.keys():
                     found.append(path)
