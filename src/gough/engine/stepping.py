@@ -17,11 +17,11 @@ import numpy as np
 
 from gough.engine.cache import _machine
 from gough.engine.compiled import BoundKernel
-from gough.engine.execute import Array, spread
+from gough.engine.execute import Array, spread, threads
 
 MOST_REPEATS = 60
-BLOCK = 64
-"""Rows that a thread takes through all steps: their state stays in the processor's cache."""
+LEAST, MOST = 64, 256
+"""Rows that a thread takes through all steps: enough for a kernel's loop, few enough for the cache."""
 
 LOOP = """
 define void @loop(i64 %steps, i64 %rows, ptr %calls, i64 %ncalls, ptr %pointers, i64 %npointers,
@@ -155,12 +155,14 @@ def run(steps: int, rows: int, calls: Sequence[Call], tolerance: float = 0.0) ->
     _check(steps, rows, calls)
     function, keep = _loop()
     plan = _plan(calls, scratch)
+    share = -(-rows // threads())
+    size = min(max(-(-share // LEAST) * LEAST, LEAST), MOST)
 
     def block(start: int, alive: object = (calls, scratch, keep)) -> None:
         table, pointers, slots = plan.at(start)
         function(
             steps,
-            min(BLOCK, rows - start),
+            min(size, rows - start),
             table.ctypes.data,
             len(calls),
             pointers.ctypes.data,
@@ -170,7 +172,7 @@ def run(steps: int, rows: int, calls: Sequence[Call], tolerance: float = 0.0) ->
         )
         del slots
 
-    spread(block, range(0, rows, BLOCK))
+    spread(block, range(0, rows, size))
 
 
 class _Plan(NamedTuple):

@@ -33,6 +33,8 @@ LONGEST = 2000
 """Steps of a chunk."""
 MOVING = ("position", "rotation", "velocity", "angular_velocity")
 BENDING = ("elastic", "elastic_velocity")
+OF_STAGES = ("before", "ahead", "command")
+"""Inputs of the stages that the first does not need where the law is in it."""
 LOADS_TOLERANCE = 1e-11
 """Disagreement of friction loads, relative to the largest, at which a stage goes on."""
 WORST_LOADS = 1e-9
@@ -116,7 +118,8 @@ class _Machine:
                 self.readings[name][: scenario.delay] = value
         self.robot = robot
         self.model = scenario.controller.robot(robot)
-        # a law that knows the plant and acts in every step also does what `watch` does
+        # a law that knows the plant and acts in every step also does what `watch` does, and the first
+        # stage unless friction repeats that
         self.shares = self.model is robot and scenario.every == 1 and not self.senses
 
     def advance(self, done: int, count: int) -> None:
@@ -136,7 +139,7 @@ class _Machine:
     def _sampled(self, done: int, count: int, wrench: Array | None) -> list[Call]:
         from gough.engine.stepping import Stream
 
-        scenario, every = self.scenario, self.every
+        scenario, plant, every = self.scenario, self.scenario.plant, self.every
         samples = -(-count // every)
         goals, _ = scenario.goals(scenario.time(done + every * np.arange(samples)))
         known: dict[str, Array | Stream] = {
@@ -144,6 +147,8 @@ class _Machine:
         }
         state = {name: Stream(self.states[name], every=every, stride=every) for name in self.moving}
         command = Stream(self.command, every=every)
+        if self.shares and not plant.rubs:
+            return self._stages(wrench, [command] * 4, [None] * 4, {**state, **known})
         if self.shares:
             calls = [self._law({**state, **known}, command, every)]
             return calls + self._stages(wrench, [command] * 4, [None] * 4)
@@ -219,16 +224,29 @@ class _Machine:
         return {name: Stream(value) for name, value in outputs.items()}
 
     def _law(self, known: Mapping[str, Any], command: Any, every: int) -> Call:
-        law: Any = self.scenario.controller.program
-        known = {**known, **self.scenario.controller.gains(self.scenario.plant.robot)}
-        inputs = {name: known[name] for name in programs.law_inputs(law) if name in known}
+        law, inputs = self._told(known)
         outputs = {"command": command}
         if self.shares:
             law, outputs = programs.watching(law), outputs | self._watched()
         return _call(self.model, law, known, inputs, outputs, every=every)
 
-    def _stages(self, wrench: Array | None, commands: list[Any], before: list[Any]) -> list[Call]:
-        """Four stages, with what goes before each, and the end of the step."""
+    def _told(self, known: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The controller's law and its inputs."""
+        law: Any = self.scenario.controller.program
+        known = {**known, **self.scenario.controller.gains(self.scenario.plant.robot)}
+        return law, {name: known[name] for name in programs.law_inputs(law) if name in known}
+
+    def _stages(
+        self,
+        wrench: Array | None,
+        commands: list[Any],
+        before: list[Any],
+        known: Mapping[str, Any] | None = None,
+    ) -> list[Call]:
+        """Four stages, with what goes before each, and the end of the step.
+
+        With what a law is told, `known`, it acts in one program with the first stage.
+        """
         from gough.engine.stepping import Stream
 
         scenario, h = self.scenario, self.scenario.step
@@ -271,18 +289,30 @@ class _Machine:
             if plant.rubs:
                 inputs["loads"] = self.loads
                 outputs |= {"caused": self.loads, "residual": residuals[stage]}
-            until = "residual" if plant.rubs else None
-            calls.append(_call(self.robot, programs.stage, now, inputs, outputs, until=until))
-        inputs = {"works": Stream(self.states["works"]), "step": np.full(1, h)}
-        inputs |= {f"rate_{i + 1}": rates[i] for i in range(4)}
-        inputs |= {f"margin_{i + 1}": margins[i] for i in range(4)}
-        names = [*MOVING, "works"]
-        if lags:
-            inputs["drive"] = now["drive"]
-            names.append("drive")
-        outputs = {name: Stream(self.states[name], first=1) for name in names}
-        outputs["worst_margin"] = Stream(self.margin)
-        calls.append(_call(self.robot, programs.finish, now, inputs, outputs))
+            if known is not None and stage == 0:
+                law, told = self._told(known)
+                others = {name: value for name, value in inputs.items() if name not in OF_STAGES}
+                outputs |= {"command": commands[0], **self._watched()}
+                state, program = {**now, **known}, programs.acting(law)
+                calls.append(_call(self.robot, program, state, {**others, **told}, outputs))
+            elif stage < 3 or plant.rubs or plant.modes:
+                until = "residual" if plant.rubs else None
+                calls.append(_call(self.robot, programs.stage, now, inputs, outputs, until=until))
+        names = [*MOVING, "works", *(["drive"] if lags else [])]
+        ends = {name: Stream(self.states[name], first=1) for name in names}
+        ends["worst_margin"] = Stream(self.margin)
+        known_rates = {f"rate_{i + 1}": rates[i] for i in range(4)}
+        known_margins = {f"margin_{i + 1}": margins[i] for i in range(4)}
+        works = {"works": Stream(self.states["works"])}
+        if plant.rubs or plant.modes:
+            given = {**works, "step": np.full(1, h), **known_rates, **known_margins}
+            if lags:
+                given["drive"] = now["drive"]
+            calls.append(_call(self.robot, programs.finish, now, given, ends))
+        else:
+            del known_rates["rate_3"], known_rates["rate_4"], known_margins["margin_4"]
+            given = {**inputs, **works, **known_rates, **known_margins}
+            calls.append(_call(self.robot, programs.last, now, given, ends))
         if plant.modes:
             start, half_way = self._now(), np.empty((rows, plant.modes))
             velocities: list[Any] = [start["elastic_velocity"], *bending[1:]]

@@ -64,6 +64,21 @@ def watching(law: Function) -> Function:
     return both
 
 
+@cache
+def acting(law: Function) -> Function:
+    """`watching` and the first stage of a step, at the state that the law sees, as one program."""
+    watched = watching(law)
+
+    def first(machine: Machine, state: State, **inputs: Components) -> Outputs:
+        own = {name: inputs.pop(name) for name in law_inputs(law) if name in inputs}
+        seen = watched(machine, state, **own)
+        found = rates(machine, state, 0 * state.position[:, 0], seen["command"], **inputs)
+        return {**found, **seen}
+
+    first.__name__ = f"acting_{law.__name__}"
+    return first
+
+
 def law_inputs(law: Function | None) -> tuple[str, ...]:
     """Names of a law's inputs behind machine and state."""
     code: Any = law.__code__  # type: ignore[union-attr]
@@ -220,6 +235,28 @@ def finish(
     if drive is not None:
         outputs["drive"] = drive + change[15:]
     return outputs
+
+
+def last(
+    machine: Machine,
+    state: State,
+    before: Components,
+    ahead: Components,
+    command: Components,
+    works: Components,
+    rate_1: Components,
+    rate_2: Components,
+    margin_1: Components,
+    margin_2: Components,
+    margin_3: Components,
+    drive: Components | None = None,
+    **others: Components,
+) -> Outputs:
+    """The fourth stage and the end of the step as one program; `before` is k3, `ahead` the step."""
+    found = stage(machine, state, before, ahead, command, drive=drive, **others)
+    rates = (rate_1, rate_2, before, found["rate"])
+    margins = (margin_1, margin_2, margin_3, found["margin"])
+    return finish(machine, state, works, ahead, *rates, *margins, drive)
 
 
 def worst_residual(
