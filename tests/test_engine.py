@@ -21,7 +21,7 @@ import gough
 from gough import Motion, Robot, doctor, programs, vectors
 from gough.engine import cache as disk
 from gough.engine import execute
-from gough.engine.compiled import BLOCK, KERNEL, CompiledExecutor
+from gough.engine.compiled import BLOCK, BoundKernel, CompiledExecutor, in_all_lanes
 from gough.engine.execute import NumPyExecutor
 from gough.engine.graph import CONSTANT, INPUT, Graph
 from gough.engine.llvm import lanes
@@ -730,33 +730,18 @@ def compute(program, inputs, parameters):
         else:
             with np.errstate(all="ignore"):
                 values.append(NUMPY[step.operation](*(values[a] for a in step.arguments)))
-    interpreted, compiled = {}, {}
+    interpreted = {}
     for name, output in program.outputs.items():
         stacked = np.stack([values[place] for place in output.places], axis=-1)
         interpreted[name] = stacked.reshape(rows, *output.shape)
-        compiled[name] = np.empty((rows, *output.shape))
-    shapes = {name: output.shape for name, output in program.outputs.items()}
     description = {
         "prologue": [list(step) for step in program.prologue],
         "hoisted": program.hoisted,
         "fields": program.fields,
-        "outputs": shapes,
+        "outputs": {name: output.shape for name, output in program.outputs.items()},
     }
     kernel = disk._load(json.loads(json.dumps(description)), disk._compile(program))
-
-    def pointers(arrays):
-        return (np.array([a.ctypes.data for a in arrays], dtype=np.int64)).ctypes.data_as(
-            KERNEL._argtypes_[1]
-        )
-
-    strides = np.array([a.strides[0] // 8 for a in fields.values()], dtype=np.int64)
-    KERNEL(kernel.address)(
-        rows,
-        pointers(fields.values()),
-        strides.ctypes.data,
-        hoisted.ctypes.data,
-        pointers(compiled.values()),
-    )
+    compiled = BoundKernel(kernel, in_all_lanes(hoisted)).run(rows, fields)
     return interpreted, compiled
 
 

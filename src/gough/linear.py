@@ -43,11 +43,11 @@ def factor(matrix: Components, scale: Components) -> Factors:
     for k in range(width):
         column = [work[i][k] for i in range(k, rows)]
         size = np.sqrt(sum(x * x for x in column))
-        total = size + abs(column[0])
+        signed = copysign(size, column[0])
+        lead = column[0] + signed
         # where x = 0 there is nothing to reflect: β is then multiplied by zeros
-        weight = 1 / or_one(size * total)
-        signed = copysign(total, column[0])
-        v = (signed, *column[1:])
+        weight = 1 / or_one(signed * lead)
+        v = (lead, *column[1:])
         for j in range(k + 1, width):
             others = [work[k + i][j] for i in range(rows - k)]
             projection = weight * sum(a * b for a, b in zip(v, others, strict=True))
@@ -55,7 +55,7 @@ def factor(matrix: Components, scale: Components) -> Factors:
                 work[k + i][j] = others[i] - v[i] * projection
         reflectors.append((v, weight))
         triangle.append(tuple(work[k][k + 1 :]))
-        per_diagonal.append(-signed * weight)
+        per_diagonal.append(-lead * weight)
         sizes.append(size * scale[k])
     health = reduce(minimum, sizes) / reduce(maximum, sizes)
     return Factors(tuple(reflectors), tuple(triangle), tuple(per_diagonal), health)

@@ -209,9 +209,8 @@ def _loads(loads: Components | None) -> Loads | None:
 def _margin(machine: Machine, legs: LegKinematics, health: Components | None = None) -> Components:
     """Smallest distance of any health measure from its limit, (samples,)."""
     spare = [
-        one - limit.limit
+        reduce(minimum, measure) - limit.limit
         for measure, limit in zip(legs.health, machine.equations.HEALTH, strict=True)
-        for one in measure
     ]
     if health is not None:
         spare.append(health - DOUBTFUL)

@@ -13,6 +13,7 @@ import numpy as np
 from gough.dynamics import Machine, State
 from gough.engine import cache as disk
 from gough.engine.execute import Array, Function, NumPyExecutor, spread
+from gough.engine.llvm import lanes
 from gough.engine.prologue import evaluate
 from gough.engine.trace import (
     mode_count,
@@ -59,11 +60,11 @@ class CompiledExecutor:
         """The kernel of a function for this robot, which takes further inputs of given shapes."""
         kernel = kernel_for(function, self.machine, self.structure, inputs)
         hoisted = evaluate(kernel.prologue, kernel.hoisted, self.parameters)
-        if self.machine.flexible is not None:
-            tables = mode_tables(self.machine)[list(kernel.tables)]
-            matrices = mode_matrices(self.machine)[list(kernel.matrices)]
-            hoisted = np.concatenate([hoisted, tables.ravel(), matrices.ravel()])
-        return BoundKernel(kernel, hoisted)
+        if self.machine.flexible is None:
+            return BoundKernel(kernel, in_all_lanes(hoisted))
+        tables = mode_tables(self.machine)[list(kernel.tables)]
+        matrices = mode_matrices(self.machine)[list(kernel.matrices)]
+        return BoundKernel(kernel, np.concatenate([hoisted, tables.ravel(), matrices.ravel()]))
 
 
 class BoundKernel:
@@ -183,6 +184,16 @@ class SingleState:
     def __call__(self) -> None:
         """Compute the outputs."""
         self._call(self._place)
+
+
+def in_all_lanes(numbers: Array) -> Array:
+    """Each number as a vector register takes it, (numbers, W), with the registers' alignment."""
+    width = lanes()
+    room = np.empty((len(numbers) + 1) * width)
+    first = -room.ctypes.data // 8 % width
+    vectors = room[first : first + len(numbers) * width].reshape(-1, width)
+    vectors[...] = numbers[:, np.newaxis]
+    return vectors
 
 
 def _contiguous(value: Array) -> Array:

@@ -1,37 +1,26 @@
-"""LLVM back end: a program as one vector kernel, compiled in memory for this processor.
+"""LLVM back end: a program as a kernel for vectors of states, compiled in memory for this processor.
 
-The kernel takes W states at a time, W by the host's vector unit. Lanes past the end of the batch repeat
-the last state and write it again, so tails run through the same instructions and a result never
-depends on the length of the batch. Operations may be contracted into fused ones; NaN stays NaN.
-The stack is aligned to a vector: what leaves the registers then never straddles two cache lines.
+W states go side by side, W by the host's vector unit. Groups of W states run through a loop that works
+on two groups at a time (`gough.engine.pipeline`). A group alone, and the last one where states are
+missing to fill it, runs through the same operations without a loop; its empty lanes repeat the last
+state. Every operation is fixed beforehand (`gough.engine.fused`): no result depends on the batch.
 
-Loops over the modes of a flexible platform keep their numbers in vectors on the stack: inputs of each
-mode, values that later loops read, and sums. Tables and matrices follow the hoisted numbers.
+Loads and stores are planned (`gough.engine.registers`). LLVM sees the frame through two pointers of
+which it does not know that they are one, and marks keep the operations in order: little is left to it.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any, NamedTuple
+from math import prod
 
 import llvmlite.binding as llvm
-import numpy as np
 
-from gough.engine.graph import CONSTANT, COUPLED, INPUT, MODE, SUM, TABLE
+from gough.engine.fused import fuse
+from gough.engine.graph import CONSTANT, INPUT
+from gough.engine.group import Group, Straight, near
+from gough.engine.modal_kernel import ModalKernel
+from gough.engine.pipeline import halves
 from gough.engine.program import HOISTED, Program
-
-FLAGS = "reassoc nsz arcp contract"
-BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-INTRINSICS = {
-    "sqrt": "sqrt",
-    "abs": "fabs",
-    "rint": "rint",
-    "copysign": "copysign",
-    "min": "minimum",
-    "max": "maximum",
-}
 
 llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
@@ -45,74 +34,29 @@ def lanes() -> int:
     return 4 if features.get("avx2") or features.get("avx") else 2
 
 
+def _registers(width: int) -> int:
+    """Vector registers that a plan may use; a compiler needs two for itself."""
+    many = width == 8 or llvm.get_process_triple().startswith(("aarch64", "arm64"))
+    return (32 if many else 16) - 2
+
+
 def kernel_text(program: Program, name: str, width: int, variants: bool = False) -> str:
     """LLVM IR of void name(i64 rows, ptr inputs, ptr strides, ptr hoisted, ptr outputs).
 
     `inputs` points to an array of field pointers, `strides` to the doubles from one state to the
-    next of each; `outputs` to pointers of row-major results. With `variants` one more input, after
-    the fields, holds for each state the number of its row in `hoisted`, an i64.
+    next of each; `outputs` to pointers of row-major results. An output may be written over an input of
+    the same state. `hoisted` has each number W times, but for programs with modes. With `variants` one
+    more input, after the fields, holds for each state the number of its row in `hoisted`, an i64.
 
     void name_once(ptr call) does so for one state, with `call` pointing to the four pointers: from
     Python one argument costs a fraction of five.
     """
-    return _Kernel(program, name, width, variants).text()
-
-
-class _Kernel:
-    def __init__(self, program: Program, name: str, width: int, variants: bool) -> None:
-        self.program, self.name, self.width = program, name, width
-        self.variants = variants
-        self.vector = f"<{width} x double>"
-        self.lines: list[str] = []
-        self.slots: list[str] = []
-        self.block = "loop"
-        self.mode_inputs: dict[str, str] = {}
-        self.kept: dict[int, str] = {}
-        """Slots of values that later loops read."""
-        self.totals: dict[int, str] = {}
-        """Slots of sums."""
-        self.counter = 0
-        self.intrinsics: set[str] = set()
-
-    def new(self, line: str) -> str:
-        self.counter += 1
-        value = f"%t{self.counter}"
-        self.lines.append(f"  {value} = {line}")
-        return value
-
-    def splat(self, value: float) -> str:
-        bits = np.float64(value).view(np.uint64)
-        one = f"double 0x{int(bits):016X}"
-        return "<" + ", ".join([one] * self.width) + ">"
-
-    def text(self) -> str:
-        self._rows()
-        self.fields = self._field_pointers()
-        if self.variants:
-            self.fields[HOISTED] = self._variant_pointers()
-        if self.program.modes:
-            self._transpose_modes()
-        values = self._body()
-        self._store(values)
-        slots, body = "\n".join(self.slots), "\n".join(self.lines)
-        declarations = "\n".join(sorted(self.intrinsics))
-        return f"""{declarations}
-define void @{self.name}(i64 %rows, ptr noalias %inputs, ptr noalias %strides, \
-ptr noalias %hoisted, ptr noalias %outputs) alignstack({max(8 * self.width, 16)}) {{
-entry:
-{slots}
-  %last = sub i64 %rows, 1
-  br label %loop
-loop:
-  %i = phi i64 [0, %entry], [%next, %{self.block}]
-{body}
-  %next = add i64 %i, {self.width}
-  %more = icmp slt i64 %next, %rows
-  br i1 %more, label %loop, label %done
-done:
-  ret void
-}}
-define void @{self.name}_once(ptr %call) {{
+    if program.modes:
+        text = ModalKernel(program, name, width).text()
+    else:
+        text = _straight(program, name, width, variants)
+    return f"""{text}
+define void @{name}_once(ptr %call) {{
   %second = getelementptr ptr, ptr %call, i64 1
   %third = getelementptr ptr, ptr %call, i64 2
   %fourth = getelementptr ptr, ptr %call, i64 3
@@ -120,313 +64,87 @@ define void @{self.name}_once(ptr %call) {{
   %strides = load ptr, ptr %second
   %hoisted = load ptr, ptr %third
   %outputs = load ptr, ptr %fourth
-  call void @{self.name}(i64 1, ptr %inputs, ptr %strides, ptr %hoisted, ptr %outputs)
+  call void @{name}(i64 1, ptr %inputs, ptr %strides, ptr %hoisted, ptr %outputs)
   ret void
 }}
 """
 
-    def _rows(self) -> None:
-        self.rows = []
-        for lane in range(self.width):
-            row = self.new(f"add i64 %i, {lane}")
-            self.rows.append(self.new(f"call i64 @llvm.smin.i64(i64 {row}, i64 %last)"))
-        self.intrinsics.add("declare i64 @llvm.smin.i64(i64, i64)")
 
-    def _field_pointers(self) -> dict[str, list[str]]:
-        used = {s.leaf[0] for s in self.program.body if s.operation == INPUT} - {HOISTED}
-        used |= {s.leaf for s in self.program.body if s.operation == MODE}
-        pointers: dict[str, list[str]] = {}
-        for k, field in enumerate(self.program.fields):
-            if field not in used:
-                continue
-            slot = self.new(f"getelementptr ptr, ptr %inputs, i64 {k}")
-            base = self.new(f"load ptr, ptr {slot}")
-            slot = self.new(f"getelementptr i64, ptr %strides, i64 {k}")
-            stride = self.new(f"load i64, ptr {slot}")
-            pointers[field] = []
-            for row in self.rows:
-                offset = self.new(f"mul i64 {row}, {stride}")
-                pointers[field].append(self.new(f"getelementptr double, ptr {base}, i64 {offset}"))
-        return pointers
-
-    def _variant_pointers(self) -> list[str]:
-        """Where each lane's robot has its hoisted parameters."""
-        k = len(self.program.fields)
-        slot = self.new(f"getelementptr ptr, ptr %inputs, i64 {k}")
-        base = self.new(f"load ptr, ptr {slot}")
-        slot = self.new(f"getelementptr i64, ptr %strides, i64 {k}")
-        stride = self.new(f"load i64, ptr {slot}")
-        pointers = []
-        for row in self.rows:
-            place = self.new(f"mul i64 {row}, {stride}")
-            slot = self.new(f"getelementptr i64, ptr {base}, i64 {place}")
-            variant = self.new(f"load i64, ptr {slot}")
-            offset = self.new(f"mul i64 {variant}, {max(len(self.program.hoisted), 1)}")
-            pointers.append(self.new(f"getelementptr double, ptr %hoisted, i64 {offset}"))
-        return pointers
-
-    def _body(self) -> list[str]:
-        values: list[str] = []
-        steps = self.program.body
-        edges = (*(self.program.sections or (0,)), len(steps))
-        for section, (start, stop) in enumerate(pairwise(edges)):
-            if section % 2:
-                self._loop(start, stop, values)
-                values += [""] * (stop - start)
-            else:
-                for step in steps[start:stop]:
-                    values.append(self._step(step, [values[a] for a in step.arguments]))
-        return values
-
-    def _loop(self, start: int, stop: int, values: list[str]) -> None:
-        """Steps of a section that run once a mode, and what they leave behind."""
-        steps = self.program.body
-        summed = {step.arguments[0] for step in steps if step.operation == SUM}
-        read_later = {a for step in steps[stop:] if step.operation != SUM for a in step.arguments}
-        for place in range(start, stop):
-            if place in summed:
-                self.totals[place] = self.slot(1)
-                self.store_vector(self.splat(0.0), self.totals[place], "0")
-            if place in read_later and steps[place].operation not in (MODE, TABLE):
-                self.kept[place] = self.slot(self.program.modes)
-        rows = {
-            k: self._output_rows(k)
-            for k, output in enumerate(self.program.outputs.values())
-            if output.varying and any(start <= place < stop for place in output.places)
-        }
-        loop = self.begin_loop()
-        here = self._couplings(start, stop, loop.mode)
-
-        def value(place: int) -> str:
-            """A value as it is for this mode: of this loop, of one before, or the same for all."""
-            if place not in here:
-                step = steps[place]
-                if step.operation in (MODE, TABLE):
-                    here[place] = self._of_mode(step, loop.mode)
-                elif place in self.kept:
-                    here[place] = self.load_vector(self.kept[place], loop.mode)
-                else:
-                    return values[place]
-            return here[place]
-
-        for place in range(start, stop):
-            step = steps[place]
-            if step.operation not in (MODE, TABLE, COUPLED):
-                here[place] = self._step(step, [value(a) for a in step.arguments])
-            if place in self.kept:
-                self.store_vector(here[place], self.kept[place], loop.mode)
-            if place in self.totals:
-                so_far = self.load_vector(self.totals[place], "0")
-                total = self.new(f"fadd {FLAGS} {self.vector} {so_far}, {value(place)}")
-                self.store_vector(total, self.totals[place], "0")
-        for k, starts in rows.items():
-            for j, place in enumerate(list(self.program.outputs.values())[k].places):
-                if start <= place < stop:
-                    at = self.new(f"add i64 {loop.mode}, {j * self.program.modes}")
-                    for lane, row in enumerate(starts):
-                        self._store_lane(value(place), lane, row, at)
-        self.end_loop(loop)
-
-    def _couplings(self, start: int, stop: int, index: str) -> dict[int, str]:
-        """All Σ_j C_kj x_j of a section in one inner loop over j."""
-        steps, modes = self.program.body, self.program.modes
-        places = [p for p in range(start, stop) if steps[p].operation == COUPLED]
-        if not places:
-            return {}
-        first = max(len(self.program.hoisted), 1) + len(self.program.tables) * modes
-        row = self.new(f"mul i64 {index}, {modes}")
-        loop = self.begin_loop(len(places))
-        column = self.new(f"add i64 {row}, {loop.mode}")
-        loaded: dict[int, str] = {}
-        sums = []
-        for place, so_far in zip(places, loop.carried, strict=True):
-            (argument,) = steps[place].arguments
-            if argument not in loaded:
-                step = steps[argument]
-                loaded[argument] = (
-                    self._of_mode(step, loop.mode)
-                    if step.operation in (MODE, TABLE)
-                    else self.load_vector(self.kept[argument], loop.mode)
-                )
-            at = self.new(f"add i64 {column}, {first + steps[place].leaf * modes * modes}")
-            product = self.new(
-                f"fmul {FLAGS} {self.vector} {self.broadcast(at)}, {loaded[argument]}"
-            )
-            sums.append(self.new(f"fadd {FLAGS} {self.vector} {so_far}, {product}"))
-        self.end_loop(loop, sums)
-        return dict(zip(places, sums, strict=True))
-
-    def _of_mode(self, step: Any, index: str) -> str:
-        """An input or a parameter of one mode."""
-        if step.operation == MODE:
-            return self.load_vector(self.mode_inputs[step.leaf], index)
-        first = max(len(self.program.hoisted), 1) + step.leaf * self.program.modes
-        return self.broadcast(self.new(f"add i64 {index}, {first}"))
-
-    def _transpose_modes(self) -> None:
-        """Put the modes' inputs into vectors, W states side by side."""
-        used = {step.leaf for step in self.program.body if step.operation == MODE}
-        if not used:
-            return
-        loop = self.begin_loop()
-        for name in sorted(used):
-            slot = self.mode_inputs[name] = self.slot(self.program.modes)
-            lanes = []
-            for pointer in self.fields[name]:
-                lanes.append(self.new(f"getelementptr double, ptr {pointer}, i64 {loop.mode}"))
-            self.store_vector(self.gather(lanes), slot, loop.mode)
-        self.end_loop(loop)
-
-    def slot(self, count: int) -> str:
-        """Vectors on the stack."""
-        self.counter += 1
-        name = f"%s{self.counter}"
-        self.slots.append(f"  {name} = alloca {self.vector}, i64 {count}, align {8 * self.width}")
-        return name
-
-    def load_vector(self, slot: str, index: str) -> str:
-        place = self.new(f"getelementptr {self.vector}, ptr {slot}, i64 {index}")
-        return self.new(f"load {self.vector}, ptr {place}")
-
-    def store_vector(self, value: str, slot: str, index: str) -> None:
-        place = self.new(f"getelementptr {self.vector}, ptr {slot}, i64 {index}")
-        self.lines.append(f"  store {self.vector} {value}, ptr {place}")
-
-    def gather(self, pointers: list[str]) -> str:
-        """A vector from one number a lane."""
-        result = "poison"
-        for lane, pointer in enumerate(pointers):
-            value = self.new(f"load double, ptr {pointer}")
-            result = self.new(f"insertelement {self.vector} {result}, double {value}, i64 {lane}")
-        return result
-
-    def begin_loop(self, sums: int = 0) -> Frame:
-        """Open a loop over the modes that carries some sums."""
-        self.counter += 1
-        label, index = f"modes{self.counter}", f"%k{self.counter}"
-        before = self.block
-        carried = [f"{index}_{i}" for i in range(sums)]
-        self.lines += [f"  br label %{label}", f"{label}:"]
-        place = len(self.lines)
-        self.block = label
-        return Frame(label, index, before, carried, place)
-
-    def end_loop(self, loop: Frame, sums: Sequence[str] = ()) -> None:
-        """Close it; `sums` are the carried ones at the end of a round."""
-        label, index, here = loop.label, loop.mode, self.block
-        head = [f"  {index} = phi i64 [0, %{loop.before}], [{index}_next, %{here}]"]
-        zero = self.splat(0.0)
-        head += [
-            f"  {old} = phi {self.vector} [{zero}, %{loop.before}], [{new}, %{here}]"
-            for old, new in zip(loop.carried, sums, strict=True)
-        ]
-        self.lines[loop.place : loop.place] = head
-        self.lines += [
-            f"  {index}_next = add i64 {index}, 1",
-            f"  {index}_more = icmp slt i64 {index}_next, {self.program.modes}",
-            f"  br i1 {index}_more, label %{label}, label %{label}_done",
-            f"{label}_done:",
-        ]
-        self.block = f"{label}_done"
-
-    def _step(self, step: Any, arguments: list[str]) -> str:
-        operation, vector = step.operation, self.vector
-        if operation == CONSTANT:
-            return self.splat(step.leaf)
-        if operation == SUM:
-            return self.load_vector(self.totals[step.arguments[0]], "0")
-        if operation == INPUT:
-            field, index = step.leaf
-            if field in self.fields:
-                return self._load(self.fields[field], index)
-            return self.broadcast(str(index))
-        if operation in BINARY:
-            a, b = arguments
-            return self.new(f"{BINARY[operation]} {FLAGS} {vector} {a}, {b}")
-        if operation == "neg":
-            return self.new(f"fneg {FLAGS} {vector} {arguments[0]}")
-        if operation in INTRINSICS:
-            return self._intrinsic(INTRINSICS[operation], arguments)
-        if operation == "or_one":
-            (a,) = arguments
-            test = self.new(f"fcmp oeq {vector} {a}, {self.splat(0.0)}")
-            mask = f"<{self.width} x i1>"
-            return self.new(f"select {mask} {test}, {vector} {self.splat(1.0)}, {vector} {a}")
-        if operation == "atan2":
-            return self._by_lane("atan2", arguments)
-        raise AssertionError(operation)
-
-    def _intrinsic(self, name: str, arguments: list[str]) -> str:
-        full = f"@llvm.{name}.v{self.width}f64"
-        kinds = ", ".join([self.vector] * len(arguments))
-        self.intrinsics.add(f"declare {self.vector} {full}({kinds})")
-        given = ", ".join(f"{self.vector} {a}" for a in arguments)
-        return self.new(f"call {FLAGS} {self.vector} {full}({given})")
-
-    def _by_lane(self, function: str, arguments: list[str]) -> str:
-        kinds = ", ".join(["double"] * len(arguments))
-        self.intrinsics.add(f"declare double @{function}({kinds})")
-        result = "poison"
-        for lane in range(self.width):
-            one = [self.new(f"extractelement {self.vector} {a}, i64 {lane}") for a in arguments]
-            given = ", ".join(f"double {a}" for a in one)
-            value = self.new(f"call double @{function}({given})")
-            result = self.new(f"insertelement {self.vector} {result}, double {value}, i64 {lane}")
-        return result
-
-    def broadcast(self, index: str) -> str:
-        """One of the robot's numbers in all lanes."""
-        slot = self.new(f"getelementptr double, ptr %hoisted, i64 {index}")
-        value = self.new(f"load double, ptr {slot}")
-        first = self.new(f"insertelement {self.vector} poison, double {value}, i64 0")
-        zeros = f"<{self.width} x i32> zeroinitializer"
-        return self.new(f"shufflevector {self.vector} {first}, {self.vector} poison, {zeros}")
-
-    def _load(self, pointers: list[str], index: int) -> str:
-        return self.gather(
-            [self.new(f"getelementptr double, ptr {pointer}, i64 {index}") for pointer in pointers]
-        )
-
-    def _store(self, values: list[str]) -> None:
-        for k, output in enumerate(self.program.outputs.values()):
-            loops = [place for place in output.places if not values[place]]
-            if output.varying and len(loops) == len(output.places):
-                continue  # stored by the loops that compute it
-            starts = self._output_rows(k)
-            loop = self.begin_loop() if output.varying else None
-            for j, place in enumerate(output.places):
-                if values[place]:
-                    at = str(j)
-                    if loop:
-                        at = self.new(f"add i64 {loop.mode}, {j * self.program.modes}")
-                    for lane, start in enumerate(starts):
-                        self._store_lane(values[place], lane, start, at)
-            if loop:
-                self.end_loop(loop)
-
-    def _output_rows(self, number: int) -> list[str]:
-        """Where in an output each lane's state is."""
-        output = list(self.program.outputs.values())[number]
-        slot = self.new(f"getelementptr ptr, ptr %outputs, i64 {number}")
-        base = self.new(f"load ptr, ptr {slot}")
-        offsets = [self.new(f"mul i64 {row}, {math.prod(output.shape)}") for row in self.rows]
-        return [self.new(f"getelementptr double, ptr {base}, i64 {one}") for one in offsets]
-
-    def _store_lane(self, vector: str, lane: int, start: str, index: str) -> None:
-        value = self.new(f"extractelement {self.vector} {vector}, i64 {lane}")
-        slot = self.new(f"getelementptr double, ptr {start}, i64 {index}")
-        self.lines.append(f"  store double {value}, ptr {slot}")
-
-
-class Frame(NamedTuple):
-    """An open loop over the modes."""
-
-    label: str
-    mode: str
-    """The mode it is at."""
-    before: str
-    """The block it was entered from."""
-    carried: list[str]
-    """The sums so far."""
-    place: int
-    """Where its first line goes."""
+def _straight(program: Program, name: str, width: int, variants: bool) -> str:
+    """Both ways through the operations, and the function that chooses."""
+    steps, places = fuse(program)
+    lasting = {
+        place
+        for place, (operation, _, leaf) in enumerate(steps)
+        if operation == CONSTANT or (operation == INPUT and leaf[0] == HOISTED and not variants)
+    }
+    plan = halves(steps, places, lasting)
+    kernel = Straight(program, steps, places, lasting, plan, width, _registers(width), variants)
+    group, loop = Group(kernel, looping=False), Group(kernel, looping=True)
+    widest = max(prod(output.shape) for output in program.outputs.values())
+    handed, reach = len(plan.handed), near(width)
+    vector = group.vector
+    declarations = "\n".join(sorted(group.declarations | loop.declarations))
+    tables = "ptr noalias %inputs, ptr noalias %strides"
+    results = "ptr noalias %hoisted, ptr noalias %outputs"
+    # what is used most comes first: it gets the registers with the shortest instructions
+    common = f"ptr %read, ptr %write, ptr noalias %hoisted, {tables}, ptr noalias %outputs"
+    given = "ptr %frame, ptr %frame, ptr %hoisted, ptr %inputs, ptr %strides, ptr %outputs"
+    return f"""{declarations}
+declare void @llvm.codeview.annotation(metadata)
+!0 = !{{!"in order"}}
+define internal void @{name}_group({common}, i64 %i, i64 %last) noinline {{
+{group.body()}
+  ret void
+}}
+define internal void @{name}_loop({common}, i64 %rows, \
+ptr %a, ptr %b, ptr %same.a, ptr %same.b, ptr %nowhere) noinline {{
+{loop.entry()}
+  br label %loop
+loop:
+  %i = phi i64 [0, %0], [%next, %loop]
+  %from = phi ptr [%a, %0], [%to, %loop]
+  %to = phi ptr [%b, %0], [%from, %loop]
+  %again.from = phi ptr [%same.a, %0], [%again, %loop]
+  %again = phi ptr [%same.b, %0], [%again.from, %loop]
+{loop.body()}
+  %next = add i64 %i, {width}
+  %more = icmp sle i64 %next, %rows
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}
+define void @{name}(i64 %rows, {tables}, {results}) alignstack({max(8 * width, 16)}) {{
+entry:
+  %frame.start = alloca {vector}, i64 {reach + max(group.slots, loop.slots)}, align {8 * width}
+  %a.start = alloca {vector}, i64 {reach + handed}, align {8 * width}
+  %b.start = alloca {vector}, i64 {reach + handed}, align {8 * width}
+  %frame = getelementptr {vector}, ptr %frame.start, i64 {reach}
+  %a = getelementptr {vector}, ptr %a.start, i64 {reach}
+  %b = getelementptr {vector}, ptr %b.start, i64 {reach}
+  %nowhere = alloca {vector}, i64 {widest}, align {8 * width}
+  %last = sub i64 %rows, 1
+  %full = and i64 %rows, {-width}
+  %many = icmp sgt i64 %full, {width}
+  br i1 %many, label %ones, label %groups
+ones:
+  %k = phi i64 [0, %entry], [%k.next, %ones]
+  %place = getelementptr {vector}, ptr %a.start, i64 %k
+  store {vector} {group.splat(1.0)}, ptr %place
+  %k.next = add i64 %k, 1
+  %k.more = icmp slt i64 %k.next, {reach + handed}
+  br i1 %k.more, label %ones, label %filled
+filled:
+  call void @{name}_loop({given}, i64 %full, ptr %a, ptr %b, ptr %a, ptr %b, ptr %nowhere)
+  %rest = icmp slt i64 %full, %rows
+  br i1 %rest, label %groups, label %done
+groups:
+  %i = phi i64 [0, %entry], [%full, %filled], [%next, %groups]
+  call void @{name}_group({given}, i64 %i, i64 %last)
+  %next = add i64 %i, {width}
+  %more = icmp slt i64 %next, %rows
+  br i1 %more, label %groups, label %done
+done:
+  ret void
+}}
+"""

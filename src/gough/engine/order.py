@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
-from gough.engine.graph import CONSTANT, INPUT, Graph
+APART = 2
+"""Operations from one to its user, better."""
 
 
-def few_alive(graph: Graph, numbers: list[int], done: Callable[[int], bool]) -> list[int]:
-    """The nodes, arguments first, in an order with few values alive at any time.
+def few_alive(arguments: Mapping[int, Sequence[int]]) -> list[int]:
+    """The operations, arguments first, in an order with few values alive at any time.
 
-    Built from the end: of the operations whose users are all placed, the one comes before these that
-    brings the fewest new arguments to life; among equals the one whose own arguments need the most
-    registers (Sethi and Ullman's number), then the latest found. Inputs come just before their first
-    use. `done` tells what is computed elsewhere.
+    `arguments` has the operations as keys, arguments before their users; what is no key is there
+    already. Built from the end: of the operations whose users are all placed, the one comes before
+    these that brings the fewest new arguments to life; among equals the one whose own arguments need
+    the most registers (Sethi and Ullman's number), then the latest found. One that would come straight
+    before its user, which would have to wait for it, counts one more.
     """
-    nodes = [n for n in numbers if not done(n) and graph.operations[n] not in (CONSTANT, INPUT)]
-    inside = set(nodes)
-    arguments = {n: [a for a in dict.fromkeys(graph.arguments[n]) if a in inside] for n in nodes}
-    users: dict[int, list[int]] = {n: [] for n in nodes}
+    inside = {
+        n: [a for a in dict.fromkeys(given) if a in arguments] for n, given in arguments.items()
+    }
+    users: dict[int, list[int]] = {n: [] for n in inside}
     registers: dict[int, int] = {}
-    for n in nodes:
-        needs = sorted((registers[a] for a in arguments[n]), reverse=True)
+    for n, given in inside.items():
+        needs = sorted((registers[a] for a in given), reverse=True)
         registers[n] = max([1, *(need + i for i, need in enumerate(needs))])
-        for a in arguments[n]:
+        for a in given:
             users[a].append(n)
-    waiting = {n: len(users[n]) for n in nodes}
-    found = {n: 0 for n in nodes if not waiting[n]}
-    births = {n: len(arguments[n]) for n in nodes}
+    waiting = {n: len(users[n]) for n in inside}
+    found = {n: 0 for n in inside if not waiting[n]}
+    births = {n: len(given) for n, given in inside.items()}
     alive: set[int] = set()
     placed: set[int] = set()
 
@@ -37,31 +39,33 @@ def few_alive(graph: Graph, numbers: list[int], done: Callable[[int], bool]) -> 
 
     ready = [key(n) for n in found]
     heapify(ready)
+    fresh: list[int] = []
     backwards: list[int] = []
-    while ready:
-        entry = heappop(ready)
-        n = entry[-1]
-        if n in placed or entry != key(n):
-            continue  # an argument came to life since; there is a better entry
+    while True:
+        while ready and (ready[0][-1] in placed or ready[0] != key(ready[0][-1])):
+            heappop(ready)  # an argument came to life since; there is a better entry
+        if not ready and not fresh:
+            break
+        n = ready[0][-1] if ready else fresh[0]
+        for other in fresh:
+            more, *rest = key(other)
+            if (more + 1, *rest) < key(n):
+                n = other
         placed.add(n)
         backwards.append(n)
-        for a in arguments[n]:
+        for one in [one for one in fresh if one == n or len(backwards) - found[one] >= APART]:
+            fresh.remove(one)
+            if one != n:
+                heappush(ready, key(one))
+        for a in inside[n]:
             if a not in alive:
                 alive.add(a)
                 for user in users[a]:
                     births[user] -= 1
-                    if user in found and user not in placed:
+                    if user in found and user not in placed and user not in fresh:
                         heappush(ready, key(user))
             waiting[a] -= 1
             if not waiting[a]:
                 found[a] = len(backwards)
-                heappush(ready, key(a))
-    order: list[int] = []
-    seen: set[int] = set()
-    for n in reversed(backwards):
-        for a in graph.arguments[n]:
-            if graph.operations[a] == INPUT and a not in seen:
-                seen.add(a)
-                order.append(a)
-        order.append(n)
-    return order + [n for n in numbers if n not in seen and n not in inside]
+                fresh.append(a)
+    return backwards[::-1]

@@ -113,8 +113,7 @@ def assemble(
             body.append(step)
         return late[number]
 
-    ordered = few_alive(graph, order, fixed.__getitem__)
-    moving = [number for number in ordered if not fixed[number]]
+    moving = _ordered(graph, [number for number in order if not fixed[number]])
     section = _sections(graph, moving) if modes else dict.fromkeys(moving, 0)
     last = max(section.values(), default=0)
     starts: list[int] = []
@@ -151,6 +150,18 @@ def assemble(
         tuple(used[TABLE]),
         tuple(used[COUPLED]),
     )
+
+
+def _ordered(graph: Graph, numbers: list[int]) -> list[int]:
+    """The same nodes with few values alive at a time; inputs come just before their first use."""
+    inner = {n: graph.arguments[n] for n in numbers if graph.operations[n] != INPUT}
+    order: dict[int, None] = {}
+    for n in few_alive(inner):
+        order.update(dict.fromkeys(a for a in graph.arguments[n] if graph.operations[a] == INPUT))
+        order[n] = None
+    order.update(dict.fromkeys(numbers))
+    moving = set(numbers)
+    return [n for n in order if n in moving]
 
 
 def _sections(graph: Graph, numbers: list[int]) -> dict[int, int]:

@@ -1,0 +1,137 @@
+"""How kernels are made: fused operations, halves, registers, widths, results over inputs."""
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from gough import Motion, Robot, programs
+from gough.dynamics import RIGID_FIELDS
+from gough.engine import cache, compiled, stepping
+from gough.engine.compiled import CompiledExecutor
+from gough.engine.execute import NumPyExecutor
+from gough.engine.fused import FUSED, fuse
+from gough.engine.graph import CONSTANT, INPUT
+from gough.engine.order import few_alive
+from gough.engine.pipeline import halves, woven
+from gough.engine.registers import Memory, Work, _Registers
+from gough.engine.trace import trace
+from oracles.random_robot import random_motion, random_robot
+
+repeatable = settings(deadline=None, derandomize=True, phases=[Phase.generate])
+LEAVES = (CONSTANT, INPUT)
+
+
+def sample(kind, rows, seed=0):
+    """A random robot, states of it and the fields of its inverse dynamics."""
+    rng = np.random.default_rng([seed, len(kind)])
+    data = random_robot(rng, kind, 6)
+    motion = Motion(**random_motion(rng, data, (rows,)))
+    fields = {name: np.ascontiguousarray(getattr(motion, name)) for name in RIGID_FIELDS}
+    return Robot.from_dict(data), fields | {"wrench": 50 * rng.normal(size=(rows, 6))}
+
+
+@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@pytest.mark.parametrize("width", [2, 4, 8])
+def test_vectors_of_any_width_give_the_equations_results(kind, width, monkeypatch, tmp_path):
+    monkeypatch.setenv("GOUGH_CACHE", str(tmp_path))
+    monkeypatch.setattr(compiled, "_kernels", {})
+    for module in (cache, compiled):
+        monkeypatch.setattr(module, "lanes", lambda: width)
+    robot, fields = sample(kind, 3 * width + 1)
+    run = CompiledExecutor(robot.machine)
+    for rows in (1, width - 1, width, width + 1, 2 * width, 3 * width + 1):
+        some = {name: value[:rows] for name, value in fields.items()}
+        expected = NumPyExecutor(robot.machine)(programs.inverse_dynamics, rows, some)
+        for name, value in run(programs.inverse_dynamics, rows, some).items():
+            scale = np.abs(expected[name]).max()
+            assert_allclose(value, expected[name], rtol=1e-9, atol=1e-9 * scale)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 8, 21])
+def test_results_may_take_the_place_of_inputs(rows):
+    robot, fields = sample("UPS", rows)
+    bound = CompiledExecutor(robot.machine).bind(programs.inverse_dynamics, {"wrench": (6,)})
+    expected = bound.run(rows, fields)["forces"]
+    wrench = fields["wrench"].copy()  # six numbers a state, as the forces
+    call = stepping.Call(bound, fields | {"wrench": wrench}, {"forces": wrench})
+    stepping.run(1, rows, [call])
+    assert_array_equal(wrench, expected)
+
+
+def inverse_dynamics():
+    robot, _ = sample("UPS", 1)
+    return trace(programs.inverse_dynamics, robot.machine, {"wrench": (6,)})
+
+
+def test_a_product_and_its_sum_are_one_operation():
+    program = inverse_dynamics()
+    steps, outputs = fuse(program)
+    before, after = program.tally(), [step.operation for step in steps]
+    fused = after.count(FUSED)
+    assert fused > 500
+    assert after.count("mul") + fused == before["mul"]
+    assert after.count("add") + after.count("sub") + fused == before["add"] + before["sub"]
+    assert {name: len(places) for name, places in outputs.items()} == {
+        name: len(output.places) for name, output in program.outputs.items()
+    }
+
+
+def test_halves_are_the_whole_and_hand_over_all_that_crosses():
+    steps, outputs = fuse(inverse_dynamics())
+    lasting = {p for p, (o, _, leaf) in enumerate(steps) if o in LEAVES and not is_state(o, leaf)}
+    first, second, handed = halves(steps, outputs, lasting)
+    assert sorted(first + second) == [p for p, s in enumerate(steps) if s.operation not in LEAVES]
+    assert min(len(first), len(second)) > 50
+    here = lasting | {p for p, (o, _, leaf) in enumerate(steps) if is_state(o, leaf)}
+    for place in first:
+        assert here.issuperset(steps[place].arguments)
+        here.add(place)
+    here = lasting | set(handed)
+    for place in second:
+        assert here.issuperset(steps[place].arguments)
+        here.add(place)
+    assert here.issuperset(place for places in outputs.values() for place in places)
+    assert sorted(place for place, _ in woven(first, second)) == sorted(first + second)
+
+
+def is_state(operation, leaf):
+    return operation == INPUT and leaf[0] != "hoisted"
+
+
+@settings(repeatable, max_examples=60)
+@given(st.integers(0, 2**32), st.integers(3, 9))
+def test_registers_hold_what_is_computed_with(seed, registers):
+    """Random work: every argument is at hand, never more values than there are registers."""
+    rng = np.random.default_rng(seed)
+    count, inputs = 80, 6
+    arguments = {
+        n: tuple(int(a) for a in rng.integers(0, n, size=rng.integers(1, 3)))
+        for n in range(inputs, count)
+    }
+    order = few_alive(arguments)
+    assert sorted(order) == list(arguments)
+    at = {n: i for i, n in enumerate(order)}
+    assert all(at[a] < at[n] for n in order for a in arguments[n] if a in at)
+    slots, loaded, computed = {}, set(), set()
+
+    def load(value):
+        assert value < inputs or value in slots.values()  # and nothing else has taken its slot
+        loaded.add(value)
+
+    def keep(value, slot):
+        assert value in computed
+        slots[slot] = value
+
+    def emit(n):
+        last = {a for a in arguments[n] if not plan.uses[a]}  # their registers are free already
+        assert (loaded | plan.held | last).issuperset(arguments[n])
+        assert len(plan.held) < registers  # there is room for the result
+        computed.add(n)
+        loaded.clear()
+
+    work = [Work((n,), arguments[n], lambda n=n: emit(n), arguments[n][:1]) for n in order]
+    plan = _Registers(work, Memory(load, keep, range(inputs)), registers)
+    assert plan.run() == len(slots)
+    assert computed == set(order)
