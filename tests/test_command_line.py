@@ -286,6 +286,40 @@ def test_nonsense_is_one_line_and_exit_code_2(arguments, gough_here, tmp_path):
     assert "Traceback" not in trouble
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["forces", "nothing", "nothing", "-o", "no/f.csv"],
+        ["workspace", "nothing", "-o", "no/w.png"],
+        ["stiffness", "nothing", "-o", "no/s.png"],
+        ["size", "nothing", "nothing", "-o", "no/s.csv"],
+        ["simulate", "nothing.toml", "-o", "no/r.nc"],
+        ["study", "nothing.toml", "--plot", "no/s.png"],
+        ["identify", "nothing", "nothing.csv", "--report", "no/r.html"],
+    ],
+    ids=lambda one: one[0],
+)
+def test_a_result_without_a_folder_is_refused_before_all_else(arguments, gough_here):
+    code, text, trouble = gough_here(*arguments)
+    assert (code, text) == (2, "")
+    assert trouble.endswith(": folder no does not exist\n")
+
+
+def test_interrupted_while_the_command_line_is_loaded(monkeypatch):
+    class Interrupt:
+        def find_spec(self, name, *_):
+            if name == "gough.cli":
+                raise KeyboardInterrupt
+
+    from gough import __main__
+
+    monkeypatch.delitem(sys.modules, "gough.cli")
+    monkeypatch.setattr(sys, "meta_path", [Interrupt(), *sys.meta_path])
+    with pytest.raises(SystemExit) as ended:
+        __main__.main()
+    assert ended.value.code == 130
+
+
 @pytest.mark.parametrize("command", ["show", "singularities", "draw"])
 def test_names_with_brackets_are_printed_as_they_are(command, gough_here, tmp_path):
     name = "[/bold] [red]x[/]"

@@ -1,6 +1,17 @@
-"""`python -m gough`: the command line."""
+"""The command line: `gough`, or `python -m gough`."""
 
-from gough.cli import main
+import sys
+
+
+def main() -> None:
+    """Entry point; also Ctrl-C while the command line is still being loaded is 130."""
+    try:
+        from gough.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
 
 if __name__ == "__main__":
     main()

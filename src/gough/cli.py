@@ -22,6 +22,7 @@ from gough.commands.terminal import (
     Samples,
     command_line,
     err,
+    in_a_folder,
     in_parts,
     load,
     motion_names,
@@ -247,9 +248,9 @@ def draw(
             metavar="MOTION", help="draw its path and first pose", autocompletion=motion_names
         ),
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help=".png, .svg or .pdf")] = Path(
-        "robot.png"
-    ),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help=".png, .svg or .pdf", callback=in_a_folder)
+    ] = Path("robot.png"),
 ) -> None:
     """Draw a robot in 3-D, at home or along a motion.
 
@@ -267,7 +268,10 @@ def draw(
 def modes(
     robot: RobotArgument,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="picture of the shapes: .png, .svg, .pdf")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="picture of the shapes: .png, .svg, .pdf", callback=in_a_folder
+        ),
     ] = None,
     json: Json = False,
 ) -> None:

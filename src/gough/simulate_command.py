@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.commands.terminal import command_line, progress_bar, say, warn
+from gough.commands.terminal import (
+    command_line,
+    in_a_folder,
+    progress_bar,
+    say,
+    warn,
+)
 from gough.errors import GoughError
 
 if TYPE_CHECKING:
@@ -22,10 +28,16 @@ def simulate(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="result file, .nc or .csv; default: CONFIG.nc"),
+        typer.Option(
+            "--output",
+            "-o",
+            help="result file, .nc or .csv; default: CONFIG.nc",
+            callback=in_a_folder,
+        ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="picture; default: beside the result, .png")
+        Path | None,
+        typer.Option(help="picture; default: beside the result, .png", callback=in_a_folder),
     ] = None,
 ) -> None:
     """Simulate a robot under control, as a file describes it.

@@ -14,6 +14,7 @@ from gough.commands.terminal import (
     RobotArgument,
     Samples,
     err,
+    in_a_folder,
     load,
     motion_names,
     out,
@@ -38,7 +39,8 @@ PART = 50
 def postures(
     robot: RobotArgument,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="picture: .png, .svg, .pdf")
+        Path | None,
+        typer.Option("--output", "-o", help="picture: .png, .svg, .pdf", callback=in_a_folder),
     ] = None,
     q: Annotated[
         str | None,
@@ -82,11 +84,18 @@ def singularities(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="picture: slices of the locus, or along MOTION"),
+        typer.Option(
+            "--output",
+            "-o",
+            help="picture: slices of the locus, or along MOTION",
+            callback=in_a_folder,
+        ),
     ] = None,
     surface: Annotated[
         Path | None,
-        typer.Option(help="picture of the locus as a surface at home's orientation"),
+        typer.Option(
+            help="picture of the locus as a surface at home's orientation", callback=in_a_folder
+        ),
     ] = None,
     length: Annotated[
         float | None, typer.Option(help="characteristic length, m; default: the platform's")

@@ -11,6 +11,7 @@ from gough.commands.terminal import (
     Json,
     RobotArgument,
     err,
+    in_a_folder,
     load,
     numbers_of,
     out,
@@ -52,7 +53,10 @@ def stiffness(
     ] = None,
     points: Annotated[int, typer.Option(help="points of the map a side", min=2)] = 31,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="map of a plane: .png, .svg, .pdf")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="map of a plane: .png, .svg, .pdf", callback=in_a_folder
+        ),
     ] = None,
     json: Json = False,
 ) -> None:

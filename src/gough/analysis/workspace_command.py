@@ -12,6 +12,7 @@ from gough.commands.terminal import (
     Json,
     RobotArgument,
     err,
+    in_a_folder,
     load,
     numbers_of,
     out,
@@ -65,7 +66,12 @@ def workspace(
     tolerance: Annotated[float, typer.Option(help="of the volume, relative, proved")] = 0.01,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="picture .png .svg .pdf, surface .stl, boxes .vtk"),
+        typer.Option(
+            "--output",
+            "-o",
+            help="picture .png .svg .pdf, surface .stl, boxes .vtk",
+            callback=in_a_folder,
+        ),
     ] = None,
     json: Json = False,
 ) -> None:

@@ -14,6 +14,7 @@ from gough.commands.terminal import (
     Json,
     RobotArgument,
     err,
+    in_a_folder,
     load_rigid,
     out,
     print_json,
@@ -34,7 +35,9 @@ SHORT = {"not identifiable": "no", "not excited": "unseen"}
 @app.command()
 def excite(
     robot: RobotArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="motion file, .csv or .nc")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="motion file, .csv or .nc", callback=in_a_folder)
+    ],
     period: Annotated[float, typer.Option(help="of the motion, s", min=0.01)] = 10.0,
     harmonics: Annotated[int, typer.Option(help="of the Fourier series", min=3, max=50)] = 8,
     iterations: Annotated[int, typer.Option(help="of the optimiser", min=0)] = 60,
@@ -112,9 +115,14 @@ def identify(
         Path | None, typer.Option("--validate", metavar="LOG2", help="a second log to judge by")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="robot file with the result, .toml")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="robot file with the result, .toml", callback=in_a_folder
+        ),
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="page with tables and figures, .html")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="page with tables and figures, .html", callback=in_a_folder)
+    ] = None,
     method: Annotated[
         str, typer.Option(help="ordinary, weighted (by the noise of each leg) or instrumental")
     ] = "weighted",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from gough.errors import InputError
+from gough.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -40,6 +40,15 @@ def motion_names(incomplete: str) -> list[str]:
     return [name for name in MOTIONS if name.startswith(incomplete)]
 
 
+def in_a_folder(path: Path | None) -> Path | None:
+    """A file to write, refused before anything is computed for it if its folder is not there."""
+    if path is not None and not path.parent.is_dir():
+        raise FileError(f"{path}: folder {path.parent} does not exist")
+    if path is not None and path.is_dir():
+        raise FileError(f"{path}: a folder; a file is needed")
+    return path
+
+
 ROBOT_HELP = "catalogue name or path to a robot file (TOML)"
 MOTION_HELP = "motion file (.csv, .nc) or a paper's motion by name"
 RobotArgument = Annotated[
@@ -51,7 +60,9 @@ MotionArgument = Annotated[
 Samples = Annotated[
     int, typer.Option(metavar="N", help="samples of a paper's motion", min=2, max=MOST_SAMPLES)
 ]
-ResultFile = Annotated[Path, typer.Option("--output", "-o", help="result file, .nc or .csv")]
+ResultFile = Annotated[
+    Path, typer.Option("--output", "-o", help="result file, .nc or .csv", callback=in_a_folder)
+]
 Json = Annotated[bool, typer.Option("--json", help="all numbers as JSON on standard output")]
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from gough.engine.fused import FUSED
 from gough.engine.graph import CONSTANT, INPUT
 from gough.engine.pipeline import Halves, woven
-from gough.engine.places import Places
+from gough.engine.pointers import Pointers
 from gough.engine.program import HOISTED, Program, Step
 from gough.engine.registers import Memory, Work, carry_out
 
@@ -39,7 +39,7 @@ class Straight(NamedTuple):
     variants: bool
 
 
-class Group(Places):
+class Group(Pointers):
     """One group of states from inputs to outputs; or, looping, a half of each of two groups.
 
     Values are known by their places among the steps; what the second half of a loop reads of the group

@@ -10,6 +10,7 @@ import typer
 from gough.commands.terminal import (
     Samples,
     err,
+    in_a_folder,
     load_with_warnings,
     motion_names,
     read_motion,
@@ -32,7 +33,10 @@ def report(
         ),
     ],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="page, .html; default: NAME.html")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="page, .html; default: NAME.html", callback=in_a_folder
+        ),
     ] = None,
     motion: Annotated[
         str | None,

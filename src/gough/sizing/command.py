@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gough.commands.terminal import RobotArgument, err, load, out, read_motion, say, warn
+from gough.commands.terminal import (
+    RobotArgument,
+    err,
+    in_a_folder,
+    load,
+    out,
+    read_motion,
+    say,
+    warn,
+)
 from gough.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,10 +33,14 @@ def size(
         typer.Argument(metavar="[MOTION]...", help="motion files, or papers' motions by name"),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="table: .csv, .json or .html")
+        Path | None,
+        typer.Option("--output", "-o", help="table: .csv, .json or .html", callback=in_a_folder),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="torque over speed: .png, .svg or .pdf; needs --lead")
+        Path | None,
+        typer.Option(
+            help="torque over speed: .png, .svg or .pdf; needs --lead", callback=in_a_folder
+        ),
     ] = None,
     lead: Annotated[float | None, typer.Option(help="of the screw, m a turn")] = None,
     efficiency: Annotated[float, typer.Option(help="of the screw, motor driving")] = 1.0,

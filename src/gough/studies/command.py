@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.commands.terminal import err, out, progress_bar, say
+from gough.commands.terminal import (
+    err,
+    in_a_folder,
+    out,
+    progress_bar,
+    say,
+)
 from gough.errors import FileError
 
 if TYPE_CHECKING:
@@ -27,7 +33,8 @@ def study(
         typer.Option("--output", "-o", help="folder of the results (Zarr); default: STUDY.zarr"),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="picture; default: beside the results, .png")
+        Path | None,
+        typer.Option(help="picture; default: beside the results, .png", callback=in_a_folder),
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="processes here; default: one", min=1)] = None,
     scheduler: Annotated[

@@ -9,7 +9,7 @@ from gough.engine.lines import Lines
 from gough.engine.program import HOISTED, Program, Step
 
 
-class Places(Lines):
+class Pointers(Lines):
     """Lines that find the states of a group: its first is %i of %rows, or %i to %last of a group alone.
 
     In a loop all lanes have states, and outputs are those of the group before.
