@@ -140,6 +140,7 @@ def test_trouble_on_the_command_line(tmp_path):
 
 PRESS = """
 import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background ignore it
 from gough.simulation import compiled
 keep = compiled._Machine.keep
 def press_then(self, *arguments):

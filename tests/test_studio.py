@@ -669,7 +669,12 @@ def test_the_command_takes_the_next_port_serves_and_ends(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        command = [sys.executable, "-c", "from gough.cli import main; main()", "studio"]
+        program = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background ignore it
+from gough.cli import main
+main()"""
+        command = [sys.executable, "-c", program, "studio"]
         running = subprocess.Popen(
             [*command, KIM, "--no-browser", "--port", str(port)],
             stdout=subprocess.PIPE,
