@@ -16,28 +16,20 @@ from gough.dynamics import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.engine.execute import VARIANT
 from gough.motion import Array
 from gough.simulation import programs
-from gough.simulation.events import Stop
-from gough.simulation.plant import NOTHING, State, at_rest_drives
-from gough.simulation.scenario import FIELDS, Record, Scenario
-from gough.simulation.sensors import Noise
-from gough.simulation.stepwise import Loop, stop_of
+from gough.simulation.chunk import BENDING, MOVING, Chunk
+from gough.simulation.laws import law_inputs
+from gough.simulation.plant import NOTHING
+from gough.simulation.scenario import Record, Scenario
 from gough.variants import which
 
 if TYPE_CHECKING:
     from gough.engine.stepping import Call, Stream
     from gough.robot import Robot
 
-CHUNK = 4_000_000
-"""Numbers that a chunk's state may hold."""
-LONGEST = 2000
-"""Steps of a chunk."""
-MOVING = ("position", "rotation", "velocity", "angular_velocity")
-BENDING = ("elastic", "elastic_velocity")
 OF_STAGES = ("before", "ahead", "command")
 """Inputs of the stages that the first does not need where the law is in it."""
 LOADS_TOLERANCE = 1e-11
 """Disagreement of friction loads, relative to the largest, at which a stage goes on."""
-WORST_LOADS = 1e-9
 
 
 def possible(scenario: Scenario) -> bool:
@@ -73,54 +65,16 @@ def run(scenario: Scenario, record: Record) -> None:
     machine.keep_last(record)
 
 
-class _Machine:
-    """Arrays of a chunk, and the calls on them."""
+class _Machine(Chunk):
+    """The calls on a chunk's arrays."""
 
     def __init__(self, scenario: Scenario) -> None:
-        self.scenario = scenario
-        plant, rows = scenario.plant, scenario.rows
-        robot, legs = plant.robot, plant.robot.leg_count
-        self.every = scenario.every or 1
-        start = scenario.start
-        self.moving = (*MOVING, *BENDING) if plant.modes else MOVING
-        width = 30 + 4 * legs + 2 * plant.modes
-        size = min(LONGEST, max(CHUNK // (rows * width), 1), scenario.steps)
-        self.size = size = -(-size // self.every) * self.every
-        self.states = {
-            name: np.empty((size + 1, *getattr(start, name).shape))
-            for name in (*self.moving, "works", "drive")
-        }
-        self.q, self.qd = np.empty((2, size, rows, legs))
-        self.conditioning, self.margin = np.empty((2, size, rows))
-        self.unsettled = np.zeros((size, rows))
-        self.applied, self.command = np.empty((2, size, rows, legs))
-        if scenario.every is not None:
-            self.command = np.empty((size // self.every, rows, legs))
-        self.noise = Noise(scenario.sensors, scenario.seeds, legs)
-        self.loads = np.zeros((rows, 3, legs))
-        self.senses = scenario.every is not None and not (
-            scenario.sensors.exact and not scenario.delay
-        )
-        self.readings: dict[str, Array] = {}
-        loop = Loop(scenario, np.arange(rows))
-        if plant.actuators.lag or self.senses:
-            continuous = scenario.every is None
-            first = loop.at_once(scenario.begin, start) if continuous else loop.command(0, start)
-            start = at_rest_drives(start, first, plant.actuators)
-        for name, array in self.states.items():
-            array[0] = getattr(start, name)
-        if self.senses:
-            # the first sample was taken above; taken again, its noise must be the same
-            self.noise = Noise(scenario.sensors, scenario.seeds, legs)
-            entries = size // self.every + scenario.delay
-            for name, value in loop.readings[0][0]._asdict().items():
-                self.readings[name] = np.empty((entries, *value.shape))
-                self.readings[name][: scenario.delay] = value
-        self.robot = robot
-        self.model = scenario.controller.robot(robot)
+        super().__init__(scenario)
+        self.robot = scenario.plant.robot
+        self.model = scenario.controller.robot(self.robot)
         # a law that knows the plant and acts in every step also does what `watch` does, and the first
         # stage unless friction repeats that
-        self.shares = self.model is robot and scenario.every == 1 and not self.senses
+        self.shares = self.model is self.robot and scenario.every == 1 and not self.senses
 
     def advance(self, done: int, count: int) -> None:
         """Run a chunk of steps from step `done` on."""
@@ -234,7 +188,7 @@ class _Machine:
         """The controller's law and its inputs."""
         law: Any = self.scenario.controller.program
         known = {**known, **self.scenario.controller.gains(self.scenario.plant.robot)}
-        return law, {name: known[name] for name in programs.law_inputs(law) if name in known}
+        return law, {name: known[name] for name in law_inputs(law) if name in known}
 
     def _stages(
         self,
@@ -336,92 +290,6 @@ class _Machine:
         inputs = {"ahead": np.full(1, a), "further": np.full(1, b)}
         given = {**self._now(), **state}
         return _call(self.robot, programs.along_modes, given, inputs, {"moved": place})
-
-    def look(self, done: int, count: int) -> None:
-        """Events of a chunk's steps, and rows that end in it."""
-        scenario, monitor = self.scenario, self.scenario.monitor
-        if count == 0:
-            seen = scenario.plant.watch(self.state(0))
-            times = np.array([scenario.time(done)])
-            monitor.look(times, *(value[np.newaxis] for value in seen))
-            return
-        times = scenario.time(done + np.arange(count))
-        part = slice(0, count)
-        monitor.look(times, self.q[part], self.qd[part], self.conditioning[part])
-        doubtful = ~(self.margin[part] > 0) | (self.unsettled[part] > WORST_LOADS)
-        for row in np.flatnonzero(doubtful.any(axis=0)):
-            for step in np.flatnonzero(doubtful[:, row]):
-                stop = self._stop(int(row), int(step), float(times[step]))
-                if stop is not None:
-                    known = monitor.stops.get(int(row))
-                    if known is None or stop.time <= known.time:
-                        monitor.stops[int(row)] = stop
-                    break
-
-    def _stop(self, row: int, step: int, time: float) -> Stop | None:
-        """Why a step of a row has no answer; None if it has one after all."""
-        scenario = self.scenario
-        if self.unsettled[step, row] > WORST_LOADS:
-            residual = self.unsettled[step, row]
-            reason = f"friction finds no loads that agree with it: residual {residual:.2g}"
-            return Stop(time, None, f"{reason}, limit {WORST_LOADS:g}")
-        state = self.state(step)[row : row + 1]
-        place = step // self.every if scenario.every is not None else step
-        loop = Loop(scenario, np.array([row]))
-        rates = loop.rate_of(self.command[place, row : row + 1])
-        from gough.simulation.integrators import runge_kutta
-
-        _, found = runge_kutta(rates, state, time, scenario.step)
-        for error in found.troubles.values():
-            return stop_of(time, error)
-        if np.isfinite(self.margin[step, row]):
-            return None
-        return Stop(time, None, "the state is not finite")
-
-    def state(self, step: int) -> State:
-        """The state at a step of the chunk."""
-        start = self.scenario.start
-        moving = {name: getattr(start, name) for name in BENDING}
-        return State(**moving | {name: value[step] for name, value in self.states.items()})
-
-    def keep(self, done: int, count: int, record: Record) -> None:
-        """Records of a chunk."""
-        apart = self.scenario.record_every
-        first = -done % apart
-        steps = np.arange(first, count, apart)
-        if not steps.size:
-            return
-        places = slice((done + first) // apart, (done + first) // apart + len(steps))
-        for name in FIELDS:
-            if name in self.states:
-                record.values[name][places] = self.states[name][steps]
-        held = steps if self.scenario.every is None else steps // self.every
-        record.values["command"][places] = self.command[held]
-        record.values["applied"][places] = self.applied[steps]
-        record.filled = places.stop
-
-    def keep_last(self, record: Record) -> None:
-        """The state at the end, under the last command."""
-        if self.scenario.steps % self.scenario.record_every:
-            return
-        count = (self.scenario.steps - 1) % self.size + 1
-        state = self.state(0)
-        if self.scenario.every is None:
-            loop = Loop(self.scenario, np.arange(self.scenario.rows))
-            command = loop.at_once(float(self.scenario.time(self.scenario.steps)), state)
-        else:
-            command = self.command[-(-count // self.every) - 1]
-        record.keep(record.filled, state, command, self.scenario.plant.applied(state, command))
-
-    def carry(self, count: int) -> None:
-        """The end of a chunk is the start of the next."""
-        for value in self.states.values():
-            value[0] = value[count]
-        delay = self.scenario.delay
-        if self.senses and delay:
-            samples = -(-count // self.every)
-            for value in self.readings.values():
-                value[:delay] = value[samples : samples + delay].copy()
 
 
 def _solid(value: Array) -> Array:

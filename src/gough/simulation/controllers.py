@@ -1,6 +1,6 @@
 """Controllers: what the drives are told, from what is measured and what is wanted.
 
-All but a function of the user's are programs of `gough.simulation.programs`, so that they run inside the
+All but a function of the user's are programs of `gough.simulation.laws`, so that they run inside the
 engine's loop too. A controller that computes with a model uses the robot it is given, which may differ
 from the plant (wrong masses, a rigid model of a flexible plant), or else the plant itself.
 """
@@ -20,7 +20,7 @@ from gough.dynamics import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.engine.execute import Function
 from gough.errors import InputError
 from gough.motion import Array, Motion
-from gough.simulation import programs
+from gough.simulation import laws
 from gough.simulation.sensors import Reading
 from gough.variants import which
 
@@ -95,7 +95,7 @@ class Controller(ABC):
             **goals,
         }
         model = self.robot(plant)
-        wanted: tuple[str, ...] = (*RIGID_FIELDS, *programs.law_inputs(self.program))
+        wanted: tuple[str, ...] = (*RIGID_FIELDS, *laws.law_inputs(self.program))
         if model.modes:
             elastic = (measured.elastic, measured.elastic_velocity, np.zeros((1, model.modes)))
             known |= dict(zip(ELASTIC_FIELDS, elastic, strict=True))
@@ -111,7 +111,7 @@ class GivenForces(Controller):
     The function takes times (n,) in s and gives (n, legs), or (n, rows, legs) for a batch.
     """
 
-    program: ClassVar[Function | None] = staticmethod(programs.given_forces)
+    program: ClassVar[Function | None] = staticmethod(laws.given_forces)
     forces: ArrayLike | Callable[[Array], ArrayLike]
 
     @property
@@ -148,7 +148,7 @@ class LegPD(Controller):
     platform on conservative springs.
     """
 
-    program: ClassVar[Function | None] = staticmethod(programs.leg_law)
+    program: ClassVar[Function | None] = staticmethod(laws.leg_law)
     stiffness: ArrayLike
     damping: ArrayLike = 0.0
 
@@ -167,7 +167,7 @@ class LegPD(Controller):
 class GravityPD(LegPD):
     """`LegPD` and the forces that hold the model still in the measured pose."""
 
-    program: ClassVar[Function | None] = staticmethod(programs.leg_law_with_gravity)
+    program: ClassVar[Function | None] = staticmethod(laws.leg_law_with_gravity)
     model: Robot | None = None
 
 
@@ -212,7 +212,7 @@ class ComputedTorque(Controller):
     @property
     def program(self) -> Function:  # type: ignore[override]
         """The law in the chosen space."""
-        return programs.platform_law if self.space == "platform" else programs.leg_acceleration_law
+        return laws.platform_law if self.space == "platform" else laws.leg_acceleration_law
 
     def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
         """The reference and the friction along it."""
