@@ -181,6 +181,21 @@ def test_keys_mean_what_they_mean_in_the_file(kind, key, monkeypatch):
                 assert_allclose(found[name][i], one, rtol=0, atol=limit, err_msg=name)
 
 
+@pytest.mark.parametrize("rows", [1, 3, 4, 9])
+def test_a_result_that_is_a_parameter_itself(rows):
+    """Of legs without mass M[0, 0] is the platform's mass: no operation comes between."""
+    rng = np.random.default_rng(3)
+    data = random_robot(rng, "UPS", 6)
+    data["legs"].update(rod={}, cylinder={}, cross={}, rotor_mass=0.0)
+    inertia = np.diag([1.0, 2.0, 3.0]).tolist()
+    data["platform"] = {"mass": 12.0, "center_of_mass": [0, 0, 0], "inertia": inertia}
+    masses = np.linspace(10.0, 14.0, rows)
+    many = Variants.of(Robot.from_dict(data), {"platform.mass": masses})
+    found = many.mass_matrix(Motion(**random_motion(rng, data, (rows,))))
+    for axis in range(3):
+        assert_array_equal(found[:, axis, axis], masses)
+
+
 def test_standard_parameters_and_one_value_for_all_legs():
     robot = gough.load("long-khalil-martinet-2014").rigid
     masses, weights = np.array([[3.0], [4.0]]), np.array([20.0, 30.0])

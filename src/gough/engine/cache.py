@@ -114,7 +114,7 @@ def _own_source() -> bytes:
     """
     root = Path(gough.__file__).parent
     digest = hashlib.sha256()
-    for part in (".", "legs", "platforms", "engine", "simulation"):
+    for part in (".", "legs", "platforms", "engine", "parameters", "simulation"):
         with os.scandir(root / part) as entries:
             for entry in sorted(entries, key=lambda one: one.name):
                 if entry.name.endswith(".py"):

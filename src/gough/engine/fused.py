@@ -15,9 +15,6 @@ from gough.engine.program import Program, Step
 FUSED = "fused"
 """±a b ± c of arguments (a, b, c); its leaf tells whether the product and whether c is negated."""
 
-LONGEST = 2
-"""Products that are collected one by one; longer sums are left in parts that are there at once."""
-
 
 class Signed(NamedTuple):
     """A step's value, or its negative."""
@@ -31,7 +28,7 @@ class Signed(NamedTuple):
 
 
 class Products(NamedTuple):
-    """A sum of products that waits for what it is added to."""
+    """A product, or a sum of two, that waits for what it is added to."""
 
     terms: tuple[tuple[int, int, bool], ...]
     """Factors, and whether the product counts negative."""
@@ -76,12 +73,12 @@ def fuse(program: Program) -> tuple[list[Step], dict[str, tuple[int, ...]]]:
 
     def total(left: Signed | Products, right: Signed | Products, alone: bool) -> Signed | Products:
         if isinstance(left, Products) and isinstance(right, Products):
-            shorter = min(len(left.terms), len(right.terms))
-            if alone and shorter == 1 and len(left.terms) + len(right.terms) <= LONGEST:
-                return Products(left.terms + right.terms)
-            if shorter == 1:
-                return collected(None, left.terms + right.terms)
-            left = collected(None, left.terms)
+            both = left.terms + right.terms
+            if alone and len(both) == 2:
+                return Products(both)
+            if min(len(left.terms), len(right.terms)) == 1:
+                return collected(None, both)
+            left = collected(None, left.terms)  # two parts that are there at the same time
         if isinstance(left, Products):
             left, right = right, left
         assert isinstance(left, Signed)
@@ -117,7 +114,7 @@ def fuse(program: Program) -> tuple[list[Step], dict[str, tuple[int, ...]]]:
 
 
 def _used_once_in_a_sum(program: Program) -> set[int]:
-    """Sums and products whose only use is in a sum, but for negations between."""
+    """What has its only use in a sum, but for negations between."""
     body = program.body
     uses = Counter(a for step in body for a in step.arguments)
     uses.update(place for output in program.outputs.values() for place in output.places)

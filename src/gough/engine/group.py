@@ -88,7 +88,7 @@ class Group(Pointers):
             for one in waiting.pop(place, ()):
                 one.missing.discard(place)
                 if not one.missing:
-                    bring(one.arguments if self.looping else state)
+                    bring(one.arguments if self.looping else (*state, *one.arguments))
                     emit = partial(self._deliver, one)
                     work.append(Work((), one.arguments, emit, spare=len(one.arguments)))
 
@@ -181,6 +181,7 @@ class Group(Pointers):
             return self.load("%from", f"handed.{self.handed[~value]}")
         if value in self.handed:
             return self.load("%again", f"handed.{self.handed[value]}")
+        assert value in self.kernel.lasting
         operation, _, leaf = self.steps[value]
         return self.splat(leaf) if operation == CONSTANT else self.load("%hoisted", leaf[1])
 

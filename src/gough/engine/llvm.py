@@ -45,8 +45,9 @@ def kernel_text(program: Program, name: str, width: int, variants: bool = False)
 
     `inputs` points to an array of field pointers, `strides` to the doubles from one state to the
     next of each; `outputs` to pointers of row-major results. An output may be written over an input of
-    the same state. `hoisted` has each number W times, but for programs with modes. With `variants` one
-    more input, after the fields, holds for each state the number of its row in `hoisted`, an i64.
+    the same state. `hoisted` has each number W times, in programs with modes once. With `variants` it
+    has rows of such numbers, each once, and one more input, after the fields, holds for each state the
+    number of its row, an i64. There is at least one state.
 
     void name_once(ptr call) does so for one state, with `call` pointing to the four pointers: from
     Python one argument costs a fraction of five.
@@ -81,7 +82,7 @@ def _straight(program: Program, name: str, width: int, variants: bool) -> str:
     plan = halves(steps, places, lasting)
     kernel = Straight(program, steps, places, lasting, plan, width, _registers(width), variants)
     group, loop = Group(kernel, looping=False), Group(kernel, looping=True)
-    widest = max(prod(output.shape) for output in program.outputs.values())
+    widest = max((prod(output.shape) for output in program.outputs.values()), default=1)
     handed, reach = len(plan.handed), near(width)
     vector = group.vector
     declarations = "\n".join(sorted(group.declarations | loop.declarations))
