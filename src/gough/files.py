@@ -132,12 +132,18 @@ def moved(text: str, file: RobotFile, old: Path, new: Path) -> str:
     )
 
 
-@contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path beside `path`, renamed onto it when the block ends well, removed if not."""
+def in_a_folder(path: str | os.PathLike[str]) -> Path:
+    """A file to write, whose folder must be there."""
     target = Path(path)
     if not target.parent.is_dir():
         raise FileError(f"{target}: folder {target.parent} does not exist")
+    return target
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary path beside `path`, renamed onto it when the block ends well, removed if not."""
+    target = in_a_folder(path)
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-")
     except OSError as error:

@@ -42,9 +42,9 @@ def motion_names(incomplete: str) -> list[str]:
 
 def in_a_folder(path: Path | None) -> Path | None:
     """A file to write, refused before anything is computed for it if its folder is not there."""
-    if path is not None and not path.parent.is_dir():
-        raise FileError(f"{path}: folder {path.parent} does not exist")
-    if path is not None and path.is_dir():
+    from gough import files
+
+    if path is not None and files.in_a_folder(path).is_dir():
         raise FileError(f"{path}: a folder; a file is needed")
     return path
 

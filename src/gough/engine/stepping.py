@@ -156,7 +156,7 @@ def run(steps: int, rows: int, calls: Sequence[Call], tolerance: float = 0.0) ->
     function, keep = _loop()
     plan = _plan(calls, scratch)
     share = -(-rows // threads())
-    size = min(max(-(-share // LEAST) * LEAST, LEAST), MOST)
+    size = min(-(-share // LEAST) * LEAST, MOST)
 
     def block(start: int, alive: object = (calls, scratch, keep)) -> None:
         table, pointers, slots = plan.at(start)
