@@ -22,7 +22,7 @@ from rich.table import Table
 import gough
 from benchmarks import REPOSITORY, cpp, ours, peak, peers, processes, simulations
 from benchmarks.timing import race
-from gough.engine.llvm import lanes
+from gough.engine.emit.llvm import lanes
 
 ROBOTS = ("long-khalil-martinet-2014", "kim-ryu-2002")
 PROGRAMS = ("inverse_dynamics", "direct_dynamics")

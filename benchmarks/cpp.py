@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks import REPOSITORY
 from benchmarks.ours import Setup
 from benchmarks.peers import acceleration, require_equal, state
-from gough.engine.cache import folder
+from gough.engine.run.cache import folder
 
 SOURCE = REPOSITORY / "benchmarks" / "peer.cpp"
 FLAGS = [

@@ -20,11 +20,21 @@ from rich.console import Console
 from rich.progress import Progress, TimeRemainingColumn
 
 import gough
-from gough.parameters.base import BaseParameters, base_parameters
+from gough.data.logs import simulated_log
+from gough.parameters.base import (
+    BaseParameters,
+    base_parameters,
+)
 from gough.parameters.consistency import changes
-from gough.parameters.excitation import Excitation, excite
-from gough.parameters.identification import Method, identify, validate
-from gough.parameters.logs import simulated_log
+from gough.parameters.excitation import (
+    Excitation,
+    excite,
+)
+from gough.parameters.identification import (
+    Method,
+    identify,
+    validate,
+)
 from gough.parameters.regressor import standard_parameters
 
 FRICTION = {

@@ -9,12 +9,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.timing import Contender
-from gough import Motion, Robot, programs
-from gough.doctor import states
-from gough.dynamics import RIGID_FIELDS
-from gough.engine.compiled import BoundKernel, CompiledExecutor, SingleState
-from gough.engine.execute import NumPyExecutor, cores
+from gough import (
+    Motion,
+    Robot,
+)
+from gough.cli.doctor import states
+from gough.engine.run.compiled import (
+    BoundKernel,
+    CompiledExecutor,
+    SingleState,
+)
+from gough.engine.run.execute import (
+    NumPyExecutor,
+    cores,
+)
 from gough.engine.trace import trace
+from gough.mechanics import programs
+from gough.mechanics.equation import RIGID_FIELDS
 
 Array = np.ndarray[Any, Any]
 

@@ -9,8 +9,8 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from benchmarks.timing import Contender
-from gough.engine.cache import _machine
-from gough.engine.llvm import lanes
+from gough.engine.emit.llvm import lanes
+from gough.engine.run.cache import _machine
 
 CHAINS = 12
 """Independent accumulators: more than latency times units asks for, fewer than there are registers."""

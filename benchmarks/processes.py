@@ -55,8 +55,8 @@ def _ask(*arguments: str, **environment: str) -> Any:
 def _compile(name: str, program: str) -> dict[str, Any]:
     import gough
     from benchmarks.ours import INPUTS
-    from gough import programs
-    from gough.engine.compiled import CompiledExecutor
+    from gough.engine.run.compiled import CompiledExecutor
+    from gough.mechanics import programs
 
     machine = gough.load(name).rigid.machine
     function, inputs = getattr(programs, program), INPUTS[program]
@@ -69,7 +69,7 @@ def _compile(name: str, program: str) -> dict[str, Any]:
 def _sizes(name: str) -> list[dict[str, float]]:
     import gough
     from gough import Motion
-    from gough.doctor import states
+    from gough.cli.doctor import states
 
     robot = gough.load(name).rigid
     rows = []

@@ -12,9 +12,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.spatial.transform import Rotation
 
-from gough import plots
-from gough.files import replacing
+from gough.description.files import replacing
 from gough.robot import load
+from gough.show import plots
 
 INK, SOFT = "#1d2126", "#8a929c"
 BLUE, RED, GREEN, ORANGE = "#0b62a8", "#b3261e", "#007a5a", "#b04a00"

@@ -13,8 +13,8 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from gough import reproduction
-from gough.files import replacing
+from gough.description.files import replacing
+from gough.show import reproduction
 
 ROOT = Path(__file__).parents[1]
 

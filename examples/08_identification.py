@@ -7,8 +7,11 @@ too heavy.
 import numpy as np
 
 import gough
-from gough.parameters.identification import identify, validate
-from gough.parameters.logs import simulated_log
+from gough.data.logs import simulated_log
+from gough.parameters.identification import (
+    identify,
+    validate,
+)
 
 truth = gough.load("sinatra-xi-staicu-2009")
 believed = truth.edited({"platform.mass": 1.2 * truth.file.platform.mass})

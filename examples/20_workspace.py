@@ -7,10 +7,15 @@ that it is inside or outside the limits of the robot file. What is left undecide
 import numpy as np
 
 import gough
-from gough.analysis.mesh_files import write_stl
-from gough.analysis.workspace import cone, dexterous, orientation_workspace, workspace
-from gough.analysis.workspace_pictures import slices
-from gough.plots import save
+from gough.analysis.workspace import (
+    cone,
+    dexterous,
+    orientation_workspace,
+    workspace,
+)
+from gough.exchange.mesh_files import write_stl
+from gough.show.pictures.workspace import slices
+from gough.show.plots import save
 
 robot = gough.load("kim-ryu-2002")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gough.plots import save
-from gough.studies.pictures import overview
+from gough.show.pictures.studies import overview
+from gough.show.plots import save
 from gough.studies.plan import read_plan
 from gough.studies.run import run
 from gough.studies.store import read_study

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 import gough
-from gough.plots import save
+from gough.show.pictures.studies import front
+from gough.show.plots import save
 from gough.studies.optimise import pareto
-from gough.studies.pictures import front
 from gough.studies.plan import read_plan
 from gough.studies.run import run
 from gough.studies.store import read_study

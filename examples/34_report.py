@@ -5,8 +5,11 @@ The page has drawings, geometry, masses, limits and the forces that hold the rob
 """
 
 import gough
-from gough.page import Marked, Page
-from gough.report import robot_page
+from gough.show.page import (
+    Marked,
+    Page,
+)
+from gough.show.report import robot_page
 
 robot = gough.load("kim-ryu-2002")
 

@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import plots
+from gough.data.paper_motions import paper_motion
 from gough.errors import ImpossibleBodyWarning
-from gough.paper_motions import paper_motion
-from gough.reproduction import (
+from gough.show import plots
+from gough.show.reproduction import (
     Claim,
     Figure,
     Progress,

@@ -33,10 +33,13 @@ from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
 import gough
-from gough import plots
+from gough.data.paper_motions import (
+    kim_ryu_circle,
+    paper_motion,
+)
 from gough.formulations import newton_euler
-from gough.paper_motions import kim_ryu_circle, paper_motion
-from gough.reproduction import (
+from gough.show import plots
+from gough.show.reproduction import (
     Claim,
     Figure,
     Progress,
@@ -45,7 +48,10 @@ from gough.reproduction import (
     number,
     run_script,
 )
-from gough.trajectories import Circle, Trajectory
+from gough.trajectories import (
+    Circle,
+    Trajectory,
+)
 
 Array = NDArray[np.float64]
 NAME = "kim-ryu-2002"

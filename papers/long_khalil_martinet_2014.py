@@ -27,13 +27,16 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import plots
-from gough.errors import ImpossibleBodyWarning, UnstableWarning
-from gough.modal.calculix import read_calculix
-from gough.modal.meshed import Selection
-from gough.mode_plots import mode_sheet
-from gough.paper_motions import paper_motion
-from gough.reproduction import (
+from gough.data.paper_motions import paper_motion
+from gough.description.modal.calculix import read_calculix
+from gough.description.modal.meshed import Selection
+from gough.errors import (
+    ImpossibleBodyWarning,
+    UnstableWarning,
+)
+from gough.show import plots
+from gough.show.mode_plots import mode_sheet
+from gough.show.reproduction import (
     Claim,
     Figure,
     NumberTable,

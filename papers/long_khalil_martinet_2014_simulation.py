@@ -22,10 +22,16 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import programs
-from gough.errors import ConvergenceError, Failure
-from gough.paper_motions import paper_motion
-from gough.reproduction import Progress, quiet
+from gough.data.paper_motions import paper_motion
+from gough.errors import (
+    ConvergenceError,
+    Failure,
+)
+from gough.mechanics import programs
+from gough.show.reproduction import (
+    Progress,
+    quiet,
+)
 
 Array = NDArray[np.float64]
 MOTION = "long-khalil-martinet-2014/poses"

@@ -23,10 +23,14 @@ from numpy.typing import NDArray
 from scipy.integrate import simpson
 
 import gough
-from gough import plots
-from gough.formulations import newton_euler, virtual_work
-from gough.paper_motions import paper_motion
-from gough.reproduction import (
+from gough.data.paper_motions import paper_motion
+from gough.formulations import (
+    newton_euler,
+    virtual_work,
+)
+from gough.results import Actuation
+from gough.show import plots
+from gough.show.reproduction import (
     Claim,
     Figure,
     Progress,
@@ -35,7 +39,6 @@ from gough.reproduction import (
     number,
     run_script,
 )
-from gough.results import Actuation
 
 Array = NDArray[np.float64]
 NAME = "sinatra-xi-staicu-2009"

@@ -21,7 +21,7 @@ def write_bdf(path, points, quads, material, extra=""):
 
 def write_op2(path, displacements, squares):
     """An .op2 with eigenvectors (modes, n, 6) of the nodes 1 to n."""
-    from gough.modal.nastran import _pynastran
+    from gough.description.modal.nastran import _pynastran
 
     _, op2 = _pynastran()
     from pyNastran.op2.tables.oug.oug_eigenvectors import RealEigenvectorArray

@@ -8,13 +8,31 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
-from gough import Motion, Robot, load
-from gough.cli import app
-from gough.engine.execute import NumPyExecutor
-from gough.errors import GoughError, InputError
-from gough.parameters.base import base_parameters, base_regressor
-from gough.parameters.energy import Frame, energy_functions, robot_energy_functions
-from gough.parameters.essential import ASSUMPTIONS, essential_parameters
+from gough import (
+    Motion,
+    Robot,
+    load,
+)
+from gough.cli.app import app
+from gough.description.schema import STANDARD_PARAMETERS
+from gough.engine.run.execute import NumPyExecutor
+from gough.errors import (
+    GoughError,
+    InputError,
+)
+from gough.parameters.base import (
+    base_parameters,
+    base_regressor,
+)
+from gough.parameters.energy import (
+    Frame,
+    energy_functions,
+    robot_energy_functions,
+)
+from gough.parameters.essential import (
+    ASSUMPTIONS,
+    essential_parameters,
+)
 from gough.parameters.grouping import (
     grouped_parameters,
     leg_symbols,
@@ -31,8 +49,10 @@ from gough.parameters.regressor import (
 )
 from gough.parameters.special import special_directions
 from gough.parameters.states import random_states
-from gough.parameters.tables import counts, find
-from gough.schema import STANDARD_PARAMETERS
+from gough.show.parameter_tables import (
+    counts,
+    find,
+)
 from oracles.random_robot import random_motion, random_robot
 
 SHAPES = [(), (1,), (3, 1, 2), (0,)]

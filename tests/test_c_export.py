@@ -12,14 +12,26 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import Motion, Robot
-from gough.dynamics import RIGID_FIELDS
-from gough.engine import c, prologue
+from gough import (
+    Motion,
+    Robot,
+)
+from gough.engine.emit import c
 from gough.engine.graph import Graph
 from gough.engine.program import assemble
+from gough.engine.run import prologue
 from gough.engine.trace import STATE_SHAPES
-from gough.errors import FileError, InputError, MissingDataError
-from gough.export import PROGRAMS, export_c, sanitised
+from gough.errors import (
+    FileError,
+    InputError,
+    MissingDataError,
+)
+from gough.exchange.export import (
+    PROGRAMS,
+    export_c,
+    sanitised,
+)
+from gough.mechanics.equation import RIGID_FIELDS
 from oracles.random_robot import random_motion, random_robot
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")

@@ -17,11 +17,20 @@ import pytest
 import xarray
 
 import gough
-from gough import cli, reproduction, speed
-from gough.commands.terminal import strict
-from gough.engine.operation_table import HEADINGS
-from gough.motion_files import write_motion
-from gough.paper_motions import MOTIONS, paper_motion
+from gough.cli import (
+    app as cli,
+)
+from gough.cli import (
+    speed,
+)
+from gough.cli.terminal import strict
+from gough.data.motion_files import write_motion
+from gough.data.paper_motions import (
+    MOTIONS,
+    paper_motion,
+)
+from gough.show import reproduction
+from gough.show.operation_table import HEADINGS
 
 
 def run(*arguments, cwd):
@@ -308,12 +317,12 @@ def test_a_result_without_a_folder_is_refused_before_all_else(arguments, gough_h
 def test_interrupted_while_the_command_line_is_loaded(monkeypatch):
     class Interrupt:
         def find_spec(self, name, *_):
-            if name == "gough.cli":
+            if name == "gough.cli.app":
                 raise KeyboardInterrupt
 
     from gough import __main__
 
-    monkeypatch.delitem(sys.modules, "gough.cli")
+    monkeypatch.delitem(sys.modules, "gough.cli.app")
     monkeypatch.setattr(sys, "meta_path", [Interrupt(), *sys.meta_path])
     with pytest.raises(SystemExit) as ended:
         __main__.main()
@@ -377,7 +386,7 @@ def test_json_of_operation_counts(gough_here, monkeypatch):
         "solver": "ldl",
         "paper": None,
     }
-    monkeypatch.setattr("gough.engine.operation_table.operation_rows", lambda _: [row])
+    monkeypatch.setattr("gough.show.operation_table.operation_rows", lambda _: [row])
     assert json.loads(gough_here("ops", "kim-ryu-2002", "--json")[1]) == {"counts": [row]}
     text = gough_here("ops", "kim-ryu-2002")[1]
     assert "[x]" in text
@@ -480,7 +489,7 @@ def test_interrupts_are_quiet(gough_here, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gough.sheet.print_sheet", interrupted)
+    monkeypatch.setattr("gough.show.sheet.print_sheet", interrupted)
     assert gough_here("show", "kim-ryu-2002") == (130, "", "")
 
 
@@ -495,7 +504,7 @@ def test_what_the_system_refuses_is_one_line(error, words, gough_here, monkeypat
     def refused(*_):
         raise error
 
-    monkeypatch.setattr("gough.sheet.print_sheet", refused)
+    monkeypatch.setattr("gough.show.sheet.print_sheet", refused)
     assert gough_here("show", "kim-ryu-2002") == (2, "", f"gough: {words}\n")
 
 
@@ -503,8 +512,10 @@ def test_demo_page(gough_here, tmp_path, monkeypatch):
     claim = reproduction.Claim("a <claim>", "its words", "ours", "agrees")
     paper = reproduction.Reproduction("kim-ryu-2002", "A & B", "s", [claim], [], ["n"])
     times = speed.Speed("6-UPS", "inverse dynamics", 2e-7, 2e-5, None)
-    monkeypatch.setattr("gough.reproduction.run", lambda *_: [paper])
-    monkeypatch.setattr("gough.speed.measure", lambda _: [times, times._replace(pinocchio=3e-6)])
+    monkeypatch.setattr("gough.show.reproduction.run", lambda *_: [paper])
+    monkeypatch.setattr(
+        "gough.cli.speed.measure", lambda _: [times, times._replace(pinocchio=3e-6)]
+    )
     (tmp_path / "demo").mkdir()
     code, text, _ = gough_here("demo")
     assert code == 0

@@ -5,17 +5,40 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
-from gough import Motion, Robot, derivative_programs, derivatives, programs
-from gough.derivative_programs import COORDINATES
-from gough.engine.compiled import CompiledExecutor
-from gough.engine.derivative import gradients, substitute, tangents
-from gough.engine.execute import NumPyExecutor
+from gough import (
+    Motion,
+    Robot,
+)
 from gough.engine.graph import Graph
+from gough.engine.passes.derivative import (
+    gradients,
+    substitute,
+    tangents,
+)
 from gough.engine.program import Step
-from gough.engine.prologue import evaluate
-from gough.engine.trace import parameters, trace
-from gough.errors import InputError, NotFiniteError, ReachError, SingularError
-from gough.linear import factor, least_norm
+from gough.engine.run.compiled import CompiledExecutor
+from gough.engine.run.execute import NumPyExecutor
+from gough.engine.run.prologue import evaluate
+from gough.engine.trace import (
+    parameters,
+    trace,
+)
+from gough.errors import (
+    InputError,
+    NotFiniteError,
+    ReachError,
+    SingularError,
+)
+from gough.mechanics import programs
+from gough.mechanics.solves import (
+    factor,
+    least_norm,
+)
+from gough.model import (
+    derivative_programs,
+    derivatives,
+)
+from gough.model.derivative_programs import COORDINATES
 from gough.parameters import regressor
 from oracles.random_robot import random_motion, random_robot
 

@@ -18,9 +18,9 @@ import pytest
 import typer
 
 import gough
-from gough import reproduction
-from gough.cli import app
-from gough.schema import RobotFile
+from gough.cli.app import app
+from gough.description.schema import RobotFile
+from gough.show import reproduction
 
 ROOT = Path(__file__).parents[1]
 MADE = ("_build", "generated", "_static")
@@ -275,7 +275,7 @@ def schema_keys(model: Any, found: set[str]) -> set[str]:
     for name, item in model.model_fields.items():
         found.add(name)
         for kind in re.findall(r"gough\.schema\.(\w+)", str(item.annotation)):
-            schema_keys(getattr(importlib.import_module("gough.schema"), kind), found)
+            schema_keys(getattr(importlib.import_module("gough.description.schema"), kind), found)
     return found
 
 

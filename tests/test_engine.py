@@ -18,17 +18,48 @@ from rich.console import Console
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import Motion, Robot, doctor, programs, vectors
-from gough.engine import cache as disk
-from gough.engine import execute
-from gough.engine.compiled import BLOCK, BoundKernel, CompiledExecutor, in_all_lanes
-from gough.engine.execute import NumPyExecutor
-from gough.engine.graph import CONSTANT, INPUT, Graph
-from gough.engine.llvm import lanes
-from gough.engine.program import HOISTED, PARAMETERS, assemble
-from gough.engine.prologue import evaluate
-from gough.engine.trace import _map_leaves, _numeric, structure, trace
-from gough.errors import InputError, NotFiniteError, ReachError, SingularError
+from gough import (
+    Motion,
+    Robot,
+)
+from gough.cli import doctor
+from gough.engine.emit.llvm import lanes
+from gough.engine.graph import (
+    CONSTANT,
+    INPUT,
+    Graph,
+)
+from gough.engine.program import (
+    HOISTED,
+    PARAMETERS,
+    assemble,
+)
+from gough.engine.run import cache as disk
+from gough.engine.run import execute
+from gough.engine.run.compiled import (
+    BLOCK,
+    BoundKernel,
+    CompiledExecutor,
+    in_all_lanes,
+)
+from gough.engine.run.execute import NumPyExecutor
+from gough.engine.run.prologue import evaluate
+from gough.engine.trace import (
+    _map_leaves,
+    _numeric,
+    structure,
+    trace,
+)
+from gough.errors import (
+    InputError,
+    NotFiniteError,
+    ReachError,
+    SingularError,
+)
+from gough.mechanics import (
+    programs,
+    vectors,
+)
 from oracles.random_robot import random_motion, random_robot
 
 pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
@@ -966,7 +997,7 @@ def test_an_interrupted_batch_leaves_memory_alone():
     """Ctrl-C, again and again, while threads compute; freed arrays leave the address space at once."""
     script = """
         import random, signal, time, gough
-        from gough.doctor import states
+        from gough.cli.doctor import states
         robot = gough.load("kim-ryu-2002")
         motion = states(robot, 200_000)
         expected = robot.inverse_dynamics(motion, friction=False).forces

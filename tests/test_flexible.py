@@ -11,10 +11,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough.engine.execute import NumPyExecutor
-from gough.errors import ConvergenceError, InputError, SampleError, UnstableWarning
-from gough.modal.body import ModalBody
-from gough.modal.integrals import rigid_part
+from gough.description.modal.body import ModalBody
+from gough.description.modal.integrals import rigid_part
+from gough.engine.run.execute import NumPyExecutor
+from gough.errors import (
+    ConvergenceError,
+    InputError,
+    SampleError,
+    UnstableWarning,
+)
 from oracles.flexible_energy import (
     FlexibleEnergy,
     nodes_as_rigid_table,

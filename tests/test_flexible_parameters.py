@@ -10,18 +10,36 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import gough
-from gough.cli import app
-from gough.engine.execute import NumPyExecutor
-from gough.errors import InputError, SampleError
-from gough.modal.body import ModalBody
-from gough.modal.integrals import rigid_part
-from gough.parameters.base import base_parameters, base_regressor
+from gough.cli.app import app
+from gough.description.modal.body import ModalBody
+from gough.description.modal.integrals import rigid_part
+from gough.engine.run.execute import NumPyExecutor
+from gough.errors import (
+    InputError,
+    SampleError,
+)
+from gough.parameters.base import (
+    base_parameters,
+    base_regressor,
+)
 from gough.parameters.excitation import excite
-from gough.parameters.grouping import grouped_parameters, tip_masses
+from gough.parameters.grouping import (
+    grouped_parameters,
+    tip_masses,
+)
 from gough.parameters.identification import identify
-from gough.parameters.regressor import LOAD_FRICTION, parameter_names, standard_parameters
+from gough.parameters.regressor import (
+    LOAD_FRICTION,
+    parameter_names,
+    standard_parameters,
+)
 from gough.parameters.states import random_states
-from gough.parameters.tables import counts, find, print_parameters, to_json
+from gough.show.parameter_tables import (
+    counts,
+    find,
+    print_parameters,
+    to_json,
+)
 from oracles.flexible_energy import (
     FlexibleEnergy,
     nodes_as_rigid_table,

@@ -6,8 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import Motion, Robot, forward
-from gough.engine.execute import NumPyExecutor
+from gough import (
+    Motion,
+    Robot,
+)
+from gough.engine.run.execute import NumPyExecutor
 from gough.errors import (
     ConvergenceError,
     InputError,
@@ -16,7 +19,11 @@ from gough.errors import (
     SampleError,
     SingularError,
 )
-from gough.linear import factor, least_squares
+from gough.mechanics.solves import (
+    factor,
+    least_squares,
+)
+from gough.model import forward
 from oracles.random_robot import random_motion, random_robot
 
 SHAPES = [(), (1,), (3, 1, 2), (0,)]

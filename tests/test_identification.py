@@ -14,16 +14,36 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough.errors import FileError, ImpossibleBodyWarning, InputError
+from gough.data.leg_rates import platform_motion
+from gough.data.logs import (
+    Log,
+    read_log,
+    simulated_log,
+    write_log,
+)
+from gough.errors import (
+    FileError,
+    ImpossibleBodyWarning,
+    InputError,
+)
 from gough.motion import Motion
-from gough.parameters import excitation, measurements, signals
+from gough.parameters import (
+    excitation,
+    measurements,
+    signals,
+)
 from gough.parameters.base import base_parameters
-from gough.parameters.consistency import adopted, changes, standard_values
+from gough.parameters.consistency import (
+    adopted,
+    changes,
+    standard_values,
+)
 from gough.parameters.excitation import excite
-from gough.parameters.identification import identify, validate
-from gough.parameters.leg_rates import platform_motion
-from gough.parameters.logs import Log, read_log, simulated_log, write_log
-from gough.parameters.report import page
+from gough.parameters.identification import (
+    identify,
+    validate,
+)
+from gough.show.report.identification import page
 from gough.trajectories import Fourier
 from oracles.random_robot import random_motion, random_robot
 
@@ -200,7 +220,10 @@ def test_consistent_bodies_are_possible(robot, base, found):
 def test_payload_stays_beside_the_platform():
     data = random_robot(np.random.default_rng(3), "UPS")
     one = gough.Robot.from_dict(data)
-    from gough.parameters.regressor import parameter_names, standard_parameters
+    from gough.parameters.regressor import (
+        parameter_names,
+        standard_parameters,
+    )
 
     values = standard_parameters(one) * 1.1
     new = one.edited(changes(one, parameter_names(one), values))
@@ -467,7 +490,7 @@ def test_the_batch_of_motions_is_that_of_the_trajectories(sliding):
 
 
 def run(*arguments, cwd):
-    command = [sys.executable, "-c", "from gough.cli import main; main()", *map(str, arguments)]
+    command = [sys.executable, "-c", "from gough.cli.app import main; main()", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
 
 
@@ -480,7 +503,7 @@ def test_command_line(sliding, tmp_path):
     said = json.loads(result.stdout)
     assert said["ratio"] >= 1
     assert not (tmp_path / "m.csv.state").exists()
-    motion = gough.motion_files.read_motion(tmp_path / "m.csv")
+    motion = gough.data.motion_files.read_motion(tmp_path / "m.csv")
     assert len(motion) == 301
     for i, name in enumerate(("one.csv", "two.nc")):
         t = np.arange(4000) / 400

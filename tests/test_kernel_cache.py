@@ -13,11 +13,13 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import gough
-from gough import Motion, doctor, programs
-from gough.engine import cache as disk
-from gough.engine import compiled
-from gough.engine.execute import NumPyExecutor
+from gough import Motion
+from gough.cli import doctor
+from gough.engine.run import cache as disk
+from gough.engine.run import compiled
+from gough.engine.run.execute import NumPyExecutor
 from gough.engine.trace import trace
+from gough.mechanics import programs
 
 FIELDS = {
     "position": np.array([[0.02, -0.01, 0.81], [0.0, 0.0, 0.8], [0.05, 0.03, 0.78]]),
@@ -357,7 +359,7 @@ def test_killed_while_writing(tmp_path, robot):
                     time.sleep(0.002)
 
         rng, folder, rounds = random.Random(5), disk.folder(), []
-        inverse_dynamics = gough.programs.inverse_dynamics
+        inverse_dynamics = gough.mechanics.programs.inverse_dynamics
         program = compiled.trace(inverse_dynamics, robot.machine, {"wrench": (6,)})
         code = disk._compile(program)
         disk._compile = lambda program, variants: code  # only the writing matters here

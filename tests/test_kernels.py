@@ -6,18 +6,44 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gough import Motion, Robot, programs
-from gough.dynamics import RIGID_FIELDS
-from gough.engine import cache, compiled, stepping
-from gough.engine.compiled import BoundKernel, CompiledExecutor, in_all_lanes
-from gough.engine.execute import NumPyExecutor
-from gough.engine.fused import FUSED, fuse
-from gough.engine.graph import CONSTANT, INPUT, Graph
-from gough.engine.order import few_alive
-from gough.engine.pipeline import halves, woven
+from gough import (
+    Motion,
+    Robot,
+)
+from gough.engine.graph import (
+    CONSTANT,
+    INPUT,
+    Graph,
+)
+from gough.engine.passes.fused import (
+    FUSED,
+    fuse,
+)
+from gough.engine.passes.order import few_alive
+from gough.engine.passes.pipeline import (
+    halves,
+    woven,
+)
+from gough.engine.passes.registers import (
+    Memory,
+    Work,
+    _Registers,
+)
 from gough.engine.program import assemble
-from gough.engine.registers import Memory, Work, _Registers
+from gough.engine.run import (
+    cache,
+    compiled,
+    stepping,
+)
+from gough.engine.run.compiled import (
+    BoundKernel,
+    CompiledExecutor,
+    in_all_lanes,
+)
+from gough.engine.run.execute import NumPyExecutor
 from gough.engine.trace import trace
+from gough.mechanics import programs
+from gough.mechanics.equation import RIGID_FIELDS
 from oracles.random_robot import random_motion, random_robot
 
 repeatable = settings(deadline=None, derandomize=True, phases=[Phase.generate])

@@ -10,9 +10,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import gough
+from gough.data.paper_motions import paper_motion
 from gough.errors import UnstableWarning
-from gough.paper_motions import paper_motion
-from gough.reproduction import load_script
+from gough.show.reproduction import load_script
 
 pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
 

@@ -12,18 +12,42 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
-from gough import cli, plots
-from gough.errors import FileError, GoughError, InputError, ModalBodyWarning
-from gough.modal.body import ModalBody
-from gough.modal.calculix import read_calculix
-from gough.modal.elements import FAMILIES, Solid, mass_points, nodal_rotations, skin
-from gough.modal.meshed import Selection
-from gough.modal.nastran import read_nastran
-from gough.modal.npz import KEYS, read_npz, write_npz
-from gough.modal.plate import Material, _Plate, plate_body, regular_polygon
-from gough.modal.triangulation import signed_area, triangulate
-from gough.mode_plots import mode_sheet
-from gough.reproduction import load_script
+from gough.cli import app as cli
+from gough.description.modal.body import ModalBody
+from gough.description.modal.calculix import read_calculix
+from gough.description.modal.elements import (
+    FAMILIES,
+    Solid,
+    mass_points,
+    nodal_rotations,
+    skin,
+)
+from gough.description.modal.meshed import Selection
+from gough.description.modal.nastran import read_nastran
+from gough.description.modal.npz import (
+    KEYS,
+    read_npz,
+    write_npz,
+)
+from gough.description.modal.plate import (
+    Material,
+    _Plate,
+    plate_body,
+    regular_polygon,
+)
+from gough.description.modal.triangulation import (
+    signed_area,
+    triangulate,
+)
+from gough.errors import (
+    FileError,
+    GoughError,
+    InputError,
+    ModalBodyWarning,
+)
+from gough.show import plots
+from gough.show.mode_plots import mode_sheet
+from gough.show.reproduction import load_script
 from nastran_files import write_bdf, write_op2
 
 LONG = Material(thickness=0.015, density=7500.0, young=2e10, poisson=0.3)

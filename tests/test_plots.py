@@ -14,9 +14,14 @@ from mpl_toolkits.mplot3d.proj3d import proj_transform
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import plots
-from gough.errors import FileError, InputError, MissingDataError, ReachError
+from gough.errors import (
+    FileError,
+    InputError,
+    MissingDataError,
+    ReachError,
+)
 from gough.motion import Motion
+from gough.show import plots
 
 load = functools.cache(gough.load)
 ROBOTS = ("long-khalil-martinet-2014", "kim-ryu-2002", "sinatra-xi-staicu-2009")
@@ -299,5 +304,5 @@ def test_no_global_state():
     before = dict(matplotlib.rcParams)
     plots.draw(load("kim-ryu-2002"))
     assert dict(matplotlib.rcParams) == before
-    code = "import sys, gough.plots; sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, gough.show.plots; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

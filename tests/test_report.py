@@ -13,13 +13,25 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 import gough
-from gough import cli
-from gough.datasets import force_dataset, leg_dataset, write_dataset
+from gough.cli import app as cli
+from gough.data.datasets import (
+    force_dataset,
+    leg_dataset,
+    write_dataset,
+)
+from gough.data.motion_files import write_motion
 from gough.errors import FileError
-from gough.motion_files import write_motion
-from gough.page import Link, Marked, Page, picture
-from gough.report import result_page, robot_page
-from gough.report.result import read_result
+from gough.show.page import (
+    Link,
+    Marked,
+    Page,
+    picture,
+)
+from gough.show.report import (
+    result_page,
+    robot_page,
+)
+from gough.show.report.result import read_result
 from gough.simulation import ComputedTorque
 from gough.trajectories import Circle
 
@@ -101,7 +113,7 @@ def run(kim):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Pictures laid out but not rendered, where a test is about the rest of the page."""
-    monkeypatch.setattr("gough.page.picture", lambda figure, kind: b"<svg/>")
+    monkeypatch.setattr("gough.show.page.picture", lambda figure, kind: b"<svg/>")
 
 
 # The page itself
@@ -135,7 +147,7 @@ def test_columns_of_numbers_are_aligned_right_and_vectors_have_columns():
 
 
 def test_pictures_are_embedded_and_many_points_become_pixels(monkeypatch):
-    monkeypatch.setattr("gough.page.LARGEST_SVG", 60_000)
+    monkeypatch.setattr("gough.show.page.LARGEST_SVG", 60_000)
     page = Page("t")
     small, large = Figure(), Figure()
     small.subplots().plot([1, 2])

@@ -16,8 +16,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
 from gough import Robot
-from gough.errors import FileError, GoughError, ImpossibleBodyWarning, MissingDataError
-from gough.schema import json_schema
+from gough.description.schema import json_schema
+from gough.errors import (
+    FileError,
+    GoughError,
+    ImpossibleBodyWarning,
+    MissingDataError,
+)
 
 PUBLISHED_SCHEMA = Path(__file__).parents[1] / "docs" / "robot.schema.json"
 IMPOSSIBLE = {"M": 1.0, "ZZ": 0.1}
@@ -27,7 +32,7 @@ both_kinds = pytest.mark.parametrize("kind", ["UPS", "PUS"])
 
 
 def catalogue_bytes(name: str) -> bytes:
-    return (resources.files("gough") / "catalogue" / f"{name}.toml").read_bytes()
+    return (resources.files("gough.description") / "catalogue" / f"{name}.toml").read_bytes()
 
 
 def ring(radius: float, *degrees: float) -> np.ndarray:

@@ -12,8 +12,14 @@ from hypothesis.extra import numpy as hnp
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
+from gough.base.rotations import (
+    Sequence,
+    convention,
+    euler,
+    euler_angles,
+    exponential,
+)
 from gough.errors import InputError
-from gough.rotations import Sequence, convention, euler, euler_angles, exponential
 
 SEQUENCES = get_args(Sequence)
 SHAPES = [(), (1,), (3, 1, 2), (0,)]

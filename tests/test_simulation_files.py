@@ -16,10 +16,21 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough.errors import FileError, InputError
-from gough.parameters.energy import Frame, energy_functions, leg_frames
+from gough.errors import (
+    FileError,
+    InputError,
+)
+from gough.parameters.energy import (
+    Frame,
+    energy_functions,
+    leg_frames,
+)
 from gough.parameters.regressor import standard_parameters
-from gough.simulation import FeedForward, equilibrium_forces, linear_model
+from gough.simulation import (
+    FeedForward,
+    equilibrium_forces,
+    linear_model,
+)
 from gough.simulation.base_motion import base_inertia
 from gough.simulation.config import read_config
 from oracles.random_robot import random_robot
@@ -57,7 +68,7 @@ delay = 0.001
 
 
 def command(*arguments, cwd):
-    return [sys.executable, "-c", "from gough.cli import main; main()", *map(str, arguments)]
+    return [sys.executable, "-c", "from gough.cli.app import main; main()", *map(str, arguments)]
 
 
 def run(*arguments, cwd):
@@ -147,7 +158,7 @@ def press_then(self, *arguments):
     keep(self, *arguments)
     os.kill(os.getpid(), signal.SIGINT)
 compiled._Machine.keep = press_then
-from gough.cli import main
+from gough.cli.app import main
 main()
 """
 

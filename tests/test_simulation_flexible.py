@@ -12,8 +12,8 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import gough
+from gough.data.paper_motions import paper_motion
 from gough.errors import InputError
-from gough.paper_motions import paper_motion
 from gough.simulation import (
     Actuators,
     ComputedTorque,

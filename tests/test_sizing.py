@@ -9,13 +9,28 @@ from numpy.testing import assert_allclose, assert_array_equal
 from typer.testing import CliRunner
 
 import gough
-from gough import Motion, Robot
-from gough.cli import app
-from gough.errors import FileError, InputError, ReachError, SingularError
-from gough.paper_motions import paper_motion
-from gough.sizing import Drive, Region, integrals, size, worst_case, worst_in_region
+from gough import (
+    Motion,
+    Robot,
+)
+from gough.cli.app import app
+from gough.data.paper_motions import paper_motion
+from gough.errors import (
+    FileError,
+    InputError,
+    ReachError,
+    SingularError,
+)
+from gough.show.pictures.sizing import torque_speed
+from gough.sizing import (
+    Drive,
+    Region,
+    integrals,
+    size,
+    worst_case,
+    worst_in_region,
+)
 from gough.sizing.bounds import extremes
-from gough.sizing.pictures import torque_speed
 from gough.sizing.table import requirements
 from oracles.random_robot import random_motion, random_robot
 

@@ -16,18 +16,40 @@ import gough
 from dask_cluster import Cluster
 from gough.analysis.stiffness import stiffness
 from gough.analysis.workspace import workspace
-from gough.cli import app
-from gough.errors import FileError, GoughError, InputError
-from gough.motion_files import write_motion
-from gough.paper_motions import paper_motion
-from gough.studies.formula import parse, parse_constraint
+from gough.cli.app import app
+from gough.data.motion_files import write_motion
+from gough.data.paper_motions import paper_motion
+from gough.errors import (
+    FileError,
+    GoughError,
+    InputError,
+)
+from gough.show.pictures.studies import (
+    front,
+    overview,
+)
+from gough.studies.formula import (
+    parse,
+    parse_constraint,
+)
 from gough.studies.measures import MEASURES
-from gough.studies.optimise import NOT_ASKED, pareto
-from gough.studies.pictures import front, overview
+from gough.studies.optimise import (
+    NOT_ASKED,
+    pareto,
+)
 from gough.studies.plan import make_plan
-from gough.studies.run import LostWorkersError, run
-from gough.studies.sampling import Variable, draw
-from gough.studies.store import Store, read_study
+from gough.studies.run import (
+    LostWorkersError,
+    run,
+)
+from gough.studies.sampling import (
+    Variable,
+    draw,
+)
+from gough.studies.store import (
+    Store,
+    read_study,
+)
 
 BASE = """
 robot = "kim-ryu-2002"
@@ -384,7 +406,10 @@ efficiency = 0.9
 rotor_inertia = 1e-4
 """
     )
-    from gough.sizing import Drive, size
+    from gough.sizing import (
+        Drive,
+        size,
+    )
 
     plan = make_plan(text)
     assert set(plan.columns) == set(MEASURES) - {"workspace"}
@@ -663,7 +688,7 @@ def test_a_table_never_takes_the_place_of_the_study(tmp_path):
 
 def test_the_command_says_what_is_wrong_in_one_line(tmp_path):
     (tmp_path / "s.toml").write_text(SWEEP.format(points=60).replace('"l"', '"l ** open(1)"'))
-    command = [sys.executable, "-c", "from gough.cli import main; main()", "study", "s.toml"]
+    command = [sys.executable, "-c", "from gough.cli.app import main; main()", "study", "s.toml"]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert result.returncode == 2
     assert result.stderr.count("\n") == 1

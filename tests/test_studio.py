@@ -14,17 +14,58 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough.errors import FileError, InputError
-from gough.places import ground, places
-from gough.studio.bending import BANDS, Bending
-from gough.studio.curves import POINTS, marker, panels, plot_options, thinned
-from gough.studio.export import force_file, motion_file
-from gough.studio.guard import allowed, free_port
-from gough.studio.levels import Level, condition_level, level, used_parts, worst
+from gough.errors import (
+    FileError,
+    InputError,
+)
+from gough.model.places import (
+    ground,
+    places,
+)
+from gough.studio.bending import (
+    BANDS,
+    Bending,
+)
+from gough.studio.curves import (
+    POINTS,
+    marker,
+    panels,
+    plot_options,
+    thinned,
+)
+from gough.studio.export import (
+    force_file,
+    motion_file,
+)
+from gough.studio.guard import (
+    allowed,
+    free_port,
+)
+from gough.studio.levels import (
+    Level,
+    condition_level,
+    level,
+    used_parts,
+    worst,
+)
 from gough.studio.library import Library
-from gough.studio.motions import MOST_SAMPLES, SIMPLE, Track, of_file, offered, results, sagging
+from gough.studio.motions import (
+    MOST_SAMPLES,
+    SIMPLE,
+    Track,
+    of_file,
+    offered,
+    results,
+    sagging,
+)
 from gough.studio.player import Player
-from gough.studio.pose import pose_of, ranges, start_pose, upward, values_of
+from gough.studio.pose import (
+    pose_of,
+    ranges,
+    start_pose,
+    upward,
+    values_of,
+)
 from gough.studio.record import record
 from gough.studio.setup import Setup
 from gough.studio.shapes import (
@@ -43,7 +84,14 @@ from gough.studio.shapes import (
     slab,
     turns_from_z,
 )
-from gough.studio.tables import banner, leg_table, limit_table, load_table, state_level, summary
+from gough.studio.tables import (
+    banner,
+    leg_table,
+    limit_table,
+    load_table,
+    state_level,
+    summary,
+)
 
 KIM, LONG, DIETMAIER = "kim-ryu-2002", "long-khalil-martinet-2014", "dietmaier-1998"
 
@@ -421,7 +469,7 @@ def test_what_is_no_result_is_refused(tmp_path, kim):
     with pytest.raises(FileError, match=r"bad\.nc"):
         results(path)
     motion = gough.trajectories.Circle(kim.home.position, 0.1, rpm=40).sample(5)
-    gough.motion_files.write_motion(motion, path)
+    gough.data.motion_files.write_motion(motion, path)
     with pytest.raises(FileError, match="no force"):
         results(path)
     with pytest.raises(FileError, match=r"gone\.nc"):
@@ -431,12 +479,12 @@ def test_what_is_no_result_is_refused(tmp_path, kim):
 def test_motion_files_are_played_and_long_ones_thinned(tmp_path, kim):
     circle = gough.trajectories.Circle(kim.home.position, 0.1, rpm=40)
     path = tmp_path / "circle.nc"
-    gough.motion_files.write_motion(circle.sample(2 * MOST_SAMPLES), path)
+    gough.data.motion_files.write_motion(circle.sample(2 * MOST_SAMPLES), path)
     track = of_file(path)
     assert len(track.motion) == MOST_SAMPLES
     assert track.note == "One sample in 2 of 40000 is shown"
     still = tmp_path / "still.csv"
-    gough.motion_files.write_motion(kim.home, still)
+    gough.data.motion_files.write_motion(kim.home, still)
     with pytest.raises(FileError, match="times"):
         of_file(still)
 
@@ -446,7 +494,7 @@ def test_exports_are_read_back(tmp_path, kim):
     shown = record(kim, motion)
     path = tmp_path / "motion.csv"
     path.write_bytes(motion_file(shown))
-    back = gough.motion_files.read_motion(path)
+    back = gough.data.motion_files.read_motion(path)
     np.testing.assert_array_equal(back.position, motion.position)
     lines = force_file(shown).decode().splitlines()
     header = lines[0].split(",")
@@ -651,7 +699,7 @@ def test_the_page_cannot_ask_for_a_public_address(studio):
 )
 def test_bad_arguments_end_in_one_line(arguments, said, tmp_path, monkeypatch, capsys):
     pytest.importorskip("viser", reason="viser is not installed")
-    from gough.cli import main
+    from gough.cli.app import main
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["gough", "studio", "--no-browser", *arguments])
@@ -672,7 +720,7 @@ def test_the_command_takes_the_next_port_serves_and_ends(tmp_path):
         program = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background ignore it
-from gough.cli import main
+from gough.cli.app import main
 main()"""
         command = [sys.executable, "-c", program, "studio"]
         running = subprocess.Popen(

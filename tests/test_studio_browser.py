@@ -71,7 +71,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def studio(folder):
-    from gough.studio.command import start
+    from gough.cli.studio import start
 
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

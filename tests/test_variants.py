@@ -5,10 +5,19 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
-from gough import Motion, Robot, Variants
-from gough.engine import variants as engine
-from gough.engine.execute import NumPyExecutor
-from gough.errors import InputError, MissingDataError, NotFiniteError, ReachError
+from gough import (
+    Motion,
+    Robot,
+    Variants,
+)
+from gough.engine.run import variants as engine
+from gough.engine.run.execute import NumPyExecutor
+from gough.errors import (
+    InputError,
+    MissingDataError,
+    NotFiniteError,
+    ReachError,
+)
 from oracles.random_robot import random_motion, random_robot
 
 pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")

@@ -13,10 +13,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gough import errors, trajectories
-    from gough.files import catalogue
+    from gough import (
+        errors,
+        trajectories,
+    )
+    from gough.description.files import catalogue
     from gough.motion import Motion
-    from gough.robot import Robot, load
+    from gough.robot import (
+        Robot,
+        load,
+    )
     from gough.simulation import simulate
     from gough.variants import Variants
 
@@ -24,7 +30,7 @@ __version__ = "0.1.0"
 __all__ = ["Motion", "Robot", "Variants", "catalogue", "errors", "load", "simulate", "trajectories"]
 
 _HOMES = {
-    "catalogue": "gough.files",
+    "catalogue": "gough.description.files",
     "Motion": "gough.motion",
     "Robot": "gough.robot",
     "Variants": "gough.variants",

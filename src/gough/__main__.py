@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Entry point; also Ctrl-C while the command line is still being loaded is 130."""
     try:
-        from gough.cli import main as run
+        from gough.cli.app import main as run
 
         run()
     except KeyboardInterrupt:

@@ -14,28 +14,57 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough import (
+from gough.description import files
+from gough.description.modal.integrals import flexible_part
+from gough.description.numbers import (
+    Description,
+    describe,
+    length_scale,
+)
+from gough.description.schema import RobotFile
+from gough.engine.run.execute import (
+    Executor,
+    Function,
+    at_most,
+    executor,
+    with_friction,
+)
+from gough.errors import (
+    ConvergenceError,
+    ImpossibleBodyWarning,
+    InputError,
+    MissingDataError,
+)
+from gough.legs.pus import equations as pus
+from gough.legs.ups import equations as ups
+from gough.mechanics import programs
+from gough.mechanics.equation import (
+    ELASTIC_FIELDS,
+    Machine,
+)
+from gough.mechanics.friction import WORST_RESIDUAL
+from gough.model import (
     batch,
     deflection,
     derivatives,
-    files,
     forward,
-    programs,
     vibration,
 )
-from gough.batch import OnError
-from gough.check import Report, check
-from gough.contributions import Contributions
-from gough.description import Description, describe, length_scale
-from gough.diagnosis import diagnose
-from gough.dynamics import ELASTIC_FIELDS, Machine
-from gough.engine.execute import Executor, Function, at_most, executor, with_friction
-from gough.errors import ConvergenceError, ImpossibleBodyWarning, InputError, MissingDataError
-from gough.friction import WORST_RESIDUAL
-from gough.legs import pus, ups
-from gough.modal.integrals import flexible_part
-from gough.motion import Array, Motion
-from gough.parameters import generalised, regressor
+from gough.model.batch import OnError
+from gough.model.contributions import Contributions
+from gough.model.diagnosis import diagnose
+from gough.model.limits import (
+    Report,
+    check,
+)
+from gough.motion import (
+    Array,
+    Motion,
+)
+from gough.parameters import (
+    generalised,
+    regressor,
+)
 from gough.results import (
     Acceleration,
     Actuation,
@@ -45,7 +74,6 @@ from gough.results import (
     Platform,
     Reactions,
 )
-from gough.schema import RobotFile
 
 if TYPE_CHECKING:
     from gough.variants import Variants
@@ -432,7 +460,7 @@ class Robot:
         *,
         on_error: OnError = "raise",
     ) -> derivatives.Linearization:
-        """A and B of ẋ = A x + B δΓ near a motion; see `gough.derivatives.linearize`."""
+        """A and B of ẋ = A x + B δΓ near a motion; see `gough.model.derivatives.linearize`."""
         return derivatives.linearize(self, motion, forces, wrench, friction, on_error=on_error)
 
     def inverse_dynamics_derivatives(
@@ -482,8 +510,8 @@ class Robot:
         return generalised.generalised_regressor(self, motion, friction, on_error=on_error)
 
     def to_casadi(self, name: str, *, loads: bool = False) -> Any:
-        """A program ("inverse_dynamics", …) as a `casadi.Function`; see `gough.export.to_casadi`."""
-        from gough.export import to_casadi
+        """A program ("inverse_dynamics", …) as a `casadi.Function`; see `export.to_casadi`."""
+        from gough.exchange.export import to_casadi
 
         return to_casadi(self, name, loads=loads)
 
@@ -494,8 +522,8 @@ class Robot:
         programs: Sequence[str] | None = None,
         real: str = "double",
     ) -> Path:
-        """Write the robot's programs as portable C99; see `gough.export.export_c`."""
-        from gough.export import export_c
+        """Write the robot's programs as portable C99; see `gough.exchange.export.export_c`."""
+        from gough.exchange.export import export_c
 
         return export_c(self, folder, programs=programs, real=real)
 

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import BSpline, make_interp_spline
 from scipy.spatial.transform import Rotation, RotationSpline
 
-from gough import rotations
+from gough.base import rotations
 from gough.errors import InputError
 from gough.motion import Motion
 
@@ -172,7 +172,7 @@ class Harmonic(Trajectory):
     2009, Eq. 6: period 6 s, half a cycle; z has a minus sign there, so its amplitude is −z*.
 
     `start` is X_0, or a Motion of batch shape () for its pose; `amplitude` (6,) is X*, signed;
-    `convention` names the Euler angles as in `gough.rotations.euler`. Duration: cycles · period.
+    `convention` names the Euler angles as in `gough.base.rotations.euler`. Duration: cycles · period.
     """
 
     outside: ClassVar[Outside] = "continue"
@@ -272,7 +272,7 @@ class ConstantAcceleration(Trajectory):
     the new one counts; at the very end the last. Times outside the pieces are refused.
 
     `start` is X at t = 0, or a Motion of batch shape () for its pose; `accelerations` (n, 6) in
-    m/s² and rad/s²; `durations` (s) one number or (n,); `convention` as in `gough.rotations.euler`.
+    m/s² and rad/s²; `durations` (s) one number or (n,); `convention` as in `gough.base.rotations.euler`.
     """
 
     start: Array

@@ -17,8 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.batch import OnError
-from gough.description import (
+from gough.description.numbers import (
     PARALLEL,
     about_origin,
     bare_platform,
@@ -28,17 +27,37 @@ from gough.description import (
     perpendicular,
     steiner,
 )
-from gough.dynamics import Machine
-from gough.engine.execute import VARIANT, Executor, Function, executor
-from gough.engine.variants import arrays_of, map_numbers
+from gough.description.schema import (
+    PARTED_PARAMETERS,
+    STANDARD_PARAMETERS,
+)
+from gough.engine.run.execute import (
+    VARIANT,
+    Executor,
+    Function,
+    executor,
+)
+from gough.engine.run.variants import (
+    arrays_of,
+    map_numbers,
+)
 from gough.errors import InputError
-from gough.friction import Friction
-from gough.legs.body import Body
-from gough.legs.pus import PUS
-from gough.motion import Array, Motion
-from gough.results import Acceleration, Actuation, LegMotion, Reactions
+from gough.legs.pus.equations import PUS
+from gough.mechanics.body import Body
+from gough.mechanics.equation import Machine
+from gough.mechanics.friction import Friction
+from gough.model.batch import OnError
+from gough.motion import (
+    Array,
+    Motion,
+)
+from gough.results import (
+    Acceleration,
+    Actuation,
+    LegMotion,
+    Reactions,
+)
 from gough.robot import Robot
-from gough.schema import PARTED_PARAMETERS, STANDARD_PARAMETERS
 
 CORES = {"center_of_mass": (3,), "inertia": (3, 3)}
 

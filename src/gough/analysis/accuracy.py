@@ -24,13 +24,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.analysis.singularities import lines, matrix
-from gough.batch import OnError
-from gough.errors import ConvergenceError, Failure, InputError, SingularError
-from gough.forward import condition
-from gough.legs.pus import PUS
-from gough.linear import WORST_CONDITION
-from gough.motion import Array, Motion
+from gough.analysis.singularities import (
+    lines,
+    matrix,
+)
+from gough.errors import (
+    ConvergenceError,
+    Failure,
+    InputError,
+    SingularError,
+)
+from gough.legs.pus.equations import PUS
+from gough.mechanics.solves import WORST_CONDITION
+from gough.model.batch import OnError
+from gough.model.forward import condition
+from gough.motion import (
+    Array,
+    Motion,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

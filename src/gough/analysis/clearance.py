@@ -9,10 +9,23 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.analysis.locus import determinant
-from gough.analysis.singularities import length_of, lines, matrix
-from gough.batch import OnError, Trouble, lay_out, not_finite, settle
+from gough.analysis.singularities import (
+    length_of,
+    lines,
+    matrix,
+)
 from gough.errors import ReachError
-from gough.motion import Array, Motion
+from gough.model.batch import (
+    OnError,
+    Trouble,
+    lay_out,
+    not_finite,
+    settle,
+)
+from gough.motion import (
+    Array,
+    Motion,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

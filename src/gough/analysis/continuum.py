@@ -11,9 +11,12 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.analysis import multistart
-from gough.analysis.architecture import unit_rows
-from gough.analysis.rods import UNFRAMED, Rods
 from gough.analysis.study import to_study
+from gough.description.architecture import unit_rows
+from gough.description.rods import (
+    UNFRAMED,
+    Rods,
+)
 from gough.motion import Array
 
 STEP = 0.03

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gough.batch import OnError
-from gough.motion import Array, Motion
+from gough.model.batch import OnError
+from gough.motion import (
+    Array,
+    Motion,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

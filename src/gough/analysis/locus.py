@@ -16,9 +16,16 @@ from scipy.spatial.transform import Rotation
 
 from gough.analysis import isosurface
 from gough.analysis.isosurface import Surface
-from gough.analysis.singularities import length_of, lines, matrix
+from gough.analysis.singularities import (
+    length_of,
+    lines,
+    matrix,
+)
 from gough.errors import InputError
-from gough.motion import Array, Motion
+from gough.motion import (
+    Array,
+    Motion,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -1,7 +1,7 @@
 """Postures by chance: Newton from many random poses, with an estimate of what it has not seen.
 
 The rotation of a start is uniform over all rotations; its position then is the least-squares
-solution of the differences of the rods' equations, which are linear in it. Newton as in `gough.forward`.
+solution of the differences of the rods' equations, which are linear in it. Newton as in `model.forward`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.analysis.rods import Rods
+from gough.description.rods import Rods
 from gough.motion import Array
 
 STARTS = 1000
@@ -119,7 +119,7 @@ def search(rods: Rods, seed: int = 0) -> tuple[Array, Array, Coverage]:
     """Positions (k, 3), rotations (k, 3, 3) of the postures met, and the coverage.
 
     Ends when every posture was met `SEEN_ENOUGH` times, or after `MOST_WAVES` waves of starts. The
-    rods are about 1 long (`gough.analysis.rods.framed`).
+    rods are about 1 long (`gough.description.rods.framed`).
     """
     rng = np.random.default_rng(seed)
     found = np.zeros((0, 12))

@@ -10,8 +10,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from gough.base.rotations import exponential
 from gough.motion import Array
-from gough.rotations import exponential
 
 
 class Boxes(NamedTuple):

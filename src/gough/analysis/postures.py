@@ -15,13 +15,23 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough import forward
-from gough.analysis import continuum, endgame, homotopy, multistart
-from gough.analysis.architecture import random_rods, weakest
-from gough.analysis.certificate import apart, certify, not_real
-from gough.analysis.continuum import is_continuum, rank_lost, real_continuum
+from gough.analysis import (
+    continuum,
+    endgame,
+    homotopy,
+    multistart,
+)
+from gough.analysis.certificate import (
+    apart,
+    certify,
+    not_real,
+)
+from gough.analysis.continuum import (
+    is_continuum,
+    rank_lost,
+    real_continuum,
+)
 from gough.analysis.multistart import Coverage
-from gough.analysis.rods import UNFRAMED, Frame, Rods, framed
 from gough.analysis.start_system import (
     SOLUTIONS,
     geometry_of,
@@ -29,9 +39,23 @@ from gough.analysis.start_system import (
     separation,
     start_system,
 )
-from gough.analysis.study import quadrics, rounding, to_pose, to_study
-from gough.batch import OnError, last_axis
-from gough.engine.execute import LARGEST
+from gough.analysis.study import (
+    quadrics,
+    rounding,
+    to_pose,
+    to_study,
+)
+from gough.description.architecture import (
+    random_rods,
+    weakest,
+)
+from gough.description.rods import (
+    UNFRAMED,
+    Frame,
+    Rods,
+    framed,
+)
+from gough.engine.run.execute import LARGEST
 from gough.errors import (
     ConvergenceError,
     Failure,
@@ -41,7 +65,15 @@ from gough.errors import (
     SampleError,
     SingularError,
 )
-from gough.motion import Array, Motion
+from gough.model import forward
+from gough.model.batch import (
+    OnError,
+    last_axis,
+)
+from gough.motion import (
+    Array,
+    Motion,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -17,12 +17,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gough.batch import OnError, Trouble, lay_out, not_finite, settle
-from gough.errors import InputError, ReachError
-from gough.legs import ups
-from gough.legs.pus import PUS
-from gough.linear import WORST_CONDITION
-from gough.motion import Array, Motion
+from gough.errors import (
+    InputError,
+    ReachError,
+)
+from gough.legs.pus.equations import PUS
+from gough.legs.ups import equations as ups
+from gough.mechanics.solves import WORST_CONDITION
+from gough.model.batch import (
+    OnError,
+    Trouble,
+    lay_out,
+    not_finite,
+    settle,
+)
+from gough.motion import (
+    Array,
+    Motion,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

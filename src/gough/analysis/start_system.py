@@ -18,11 +18,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.analysis import homotopy, multistart
+from gough.analysis import (
+    homotopy,
+    multistart,
+)
 from gough.analysis.homotopy import Line
-from gough.analysis.rods import UNFRAMED, Rods, constants, framed
-from gough.analysis.study import quadrics, to_study
-from gough.errors import ConvergenceError, Failure
+from gough.analysis.study import (
+    quadrics,
+    to_study,
+)
+from gough.description.rods import (
+    UNFRAMED,
+    Rods,
+    constants,
+    framed,
+)
+from gough.errors import (
+    ConvergenceError,
+    Failure,
+)
 from gough.motion import Array
 
 FILE = "start_system.npz"

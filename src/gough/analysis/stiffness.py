@@ -5,7 +5,7 @@ At rest, with actuators that give way as springs, δΓ_i = −k_i δq_i, a small
 
     K δx = Sᵀ w,    K = Jᵀ diag(k) J + K_g,    K_g = ∂/∂x (b − Jᵀ Γ) at the forces Γ that hold the pose
 
-K_g (`gough.vibration.stiffness_matrix`) holds the preload of the legs (Gosselin 1990 leaves it out), the
+K_g (`vibration.stiffness_matrix`) holds the preload of the legs (Gosselin 1990 leaves it out), the
 weight and the stiffness of a flexible platform. The tool, at t in the platform frame, moves by S δx:
 
     S = [1  −[R t]×  R Φ − [R t]× R Φ_r]        Φ, Φ_r: `origin_shapes`, `origin_rotations` of the body,
@@ -27,13 +27,25 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.batch import OnError, Trouble, last_axis, lay_out, settle
-from gough.deflection import static_deflection
-from gough.errors import InputError, SingularError
-from gough.legs.pus import PUS
-from gough.linear import WORST_CONDITION
-from gough.motion import Array, Motion
-from gough.vibration import stiffness_matrix
+from gough.errors import (
+    InputError,
+    SingularError,
+)
+from gough.legs.pus.equations import PUS
+from gough.mechanics.solves import WORST_CONDITION
+from gough.model.batch import (
+    OnError,
+    Trouble,
+    last_axis,
+    lay_out,
+    settle,
+)
+from gough.model.deflection import static_deflection
+from gough.model.vibration import stiffness_matrix
+from gough.motion import (
+    Array,
+    Motion,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

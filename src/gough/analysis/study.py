@@ -18,7 +18,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.analysis.rods import Frame, Rods
+from gough.description.rods import (
+    Frame,
+    Rods,
+)
 from gough.motion import Array
 
 UNIT_ROUNDING = float(np.finfo(np.float64).eps) / 2

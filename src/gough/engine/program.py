@@ -16,8 +16,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.engine.graph import CONSTANT, COUPLED, INPUT, MODE, SUM, TABLE, Graph
-from gough.engine.order import few_alive
+from gough.engine.graph import (
+    CONSTANT,
+    COUPLED,
+    INPUT,
+    MODE,
+    SUM,
+    TABLE,
+    Graph,
+)
+from gough.engine.passes.order import few_alive
 
 PARAMETERS = "parameters"
 """The input field that holds a robot's numbers; all others are the state's."""

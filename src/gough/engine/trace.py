@@ -12,11 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from gough.dynamics import ELASTIC_FIELDS, RIGID_FIELDS, Machine, State
-from gough.engine.execute import LARGEST
 from gough.engine.graph import Graph
-from gough.engine.program import PARAMETERS, Array, Program, assemble
-from gough.platforms.flexible import Couplings, Flexible, ModeTables
+from gough.engine.program import (
+    PARAMETERS,
+    Array,
+    Program,
+    assemble,
+)
+from gough.engine.run.execute import LARGEST
+from gough.mechanics.equation import (
+    ELASTIC_FIELDS,
+    RIGID_FIELDS,
+    Machine,
+    State,
+)
+from gough.mechanics.platforms.flexible import (
+    Couplings,
+    Flexible,
+    ModeTables,
+)
 
 STRUCTURAL = (0.0, 1.0, -1.0)
 STATE_SHAPES: dict[str, tuple[int, ...]] = {

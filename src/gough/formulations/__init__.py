@@ -1,4 +1,4 @@
-"""Inverse dynamics of PUS robots the way two papers get it: independent of `gough.dynamics`.
+"""Inverse dynamics of PUS robots the way two papers get it: independent of `gough.mechanics.equation`.
 
 `newton_euler`: Kim & Ryu 2002, free bodies with slender links, friction included.
 `virtual_work`: Sinatra, Xi & Staicu 2009, recursive matrices and virtual velocities, no friction.

@@ -22,12 +22,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.batch import OnError
 from gough.errors import ConvergenceError
 from gough.formulations import parts as robot_parts
 from gough.formulations import samples
 from gough.formulations.parts import Parts
-from gough.formulations.samples import Pose, Trouble, dot, matvec
+from gough.formulations.samples import (
+    Pose,
+    Trouble,
+    dot,
+    matvec,
+)
 from gough.formulations.slender_links import (
     SlenderLinks,
     central_inertia,
@@ -35,7 +39,11 @@ from gough.formulations.slender_links import (
     refuse_others,
     swing,
 )
-from gough.motion import Array, Motion
+from gough.model.batch import OnError
+from gough.motion import (
+    Array,
+    Motion,
+)
 from gough.results import Actuation
 
 if TYPE_CHECKING:

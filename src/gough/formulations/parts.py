@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from gough.errors import InputError, MissingDataError
+from gough.errors import (
+    InputError,
+    MissingDataError,
+)
 from gough.motion import Array
 
 if TYPE_CHECKING:
-    from gough.friction import Friction
-    from gough.legs.pus import PUS
+    from gough.legs.pus.equations import PUS
+    from gough.mechanics.friction import Friction
     from gough.robot import Robot
 
 LEGS = 6

@@ -11,8 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.errors import InputError
-from gough.formulations.parts import Body, Parts
-from gough.formulations.samples import Pose, dot, matvec, transposed
+from gough.formulations.parts import (
+    Body,
+    Parts,
+)
+from gough.formulations.samples import (
+    Pose,
+    dot,
+    matvec,
+    transposed,
+)
 from gough.motion import Array
 
 NEGLIGIBLE = 1e-12

@@ -18,9 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gough.batch import OnError
 from gough.errors import InputError
-from gough.motion import Array, Motion
+from gough.model.batch import OnError
+from gough.motion import (
+    Array,
+    Motion,
+)
 from gough.parameters.generalised import generalised_regressor
 from gough.parameters.regressor import (
     LINEAR_FRICTION,
@@ -30,7 +33,10 @@ from gough.parameters.regressor import (
     standard_parameters,
 )
 from gough.parameters.special import special_cases
-from gough.parameters.states import largest_displacements, random_states
+from gough.parameters.states import (
+    largest_displacements,
+    random_states,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

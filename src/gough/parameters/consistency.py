@@ -20,12 +20,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import lsq_linear
 
-from gough.description import describe
-from gough.errors import ConvergenceError, Failure, MissingDataError
+from gough.description.numbers import describe
+from gough.description.schema import STANDARD_PARAMETERS
+from gough.errors import (
+    ConvergenceError,
+    Failure,
+    MissingDataError,
+)
 from gough.motion import Array
 from gough.parameters.base import unit_of
-from gough.parameters.regressor import LINEAR_FRICTION, standard_parameters
-from gough.schema import STANDARD_PARAMETERS
+from gough.parameters.regressor import (
+    LINEAR_FRICTION,
+    standard_parameters,
+)
 
 if TYPE_CHECKING:
     from gough.parameters.identification import Identification

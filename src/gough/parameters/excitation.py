@@ -25,15 +25,26 @@ import numpy as np
 from scipy.linalg import block_diag, null_space
 from scipy.optimize import minimize
 
-from gough.check import demands
-from gough.description import Limits
-from gough.errors import FileError, ImpossibleBodyWarning, InputError
-from gough.files import replacing
-from gough.motion import Array, Motion
-from gough.parameters.base import BaseParameters, base_parameters, base_regressor
+from gough.base.rotations import exponential
+from gough.description.files import replacing
+from gough.description.numbers import Limits
+from gough.errors import (
+    FileError,
+    ImpossibleBodyWarning,
+    InputError,
+)
+from gough.model.limits import demands
+from gough.motion import (
+    Array,
+    Motion,
+)
+from gough.parameters.base import (
+    BaseParameters,
+    base_parameters,
+    base_regressor,
+)
 from gough.parameters.regressor import LOAD_FRICTION
 from gough.parameters.states import leg_length
-from gough.rotations import exponential
 from gough.trajectories import Fourier
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ the equation of motion is. Its parameters X are those of a rigid robot (`gough.p
 the platform's ten being those of the undeformed body, and behind them the elements of K and D: the
 diagonals where the modal body has nothing else, N (N + 1)/2 where they are symmetric.
 
-Known, y0, is what the mode shapes and nodal masses say: s, P0, Π and m_ee (`gough.platforms.flexible`).
+Known, y0, is what the mode shapes and nodal masses say: s, P0, Π and m_ee (`platforms.flexible`).
 They are linear parameters too, but 12 N + 9 N (N + 1)/2 of them from one drawing, and a qe that can be
 measured presumes the shapes. What a finite-element model has wrong is stiffness (material, joints) and
 damping (which it does not compute at all). Without modes y0 = 0 and Y = Jᵀ W.
@@ -20,16 +20,50 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gough import batch, dynamics, elastic
-from gough.batch import OnError
-from gough.derivative_programs import graph_of
-from gough.derivatives import matrices
-from gough.dynamics import ELASTIC_FIELDS, RIGID_FIELDS, Machine, State
-from gough.engine.derivative import gradients, symbolic
-from gough.friction import Loads
-from gough.legs.body import Body
-from gough.modes import coupled, over_modes
-from gough.motion import Array, Motion
+from gough.engine.passes.derivative import (
+    gradients,
+    symbolic,
+)
+from gough.mechanics import (
+    elastic,
+)
+from gough.mechanics import (
+    equation as dynamics,
+)
+from gough.mechanics.body import Body
+from gough.mechanics.equation import (
+    ELASTIC_FIELDS,
+    RIGID_FIELDS,
+    Machine,
+    State,
+)
+from gough.mechanics.friction import Loads
+from gough.mechanics.modes import (
+    coupled,
+    over_modes,
+)
+from gough.mechanics.platforms import (
+    flexible,
+    rigid,
+)
+from gough.mechanics.programs import (
+    Outputs,
+    numeric,
+)
+from gough.mechanics.vectors import (
+    Components,
+    cross,
+    matvec,
+    transposed_matvec,
+)
+from gough.model import batch
+from gough.model.batch import OnError
+from gough.model.derivative_programs import graph_of
+from gough.model.derivatives import matrices
+from gough.motion import (
+    Array,
+    Motion,
+)
 from gough.parameters.regressor import (
     LINEAR_FRICTION,
     modal_elements,
@@ -37,9 +71,6 @@ from gough.parameters.regressor import (
     rubbing_with,
     with_parameters,
 )
-from gough.platforms import flexible, rigid
-from gough.programs import Outputs, numeric
-from gough.vectors import Components, cross, matvec, transposed_matvec
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -103,7 +134,7 @@ def modal_demand(machine: Machine, state: State) -> Components:
     """y0 (6 + modes, samples): M ξ̇ + b of the mode shapes alone, world axes.
 
     The platform without its undeformed body, stiffness and damping: M_rr x + M_re q̈ + b_r and
-    M_reᵀ x + m_ee q̈ + b_e (`gough.platforms.flexible`) with what is linear or quadratic in shapes.
+    M_reᵀ x + m_ee q̈ + b_e (`platforms.flexible`) with what is linear or quadratic in shapes.
     """
     assert machine.flexible is not None
     pairs, rotation = machine.flexible.couplings, state.rotation

@@ -36,19 +36,28 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gough.legs.pus import BODIES as PUS_BODIES
-from gough.legs.ups import BODIES as UPS_BODIES
+from gough.description.schema import STANDARD_PARAMETERS
+from gough.legs.pus.equations import BODIES as PUS_BODIES
+from gough.legs.ups.equations import BODIES as UPS_BODIES
 from gough.motion import Array
-from gough.parameters.base import NEGLIGIBLE, BaseParameters, first_independent, relation
+from gough.parameters.base import (
+    NEGLIGIBLE,
+    BaseParameters,
+    first_independent,
+    relation,
+)
 from gough.parameters.regressor import (
     LINEAR_FRICTION,
     parameter_names,
     refuse_load_friction,
     standard_parameters,
 )
-from gough.parameters.special import Special, special_cases, special_directions
+from gough.parameters.special import (
+    Special,
+    special_cases,
+    special_directions,
+)
 from gough.parameters.states import largest_displacements
-from gough.schema import STANDARD_PARAMETERS
 
 if TYPE_CHECKING:
     from gough.robot import Robot

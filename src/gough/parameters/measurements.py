@@ -15,15 +15,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gough.data.leg_rates import platform_motion
+from gough.data.plausibility import check_fit
 from gough.errors import InputError
-from gough.motion import Array, Motion
+from gough.motion import (
+    Array,
+    Motion,
+)
 from gough.parameters import signals
-from gough.parameters.base import BaseParameters, base_regressor
-from gough.parameters.leg_rates import platform_motion
-from gough.parameters.plausibility import check_fit
+from gough.parameters.base import (
+    BaseParameters,
+    base_regressor,
+)
 
 if TYPE_CHECKING:
-    from gough.parameters.logs import Log
+    from gough.data.logs import Log
     from gough.robot import Robot
 
 BLOCK = 8000

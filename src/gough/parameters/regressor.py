@@ -6,20 +6,34 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gough import batch, dynamics
-from gough.batch import OnError
-from gough.derivative_programs import graph_of
-from gough.derivatives import matrices
-from gough.dynamics import RIGID_FIELDS, Machine, State
-from gough.engine.derivative import gradients, symbolic
+from gough.description.schema import STANDARD_PARAMETERS
 from gough.engine.graph import Graph
+from gough.engine.passes.derivative import (
+    gradients,
+    symbolic,
+)
 from gough.errors import InputError
-from gough.friction import Friction, Loads
-from gough.legs.body import Body
-from gough.motion import Array, Motion
-from gough.programs import Outputs
-from gough.schema import STANDARD_PARAMETERS
-from gough.vectors import Components
+from gough.mechanics import equation as dynamics
+from gough.mechanics.body import Body
+from gough.mechanics.equation import (
+    RIGID_FIELDS,
+    Machine,
+    State,
+)
+from gough.mechanics.friction import (
+    Friction,
+    Loads,
+)
+from gough.mechanics.programs import Outputs
+from gough.mechanics.vectors import Components
+from gough.model import batch
+from gough.model.batch import OnError
+from gough.model.derivative_programs import graph_of
+from gough.model.derivatives import matrices
+from gough.motion import (
+    Array,
+    Motion,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -8,7 +8,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.errors import InputError
-from gough.motion import Array, Motion
+from gough.motion import (
+    Array,
+    Motion,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

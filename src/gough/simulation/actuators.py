@@ -12,8 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.errors import InputError
+from gough.mechanics.vectors import (
+    Components,
+    copysign,
+    maximum,
+    minimum,
+)
 from gough.motion import Array
-from gough.vectors import Components, copysign, maximum, minimum
 
 if TYPE_CHECKING:
     from gough.robot import Robot

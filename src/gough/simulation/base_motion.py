@@ -15,10 +15,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gough import batch, programs
-from gough.engine.execute import NumPyExecutor
-from gough.legs.body import Body
-from gough.motion import Array, Motion
+from gough.engine.run.execute import NumPyExecutor
+from gough.mechanics import programs
+from gough.mechanics.body import Body
+from gough.model import batch
+from gough.motion import (
+    Array,
+    Motion,
+)
 from gough.parameters.energy import leg_frames
 
 if TYPE_CHECKING:

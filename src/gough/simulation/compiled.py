@@ -12,18 +12,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gough.dynamics import ELASTIC_FIELDS, RIGID_FIELDS
-from gough.engine.execute import VARIANT
+from gough.engine.run.execute import VARIANT
+from gough.mechanics.equation import (
+    ELASTIC_FIELDS,
+    RIGID_FIELDS,
+)
 from gough.motion import Array
 from gough.simulation import programs
-from gough.simulation.chunk import BENDING, MOVING, Chunk
+from gough.simulation.chunk import (
+    BENDING,
+    MOVING,
+    Chunk,
+)
 from gough.simulation.laws import law_inputs
 from gough.simulation.plant import NOTHING
-from gough.simulation.scenario import Record, Scenario
+from gough.simulation.scenario import (
+    Record,
+    Scenario,
+)
 from gough.variants import which
 
 if TYPE_CHECKING:
-    from gough.engine.stepping import Call, Stream
+    from gough.engine.run.stepping import (
+        Call,
+        Stream,
+    )
     from gough.robot import Robot
 
 OF_STAGES = ("before", "ahead", "command")
@@ -34,7 +47,7 @@ LOADS_TOLERANCE = 1e-11
 
 def possible(scenario: Scenario) -> bool:
     """The scenario can run inside the engine."""
-    from gough.engine.execute import NumPyExecutor
+    from gough.engine.run.execute import NumPyExecutor
 
     controller, robot = scenario.controller, scenario.plant.robot
     model = controller.robot(robot)
@@ -78,7 +91,7 @@ class _Machine(Chunk):
 
     def advance(self, done: int, count: int) -> None:
         """Run a chunk of steps from step `done` on."""
-        from gough.engine import stepping
+        from gough.engine.run import stepping
 
         scenario = self.scenario
         halves = scenario.time(done + np.arange(2 * count + 1) / 2)
@@ -91,7 +104,7 @@ class _Machine(Chunk):
         stepping.run(count, scenario.rows, calls, LOADS_TOLERANCE)
 
     def _sampled(self, done: int, count: int, wrench: Array | None) -> list[Call]:
-        from gough.engine.stepping import Stream
+        from gough.engine.run.stepping import Stream
 
         scenario, plant, every = self.scenario, self.scenario.plant, self.every
         samples = -(-count // every)
@@ -127,7 +140,7 @@ class _Machine(Chunk):
 
     def _continuous(self, halves: Array, wrench: Array | None) -> list[Call]:
         """The controller acts in every stage."""
-        from gough.engine.stepping import Stream
+        from gough.engine.run.stepping import Stream
 
         goals, _ = self.scenario.goals(halves)
         solid = {name: _solid(value) for name, value in goals.items()}
@@ -164,7 +177,7 @@ class _Machine(Chunk):
         return self._stages(wrench, commands, before)
 
     def _now(self) -> dict[str, Stream]:
-        from gough.engine.stepping import Stream
+        from gough.engine.run.stepping import Stream
 
         return {name: Stream(self.states[name]) for name in self.moving}
 
@@ -172,7 +185,7 @@ class _Machine(Chunk):
         return _call(self.robot, programs.watch, state, {}, self._watched())
 
     def _watched(self) -> dict[str, Stream]:
-        from gough.engine.stepping import Stream
+        from gough.engine.run.stepping import Stream
 
         outputs = {"q": self.q, "qd": self.qd, "conditioning": self.conditioning}
         return {name: Stream(value) for name, value in outputs.items()}
@@ -201,7 +214,7 @@ class _Machine(Chunk):
 
         With what a law is told, `known`, it acts in one program with the first stage.
         """
-        from gough.engine.stepping import Stream
+        from gough.engine.run.stepping import Stream
 
         scenario, h = self.scenario, self.scenario.step
         plant, rows = scenario.plant, scenario.rows
@@ -315,7 +328,10 @@ def _call(
     until: str | None = None,
 ) -> Call:
     """A program's kernel on these arrays; of many robots each row with its own parameters."""
-    from gough.engine.stepping import Call, Stream
+    from gough.engine.run.stepping import (
+        Call,
+        Stream,
+    )
 
     executor: Any = robot.executor
     shapes = {

@@ -16,10 +16,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.dynamics import ELASTIC_FIELDS, RIGID_FIELDS
-from gough.engine.execute import Function
+from gough.engine.run.execute import Function
 from gough.errors import InputError
-from gough.motion import Array, Motion
+from gough.mechanics.equation import (
+    ELASTIC_FIELDS,
+    RIGID_FIELDS,
+)
+from gough.motion import (
+    Array,
+    Motion,
+)
 from gough.simulation import laws
 from gough.simulation.sensors import Reading
 from gough.variants import which

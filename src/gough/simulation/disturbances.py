@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.batch import last_axis
 from gough.errors import InputError
+from gough.model.batch import last_axis
 from gough.motion import Array
 
 Wrench = Callable[[Array], Array]

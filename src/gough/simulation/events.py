@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gough import batch, programs
-from gough.engine.execute import NumPyExecutor
-from gough.motion import Array, Motion
+from gough.engine.run.execute import NumPyExecutor
+from gough.mechanics import programs
+from gough.model import batch
+from gough.motion import (
+    Array,
+    Motion,
+)
 from gough.variants import which
 
 if TYPE_CHECKING:

@@ -9,14 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from gough import dynamics, elastic
-from gough.dynamics import Machine, State
-from gough.engine.execute import Function
-from gough.linear import factor, least_squares
-from gough.platforms import rigid
-from gough.programs import Outputs
+from gough.engine.run.execute import Function
+from gough.mechanics import (
+    elastic,
+)
+from gough.mechanics import (
+    equation as dynamics,
+)
+from gough.mechanics.equation import (
+    Machine,
+    State,
+)
+from gough.mechanics.platforms import rigid
+from gough.mechanics.programs import Outputs
+from gough.mechanics.solves import (
+    factor,
+    least_squares,
+)
+from gough.mechanics.vectors import Components
 from gough.simulation.attitude import rotation_error
-from gough.vectors import Components
 
 
 def law_inputs(law: Function | None) -> tuple[str, ...]:

@@ -16,10 +16,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import signal
 
-from gough.errors import InputError, MissingDataError
-from gough.motion import Array, Motion
-from gough.simulation.base_motion import base_inertia, carried
-from gough.vibration import stiffness_matrix
+from gough.errors import (
+    InputError,
+    MissingDataError,
+)
+from gough.model.vibration import stiffness_matrix
+from gough.motion import (
+    Array,
+    Motion,
+)
+from gough.simulation.base_motion import (
+    base_inertia,
+    carried,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

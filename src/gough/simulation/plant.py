@@ -18,16 +18,37 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gough.dynamics import ELASTIC_FIELDS, RIGID_FIELDS
-from gough.engine.execute import with_friction
-from gough.errors import ConvergenceError, Failure, SampleError
-from gough.friction import WORST_RESIDUAL
-from gough.motion import Array, Motion
+from gough.engine.run.execute import with_friction
+from gough.errors import (
+    ConvergenceError,
+    Failure,
+    SampleError,
+)
+from gough.mechanics.equation import (
+    ELASTIC_FIELDS,
+    RIGID_FIELDS,
+)
+from gough.mechanics.friction import WORST_RESIDUAL
+from gough.motion import (
+    Array,
+    Motion,
+)
 from gough.simulation import programs
-from gough.simulation.actuators import UNLIMITED, Actuators, at_speed, within
+from gough.simulation.actuators import (
+    UNLIMITED,
+    Actuators,
+    at_speed,
+    within,
+)
 from gough.simulation.attitude import turned_rows
-from gough.simulation.sensors import Reading, Sensors
-from gough.variants import of_rows, which
+from gough.simulation.sensors import (
+    Reading,
+    Sensors,
+)
+from gough.variants import (
+    of_rows,
+    which,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -1,7 +1,7 @@
 """The closed loop as programs: what the plant does, what sensors read; controllers are in `laws`.
 
 Pure functions of a robot's numbers, a state and further inputs, samples on the last axis, as in
-`gough.programs`: they run on NumPy batches and, compiled, one after the other in the engine's loop.
+`mechanics.programs`: they run on NumPy batches and, compiled, one after the other in the engine's loop.
 Platforms are rigid or bend. World axes, SI units.
 """
 
@@ -11,20 +11,53 @@ from functools import cache, reduce
 
 import numpy as np
 
-from gough import dynamics, elastic, programs
-from gough.dynamics import Machine, State
-from gough.engine.execute import Function
-from gough.friction import Loads
-from gough.legs.leg import LegKinematics
-from gough.linear import factor
-from gough.modes import coupled, over_modes
-from gough.platforms import flexible, rigid
-from gough.programs import Outputs
-from gough.simulation.actuators import at_speed, within
-from gough.simulation.attitude import gibbs_rate, orthonormal, turned
+from gough.engine.run.execute import Function
+from gough.legs.link import LegKinematics
+from gough.mechanics import (
+    elastic,
+    programs,
+)
+from gough.mechanics import (
+    equation as dynamics,
+)
+from gough.mechanics.equation import (
+    Machine,
+    State,
+)
+from gough.mechanics.friction import Loads
+from gough.mechanics.modes import (
+    coupled,
+    over_modes,
+)
+from gough.mechanics.platforms import (
+    flexible,
+    rigid,
+)
+from gough.mechanics.programs import Outputs
+from gough.mechanics.solves import factor
+from gough.mechanics.vectors import (
+    Components,
+    copysign,
+    dot,
+    maximum,
+    minimum,
+    or_one,
+)
+from gough.simulation.actuators import (
+    at_speed,
+    within,
+)
+from gough.simulation.attitude import (
+    gibbs_rate,
+    orthonormal,
+    turned,
+)
 from gough.simulation.laws import law_inputs
-from gough.simulation.sensors import Reading, reading, rounded
-from gough.vectors import Components, copysign, dot, maximum, minimum, or_one
+from gough.simulation.sensors import (
+    Reading,
+    reading,
+    rounded,
+)
 
 WORKS = ("actuator_work", "wrench_work", "loss")
 """Integrals that a simulation carries, J: ∫ Σ Γ q̇ dt, ∫ wrench·ξ dt, ∫ friction power dt."""

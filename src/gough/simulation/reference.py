@@ -9,8 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gough.errors import InputError
-from gough.motion import Array, Motion
-from gough.trajectories import Spline, Trajectory
+from gough.motion import (
+    Array,
+    Motion,
+)
+from gough.trajectories import (
+    Spline,
+    Trajectory,
+)
 
 
 class Reference(NamedTuple):

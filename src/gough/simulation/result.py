@@ -17,14 +17,31 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from gough.datasets import AXES, attributes, write_dataset
+from gough.data.datasets import (
+    AXES,
+    attributes,
+    write_dataset,
+)
+from gough.data.motion_files import QUANTITIES
 from gough.errors import InputError
-from gough.motion import FIELDS, Array, Motion
-from gough.motion_files import QUANTITIES
+from gough.motion import (
+    FIELDS,
+    Array,
+    Motion,
+)
 from gough.simulation.attitude import rotation_error
-from gough.simulation.events import Event, Stop
-from gough.simulation.scenario import Record, Scenario
-from gough.variants import Many, of_rows
+from gough.simulation.events import (
+    Event,
+    Stop,
+)
+from gough.simulation.scenario import (
+    Record,
+    Scenario,
+)
+from gough.variants import (
+    Many,
+    of_rows,
+)
 
 if TYPE_CHECKING:
     import xarray
@@ -303,7 +320,7 @@ class Simulation:
 
     def plot(self, row: int = 0) -> Figure:
         """Tracking errors, forces and the energy audit of one simulation, by its flat number."""
-        from gough.simulation.pictures import overview
+        from gough.show.pictures.simulation import overview
 
         return overview(self, row)
 

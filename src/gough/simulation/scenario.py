@@ -7,10 +7,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gough.motion import Array, Motion
+from gough.motion import (
+    Array,
+    Motion,
+)
 from gough.simulation.controllers import Controller
 from gough.simulation.events import Monitor
-from gough.simulation.plant import Plant, State
+from gough.simulation.plant import (
+    Plant,
+    State,
+)
 from gough.simulation.reference import Reference
 from gough.simulation.sensors import Sensors
 

@@ -17,10 +17,16 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.errors import InputError
-from gough.linear import factor, least_squares
+from gough.mechanics.solves import (
+    factor,
+    least_squares,
+)
+from gough.mechanics.vectors import Components
 from gough.motion import Array
-from gough.simulation.attitude import orthonormal, turned
-from gough.vectors import Components
+from gough.simulation.attitude import (
+    orthonormal,
+    turned,
+)
 
 
 class Reading(NamedTuple):

@@ -22,11 +22,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.batch import OnError, Trouble, lay_out, settle
-from gough.errors import InputError, SingularError
-from gough.forward import condition
-from gough.linear import WORST_CONDITION
-from gough.motion import Array, Motion
+from gough.errors import (
+    InputError,
+    SingularError,
+)
+from gough.mechanics.solves import WORST_CONDITION
+from gough.model.batch import (
+    OnError,
+    Trouble,
+    lay_out,
+    settle,
+)
+from gough.model.forward import condition
+from gough.motion import (
+    Array,
+    Motion,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

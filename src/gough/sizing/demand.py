@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.errors import InputError
-from gough.motion import Array, Motion
+from gough.motion import (
+    Array,
+    Motion,
+)
 from gough.sizing import integrals
-from gough.sizing.drive import RPM, Drive, Motor
+from gough.sizing.drive import (
+    RPM,
+    Drive,
+    Motor,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -11,8 +11,14 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from gough.errors import InputError
-from gough.motion import Array, Motion
-from gough.sizing.bounds import WorstCase, worst_case
+from gough.motion import (
+    Array,
+    Motion,
+)
+from gough.sizing.bounds import (
+    WorstCase,
+    worst_case,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

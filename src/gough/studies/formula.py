@@ -20,9 +20,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gough.base.tables import (
+    nearest,
+    shown,
+)
 from gough.errors import InputError
 from gough.motion import Array
-from gough.tables import nearest, shown
 
 LONGEST = 1000
 """Characters of a formula."""

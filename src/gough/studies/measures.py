@@ -11,10 +11,19 @@ import numpy as np
 
 from gough.analysis.stiffness import tool_map
 from gough.analysis.workspace import workspace
-from gough.forward import condition
-from gough.motion import Array, Motion
+from gough.model.forward import condition
+from gough.motion import (
+    Array,
+    Motion,
+)
 from gough.robot import Robot
-from gough.sizing.demand import Demand, MotorDemand, demand, motor_demand, stacked
+from gough.sizing.demand import (
+    Demand,
+    MotorDemand,
+    demand,
+    motor_demand,
+    stacked,
+)
 from gough.sizing.drive import Drive
 from gough.variants import Variants
 

@@ -16,7 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from gough.errors import GoughError, InputError
+from gough.errors import (
+    GoughError,
+    InputError,
+)
 from gough.motion import Array
 from gough.robot import Robot
 from gough.studies.formula import parse

@@ -11,7 +11,7 @@ from gough.motion import Array
 from gough.studio.shapes import outward
 
 if TYPE_CHECKING:
-    from gough.modal.body import ModalBody
+    from gough.description.modal.body import ModalBody
 
 BANDS = (
     (68, 1, 84),

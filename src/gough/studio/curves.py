@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gough.motion import Array
-from gough.plots import PALETTE
+from gough.show.plots import PALETTE
 from gough.studio.tables import INSET
 
 if TYPE_CHECKING:

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gough.datasets import attributes, force_dataset, write_dataset
+from gough.data.datasets import (
+    attributes,
+    force_dataset,
+    write_dataset,
+)
+from gough.data.motion_files import write_motion
 from gough.errors import InputError
-from gough.motion_files import write_motion
 from gough.results import Actuation
 from gough.studio.record import Record
 

@@ -6,7 +6,7 @@ from enum import Enum
 
 import numpy as np
 
-from gough.check import SHORTEST
+from gough.model.limits import SHORTEST
 from gough.motion import Array
 
 NEAR = 0.9
@@ -62,7 +62,7 @@ def worst(levels: list[Level]) -> Level:
 def used_parts(demands: dict[str, tuple[Array, Array]]) -> dict[str, Array]:
     """Used part (..., legs) of each limit, by its name; legs without that limit have −∞.
 
-    Of what `gough.check.demands` gives: value over allowed; of the stroke the distance from its
+    Of what `gough.model.limits.demands` gives: value over allowed; of the stroke the distance from its
     middle over half its length, or, with one end alone, 1 plus how far (m) the leg is past it.
     """
     parts: dict[str, Array] = {}

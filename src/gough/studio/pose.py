@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.legs.pus import PUS
-from gough.motion import Array, Motion
+from gough.legs.pus.equations import PUS
+from gough.motion import (
+    Array,
+    Motion,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.check import demands
-from gough.errors import GoughError, SampleError
-from gough.motion import Array, Motion
-from gough.places import places
+from gough.errors import (
+    GoughError,
+    SampleError,
+)
+from gough.model.limits import demands
+from gough.model.places import places
+from gough.motion import (
+    Array,
+    Motion,
+)
 from gough.studio.levels import used_parts
 
 if TYPE_CHECKING:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.motion import Array, Motion
+from gough.motion import (
+    Array,
+    Motion,
+)
 from gough.studio.pose import pose_of
 
 if TYPE_CHECKING:

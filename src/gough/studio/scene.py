@@ -8,8 +8,19 @@ import numpy as np
 from matplotlib.colors import to_rgb
 
 from gough.motion import Array
-from gough.plots import DARK, GREY, ORANGE, PALE, PALETTE, SKY, VERMILION
-from gough.studio.bending import BANDS, Bending
+from gough.show.plots import (
+    DARK,
+    GREY,
+    ORANGE,
+    PALE,
+    PALETTE,
+    SKY,
+    VERMILION,
+)
+from gough.studio.bending import (
+    BANDS,
+    Bending,
+)
 from gough.studio.record import Record
 from gough.studio.shapes import (
     CYLINDER,

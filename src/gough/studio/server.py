@@ -9,7 +9,10 @@ from typing import Any
 import rich
 import viser
 
-from gough.studio.guard import guarding, is_loopback
+from gough.studio.guard import (
+    guarding,
+    is_loopback,
+)
 
 
 class StudioServer(viser.ViserServer):

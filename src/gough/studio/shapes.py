@@ -9,9 +9,18 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.transform import Rotation
 
-from gough.motion import Array, Motion
-from gough.places import ground, places
-from gough.studio.pose import start_pose, upward
+from gough.model.places import (
+    ground,
+    places,
+)
+from gough.motion import (
+    Array,
+    Motion,
+)
+from gough.studio.pose import (
+    start_pose,
+    upward,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot

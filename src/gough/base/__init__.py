@@ -1,0 +1,1 @@
+"""Arrays, rotations, words, files, tables: no mechanics."""

@@ -1,0 +1,108 @@
+"""`gough report`: a robot or a result as one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gough.cli.terminal import (
+    Samples,
+    err,
+    in_a_folder,
+    load_with_warnings,
+    motion_names,
+    read_motion,
+    robot_names,
+    say,
+    warn,
+)
+
+NETCDF = (b"CDF", b"\x89HDF")
+"""First bytes of a NetCDF file, old and new."""
+
+
+def report(
+    subject: Annotated[
+        str,
+        typer.Argument(
+            metavar="ROBOT|RESULT",
+            help="a robot, or what gough simulate, forces or kinematics wrote (.nc)",
+            autocompletion=robot_names,
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="page, .html; default: NAME.html", callback=in_a_folder
+        ),
+    ] = None,
+    motion: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MOTION",
+            help="of a robot: also what this motion asks of its legs",
+            autocompletion=motion_names,
+        ),
+    ] = None,
+    samples: Samples = 601,
+) -> None:
+    """One page about a robot or a result: sheet, drawings, curves, peaks; opens offline, prints well.
+
+    Example: gough report kim-ryu-2002 --motion kim-ryu-2002/circle-40rpm -o kim.html
+
+    Example: gough report run.nc -o run.html
+    """
+    from gough.errors import (
+        FileError,
+        GoughError,
+        InputError,
+    )
+
+    target = Path(f"{Path(subject).stem}.html") if output is None else output
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise FileError(f"{target}: the name of a page must end in .html")
+    if target.is_dir():
+        raise FileError(f"{target}: a folder")
+    with err.status("reading"):
+        if is_result(subject):
+            from gough.show.report.result import (
+                read_result,
+                result_page,
+            )
+
+            if motion is not None:
+                raise InputError(f"--motion: {subject} is a result; it belongs to a robot")
+            try:
+                page = result_page(read_result(subject), Path(subject).name)
+            except GoughError as error:
+                raise FileError(f"{subject}: {error}") from None
+        else:
+            from gough.show.report.robot import robot_page
+
+            robot, warned = load_with_warnings(subject)
+            for one in warned:
+                warn(one)
+            states = None if motion is None else read_motion(motion, samples)
+            page = robot_page(robot, states, warned, str(motion))
+    page.write(target)
+    say(str(target))
+
+
+def is_result(subject: str) -> bool:
+    """Whether the name is that of a NetCDF file, by its first bytes."""
+    from gough.description.files import catalogue
+    from gough.errors import FileError
+
+    path = Path(subject)
+    if subject in catalogue() or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(4)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from None
+    if not start.startswith(NETCDF) and path.suffix.lower() in (".csv", ".nc"):
+        raise FileError(f"{path}: no robot file and no NetCDF result; reports need .toml or .nc")
+    return start.startswith(NETCDF)

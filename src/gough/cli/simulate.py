@@ -1,0 +1,108 @@
+"""`gough simulate`: a simulation file in, results and a picture out."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gough.cli.terminal import (
+    command_line,
+    in_a_folder,
+    progress_bar,
+    say,
+    warn,
+)
+from gough.errors import GoughError
+
+if TYPE_CHECKING:
+    from gough.simulation.result import Simulation
+
+
+def simulate(
+    config: Annotated[
+        Path, typer.Argument(metavar="CONFIG.toml", help="robot, motion, controller in one file")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="result file, .nc or .csv; default: CONFIG.nc",
+            callback=in_a_folder,
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="picture; default: beside the result, .png", callback=in_a_folder),
+    ] = None,
+) -> None:
+    """Simulate a robot under control, as a file describes it.
+
+    Ctrl-C ends it early: what was computed is written and marked as partial.
+
+    Example: gough simulate circle.toml -o circle.nc
+    """
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+
+    from gough import __version__
+    from gough.data.datasets import kind_of
+    from gough.show.plots import save
+    from gough.simulation.config import read_config
+    from gough.simulation.loop import simulate as run
+
+    target = config.with_suffix(".nc") if output is None else output
+    kind_of(target)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        setup = read_config(config)
+    for warning in caught:
+        warn(str(warning.message))
+    columns = (TextColumn("simulate"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
+    with progress_bar(*columns, TimeRemainingColumn()) as progress:
+        task = progress.add_task("simulate", total=1.0)
+        result = run(
+            setup.robot,
+            setup.controller,
+            setup.reference,
+            **setup.options,
+            progress=lambda part: progress.update(task, completed=part),
+        )
+    made = {"source": f"gough {__version__}", "history": command_line()}
+    result.dataset.attrs |= made | _limits(result)
+    result.save(target)
+    picture = plot or target.with_suffix(".png")
+    save(result.plot(), picture)
+    for line in (str(result), _summary(result), str(target), str(picture)):
+        say(line)
+    if any(stop.reason == "interrupted" for stop in result.stops.values()):
+        print("gough: interrupted; the results are partial", file=sys.stderr)
+        raise typer.Exit(130)
+
+
+def _limits(result: Simulation) -> dict[str, str]:
+    """What a whole simulation exceeds of the robot file's strokes, speeds and angles."""
+    if result.shape or result.partial:
+        return {}
+    try:
+        found = result.plants[0][1].check(result.motion).violations
+    except GoughError:
+        return {}
+    # the forces that acted, and where drives were at their limits, are in the result
+    lines = [str(one) for one in found if one.limit != "force"]
+    return {"limits": "\n".join(lines) or "strokes, speeds and angles within their limits"}
+
+
+def _summary(result: Simulation) -> str:
+    import numpy as np
+
+    apart, turn = (np.nanmax(np.linalg.norm(one, axis=-1)) for one in result.tracking_errors())
+    largest = np.nanmax(np.abs(result.forces))
+    audit = result.energy_audit()
+    return (
+        f"largest error {apart:.4g} m, {turn:.4g} rad; largest force {largest:.6g} N; "
+        f"energy unexplained {np.nanmax(np.abs(audit['energy_residual'])):.2g} J"
+    )

@@ -1,0 +1,107 @@
+"""Command line: `gough studio`."""
+
+from __future__ import annotations
+
+import time
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gough.cli.terminal import (
+    err,
+    out,
+)
+from gough.errors import (
+    InputError,
+    MissingDataError,
+)
+
+if TYPE_CHECKING:
+    from gough.studio.app import Studio
+    from gough.studio.motions import Track
+
+FIRST = "kim-ryu-2002"
+PORT = 8080
+
+
+def studio(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ROBOT|RESULT",
+            help="catalogue names, robot files (.toml) and results of gough simulate (.nc)",
+        ),
+    ] = None,
+    motion: Annotated[
+        Path | None, typer.Option("--motion", help="motion file (.csv, .nc) to play")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="address to listen on; others than 127.0.0.1 let others in")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="port; the next free one if it is in use")] = PORT,
+    browser: Annotated[
+        bool, typer.Option("--open/--no-browser", help="open the page in the browser")
+    ] = True,
+) -> None:
+    """The robot in the browser: move it, play motions and results, watch forces and limits.
+
+    Example: gough studio kim-ryu-2002
+    """
+    from gough.studio.guard import is_loopback
+
+    running = start(names or [], motion, host, port)
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{running.server.get_port()}"
+    if running.server.get_port() != port:
+        err.print(f"port {port} is in use, taking the next free one", highlight=False)
+    if not is_loopback(host):
+        err.print("note: everyone who can reach this address can use the page", highlight=False)
+    out.print(f"gough studio: {address}   (Ctrl-C ends it)", highlight=False, soft_wrap=True)
+    if browser:
+        webbrowser.open(address)
+    try:
+        while running.running:
+            time.sleep(0.5)
+    except KeyboardInterrupt:
+        out.print("studio ended")
+    finally:
+        running.stop()
+
+
+def start(names: list[str], motion: Path | None, host: str, port: int) -> Studio:
+    """Check everything that was named, then start the server and the studio."""
+    try:
+        import viser  # noqa: F401
+    except ImportError:
+        raise MissingDataError("the studio needs viser: pip install 'gough[studio]'") from None
+    from gough.studio.app import Studio
+    from gough.studio.guard import free_port
+    from gough.studio.library import Library
+    from gough.studio.motions import (
+        of_file,
+        results,
+    )
+    from gough.studio.server import StudioServer
+    from gough.studio.shapes import Layout
+
+    robots = [name for name in names if Path(name).suffix.lower() != ".nc"]
+    files = [Path(name) for name in names if Path(name).suffix.lower() == ".nc"]
+    library = Library(robots)
+    label = robots[0] if robots else FIRST
+    tracks: dict[str, Track] = {}
+    if motion is not None:
+        tracks[motion.name] = of_file(motion)
+    for path in files:
+        robot, found = results(path, library.load(label).robot if robots else None)
+        tracks |= found
+        if not robots:
+            label = library.add(path.name, robot)
+            if len(files) > 1:
+                raise InputError("several results: name the robot before them")
+    Layout.of(library.load(label).robot)  # what cannot be opened is an error here, not on the page
+    server = StudioServer(host, free_port(host, port))
+    running = Studio(server, library, label, tracks)
+    running.start()
+    return running

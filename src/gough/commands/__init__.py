@@ -1,1 +1,0 @@
-"""Commands of the command line that stand in modules of their own."""

@@ -1,0 +1,277 @@
+"""Motions as files: CSV for exchange, NetCDF for everything.
+
+Names carry units, and what does not fit is refused: an unknown column, another unit, a cell that is
+no number. A motion file may leave things out:
+
+- no rotation: the platform keeps the world's axes;
+- no time: twists and accelerations left out are zero, as in `Motion`;
+- time and poses alone: twist and acceleration are those of the spline through the poses
+  (`Motion.from_samples`), zero for a single sample;
+- time and some twist or acceleration, or elastic coordinates: then all of them must be there.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from gough.base.tables import (
+    Table,
+    Where,
+    check_unit,
+    nearest,
+    read_bytes,
+    read_table,
+    shown,
+)
+from gough.data.datasets import (
+    AXES,
+    LABELS,
+    attributes,
+    batch_coordinates,
+    heading,
+    kind_of,
+    write_dataset,
+    write_table,
+)
+from gough.errors import (
+    FileError,
+    GoughError,
+    InputError,
+)
+from gough.motion import (
+    ELASTIC_FIELDS,
+    Array,
+    Motion,
+)
+
+if TYPE_CHECKING:
+    import xarray
+
+UNIT_LENGTH = 1e-6
+"""How far a quaternion's length may be from 1."""
+
+
+class Quantity(NamedTuple):
+    """A field of a motion as files name it."""
+
+    columns: tuple[str, ...]
+    """Of CSV; of elastic fields what follows e1, e2, …"""
+    unit: str
+    """None for elastic fields: it depends on how the mode shapes are scaled."""
+    dims: tuple[str, ...]
+    """Of NetCDF, behind those of the batch."""
+    meaning: str
+
+
+ROTATION_VECTOR = ("rx", "ry", "rz")
+MATRIX = ("axis", "platform_axis")
+ALPHA = ("alpha_x", "alpha_y", "alpha_z")
+QUANTITIES = {
+    "time": Quantity(("time",), "s", (), "time"),
+    "position": Quantity(AXES, "m", ("axis",), "position of the platform frame's origin"),
+    "rotation": Quantity(("qw", "qx", "qy", "qz"), "", MATRIX, "from platform to world axes"),
+    "velocity": Quantity(("vx", "vy", "vz"), "m/s", ("axis",), "velocity of the origin"),
+    "angular_velocity": Quantity(("wx", "wy", "wz"), "rad/s", ("axis",), "angular velocity"),
+    "acceleration": Quantity(("ax", "ay", "az"), "m/s2", ("axis",), "acceleration of the origin"),
+    "angular_acceleration": Quantity(ALPHA, "rad/s2", ("axis",), "angular acceleration"),
+    "elastic": Quantity(("",), "", ("mode",), "modal coordinates"),
+    "elastic_velocity": Quantity(("_rate",), "", ("mode",), "modal rates"),
+    "elastic_acceleration": Quantity(("_acceleration",), "", ("mode",), "modal accelerations"),
+}
+DERIVATIVES = (
+    ("position", "velocity", "acceleration"),
+    ("rotation", "angular_velocity", "angular_acceleration"),
+    ELASTIC_FIELDS,
+)
+RIGID = {name: one for name, one in QUANTITIES.items() if name not in ELASTIC_FIELDS}
+UNITS = {column: one.unit for one in RIGID.values() for column in one.columns}
+UNITS |= dict.fromkeys(ROTATION_VECTOR, "rad")
+ELASTIC_COLUMN = re.compile(r"e([1-9][0-9]{0,3})(_rate|_acceleration)?")
+
+
+def read_motion(path: str | os.PathLike[str]) -> Motion:
+    """Motion from a .csv or .nc file; see the module for what the file may leave out.
+
+    CSV: one header line, columns in any order, a unit in brackets optional but then the right one:
+    `time [s]`, `x [m]` …, `qw` … `qz` (length 1 within 1e-6) or the rotation vector `rx [rad]` …,
+    `vx [m/s]` …, `wx [rad/s]` …, `ax [m/s2]` …, `alpha_x [rad/s2]` …, `e1` …, `e1_rate` …,
+    `e1_acceleration` …. The batch shape is (rows,); all numbers are finite.
+    NetCDF: variables named as Motion's fields, as `write_motion` writes them, of any batch shape.
+    A sample without an answer (NaN) stays one; time is finite.
+    """
+    path = Path(path)
+    read = {".csv": _read_csv, ".nc": _read_netcdf}[kind_of(path)]
+    try:
+        with np.errstate(all="ignore"):  # absurd numbers end as errors, without warnings before
+            return _complete(*read(read_bytes(path)))
+    except GoughError as error:
+        raise FileError(f"{path}: {error}") from None
+
+
+def write_motion(motion: Motion, path: str | os.PathLike[str]) -> None:
+    """Write a motion as .csv or .nc, whole or not at all.
+
+    CSV takes batch shapes (n,) and (), as one row, and finite numbers; they come back exactly, the
+    rotation (a unit quaternion) to 1e-15. NetCDF takes every batch shape and NaN, all exactly.
+    """
+    kind = kind_of(path)
+    if 0 in motion.shape:
+        raise InputError(f"motion of batch shape {motion.shape}: no samples to write")
+    if motion.time is not None:
+        check_time(motion.time, lambda sample: f"motion, sample {sample}")
+    if kind == ".nc":
+        write_dataset(motion_dataset(motion), path)
+        return
+    if len(motion.shape) > 1:
+        raise InputError(f"motion of batch shape {motion.shape}: CSV holds (n,), use .nc")
+    columns: dict[str, Array] = {}
+    rows = motion.shape[0] if motion.shape else 1
+    for name in (name for name in QUANTITIES if name != "time" or motion.time is not None):
+        names, value = _columns(name, motion.modes), getattr(motion, name)
+        bad = np.argwhere(~np.isfinite(value))
+        if bad.size:
+            sample = f" of sample {bad[0][0]}" if motion.shape else ""
+            raise InputError(f"motion: {name}{sample} is not finite: CSV cannot hold it, use .nc")
+        if name == "rotation":
+            value = Rotation.from_matrix(value).as_quat(canonical=True)[..., [3, 0, 1, 2]]
+        for column, numbers in zip(names, np.reshape(value, (rows, len(names))).T, strict=True):
+            columns[heading(column, QUANTITIES[name].unit)] = numbers
+    write_table(columns, path)
+
+
+def motion_dataset(motion: Motion) -> xarray.Dataset:
+    """A motion as a labelled dataset: one variable a field, with units, world axes."""
+    import xarray
+
+    dims, coordinates = batch_coordinates(motion)
+    variables = {
+        name: ((*dims, *one.dims), getattr(motion, name), attributes(one.unit, one.meaning))
+        for name, one in (QUANTITIES if motion.modes else RIGID).items()
+        if name != "time"
+    }
+    coordinates |= {"axis": list(AXES), "platform_axis": list(AXES)}
+    if motion.modes:
+        coordinates["mode"] = np.arange(1, motion.modes + 1)
+    return xarray.Dataset(variables, coordinates, {"title": "motion of the platform"})
+
+
+def _columns(field: str, modes: int) -> list[str]:
+    """CSV columns of a field."""
+    columns = QUANTITIES[field].columns
+    return [f"e{i + 1}{columns[0]}" for i in range(modes)] if field not in RIGID else [*columns]
+
+
+def _complete(fields: dict[str, Array], where: Where) -> Motion:
+    """The motion of what a file holds: derived, zero or refused where something is left out."""
+    if "position" not in fields:
+        raise FileError("no position (x, y, z)")
+    time = fields.get("time")
+    if time is None:
+        return Motion(**fields)
+    check_time(time, where)
+    given = [name for name in fields if name not in ("time", "position", "rotation")]
+    if not given and time.size > 1:
+        check_time(time, where, strictly=True)
+        poses = {name: value for name, value in fields.items() if name != "time"}
+        return Motion.from_samples(time, **poses).replace(**poses)
+    for chain in DERIVATIVES if given else ():
+        missing = [name for name in chain if name not in fields]
+        if 0 < len(missing) < len(chain):
+            columns = ", ".join(_columns(missing[0], 1))
+            raise FileError(
+                f"time and {given[0]}, but no {missing[0]} ({columns}): give all velocities "
+                "and accelerations, or poses alone to have both from a spline"
+            )
+    return Motion(**fields)
+
+
+def check_time(time: Array, where: Where, strictly: bool = False) -> None:
+    """Refuse times that are not finite or, along a single path, go back (strictly: or stop)."""
+    if not np.all(np.isfinite(time)):
+        raise InputError(f"{where(int(np.argmin(np.isfinite(time))))}: time is not finite")
+    steps = np.diff(time) if time.ndim == 1 else np.zeros(0)
+    wrong = np.flatnonzero(steps <= 0 if strictly else steps < 0)
+    if wrong.size:
+        i = int(wrong[0]) + 1
+        fact = "decreases" if steps[i - 1] < 0 else "stands still"
+        raise InputError(f"{where(i)}: time {fact}, from {time[i - 1]:.12g} to {time[i]:.12g} s")
+
+
+def _read_csv(data: bytes) -> tuple[dict[str, Array], Where]:
+    found = read_table(data)
+    names, where = _names(found), found.where
+    table = found.numbers(names)
+    modes = max((int(m[1]) for name in names if (m := ELASTIC_COLUMN.fullmatch(name))), default=0)
+    wanted = {field: _columns(field, modes) for field in QUANTITIES}
+    wanted["rotation vector"] = [*ROTATION_VECTOR]
+    fields = {}
+    for field, columns in wanted.items():
+        missing = [name for name in columns if name not in names]
+        if 0 < len(missing) < len(columns):
+            raise FileError(f"column {missing[0]} is missing, others of the {field} are there")
+        if columns and not missing:
+            fields[field] = table[:, [names.index(name) for name in columns]]
+    if "time" in fields:
+        fields["time"] = fields["time"][:, 0]
+    vectors = fields.pop("rotation vector", None)
+    if "rotation" in fields:
+        if vectors is not None:
+            raise FileError("qw, qx, qy, qz and rx, ry, rz both give the rotation")
+        lengths = np.linalg.norm(fields["rotation"], axis=-1)
+        wrong = np.flatnonzero(np.abs(lengths - 1) > UNIT_LENGTH)
+        if wrong.size:
+            length = f"{lengths[wrong[0]]:.9g}"
+            raise FileError(f"{where(int(wrong[0]))}: the quaternion has length {length}, not 1")
+        fields["rotation"] = Rotation.from_quat(fields["rotation"][:, [1, 2, 3, 0]]).as_matrix()
+    elif vectors is not None:
+        fields["rotation"] = Rotation.from_rotvec(vectors).as_matrix()
+    return fields, where
+
+
+def _names(table: Table) -> list[str]:
+    """Column names of a table, all known, their units checked."""
+    for name, unit in table.units.items():
+        if not ELASTIC_COLUMN.fullmatch(name) and name not in UNITS:
+            raise FileError(f"unknown column {shown(name)}{nearest(name, (*UNITS, 'e1'))}")
+        check_unit(f"column {name}", unit, UNITS.get(name, ""))
+    return list(table.units)
+
+
+def read_dataset(data: bytes) -> xarray.Dataset:
+    """The labelled dataset in a NetCDF-3 file's bytes."""
+    import xarray
+
+    if not data.startswith(b"CDF"):
+        four = ", but NetCDF-4: save it as NetCDF-3" if data.startswith(b"\x89HDF") else ""
+        raise FileError(f"not a NetCDF-3 file{four}")
+    try:
+        return xarray.load_dataset(io.BytesIO(data), engine="scipy", decode_times=False)
+    except Exception as error:  # a broken file can trip the parser anywhere
+        raise FileError(f"a broken NetCDF file ({type(error).__name__}: {error})") from None
+
+
+def _read_netcdf(data: bytes) -> tuple[dict[str, Array], Where]:
+    dataset = read_dataset(data)
+    for name in map(str, dataset.variables):
+        if name not in QUANTITIES and name not in dataset.sizes:
+            raise FileError(f"unknown variable {shown(name)}{nearest(name, QUANTITIES)}")
+    for dim in MATRIX:
+        if dim in dataset.coords and [str(label) for label in dataset[dim].values] != [*AXES]:
+            raise FileError(f"dimension {dim} is not x, y, z")
+    batch = [dim for dim in dataset.get("position", dataset).dims if dim not in LABELS]
+    fields = {}
+    for name in (name for name in QUANTITIES if name in dataset.variables):
+        variable, dims = dataset[name], (*batch, *QUANTITIES[name].dims)
+        if {*variable.dims} != {*dims} or variable.dtype.kind not in "fiu":
+            has, needs = (f"({', '.join(map(str, one))})" for one in (variable.dims, dims))
+            raise FileError(f"{name} holds {variable.dtype} over {has}, needs numbers over {needs}")
+        check_unit(f"variable {name}", variable.attrs.get("units"), QUANTITIES[name].unit)
+        fields[name] = variable.transpose(*dims).values.astype(np.float64)
+    return fields, lambda sample: f"sample {sample}"

@@ -1,0 +1,1 @@
+"""From a robot file to numbers."""

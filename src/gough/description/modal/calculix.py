@@ -1,0 +1,311 @@
+"""CalculiX: modes from an ASCII .frd file, densities from the .inp file it was computed from.
+
+The .frd holds the mesh as it was solved: shells appear as the solid elements that CalculiX makes of
+them. The body's nodes are the quadrature points of these elements, so that its sums are the
+consistent mass integrals of the model.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from gough.description.modal.body import ModalBody
+from gough.description.modal.elements import (
+    FAMILIES,
+    Solid,
+    mass_points,
+    nodal_rotations,
+    skin,
+)
+from gough.description.modal.meshed import (
+    MassPoints,
+    Mesh,
+    Selection,
+    assemble,
+    origin_place,
+    tip_places,
+)
+from gough.errors import FileError
+
+LARGEST = 2_000_000_000
+"""Largest file, bytes."""
+TYPES = {1: "C3D8", 2: "C3D6", 3: "C3D4", 4: "C3D20", 5: "C3D15", 6: "C3D10"}
+"""Element types of an .frd file that are solids."""
+NODES = {"C3D4": 4, "C3D6": 6, "C3D8": 8, "C3D10": 10, "C3D15": 15, "C3D20": 20, "S3": 3, "S4": 4,
+         "S6": 6, "S8": 8}  # fmt: skip
+"""Nodes of the element types of an .inp file, their variants (R, I) aside."""
+
+
+def read_calculix(
+    frd: str | os.PathLike[str], inp: str | os.PathLike[str], wanted: Selection
+) -> ModalBody:
+    """The elastic modes of a *FREQUENCY step."""
+    mesh, elements = _Frd(frd).read()
+    density = _Inp(inp).densities()
+    place = {int(number): i for i, number in enumerate(mesh.numbers)}
+    solids = []
+    for kind in sorted({kind for kind, _ in elements.values()}):
+        members = {e: nodes for e, (k, nodes) in elements.items() if k == kind}
+        if kind not in TYPES:
+            raise FileError(
+                f"{frd}: element {next(iter(members))} has type {kind}, which is no solid; write "
+                "shells expanded (without OUTPUT=2D)"
+            )
+        for element, nodes in members.items():
+            if element not in density:
+                raise FileError(f"{inp}: element {element} of {frd} has no density")
+            for node in nodes:
+                if node not in place:
+                    raise FileError(f"{frd}: element {element} has node {node}, which is nowhere")
+        solids.append(
+            Solid(
+                FAMILIES[TYPES[kind]],
+                np.array([[place[node] for node in nodes] for nodes in members.values()]),
+                np.array([density[element] for element in members]),
+            )
+        )
+    parts = [mass_points(solid, mesh.positions, mesh.shapes) for solid in solids]
+    points = MassPoints(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    tips = tip_places(mesh, wanted)
+    turns = nodal_rotations(solids, mesh.positions, mesh.shapes, tips)
+    origin = origin_place(mesh)
+    middle = None
+    if origin is not None:
+        middle = nodal_rotations(solids, mesh.positions, mesh.shapes, np.array([origin]))[0]
+    return assemble(mesh, points, wanted, (turns, None, middle), skin(solids))
+
+
+def _lines(path: str | os.PathLike[str]) -> list[str]:
+    try:
+        if Path(path).stat().st_size > LARGEST:
+            raise FileError(f"{path}: larger than {LARGEST / 1e9:g} GB")
+        return Path(path).read_text("ascii", errors="replace").splitlines()
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from None
+
+
+class _Frd:
+    """Reader of the ASCII .frd: fixed columns, blocks that end with a line −3."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path
+        self.lines = _lines(path)
+        self.at = 0
+        self.width = 10
+
+    def fail(self, message: str) -> FileError:
+        return FileError(f"{self.path}: line {min(self.at, len(self.lines))}: {message}")
+
+    def read(self) -> tuple[Mesh, dict[int, tuple[int, list[int]]]]:
+        """The mesh with its modes, and the elements: number → type, nodes."""
+        positions: dict[int, list[float]] = {}
+        elements: dict[int, tuple[int, list[int]]] = {}
+        modes: list[tuple[float, dict[int, list[float]]]] = []
+        frequency: float | None = None
+        if not self.lines or not self.lines[0].startswith("    1C"):
+            raise FileError(f"{self.path}: not an ASCII .frd file of CalculiX")
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            self.at += 1
+            if line.startswith("    2C"):
+                self._format(line)
+                positions = self._values(3)
+            elif line.startswith("    3C"):
+                self._format(line)
+                elements = self._elements()
+            elif line.startswith("  100C"):
+                frequency = self._number(line[12:24]) if "MODAL" in line else None
+                self._format(line)
+            elif line.startswith(" -4") and line[3:].split()[:1] == ["DISP"]:
+                values = self._values(3)
+                if frequency is not None:
+                    modes.append((frequency, values))
+            elif line.startswith(" 9999"):
+                break
+        else:
+            raise self.fail("the file ends before its end mark 9999: it is truncated")
+        if not positions or not elements:
+            raise FileError(f"{self.path}: no nodes and elements")
+        if not modes:
+            raise FileError(
+                f"{self.path}: no modes: a *FREQUENCY step with *NODE FILE and U writes them"
+            )
+        return self._mesh(positions, modes), elements
+
+    def _mesh(
+        self, positions: dict[int, list[float]], modes: list[tuple[float, dict[int, list[float]]]]
+    ) -> Mesh:
+        for k, (_, values) in enumerate(modes, 1):
+            lacking = positions.keys() - values.keys()
+            if lacking:
+                raise FileError(f"{self.path}: mode {k} has no displacement of node {min(lacking)}")
+        shapes = [[values[node] for node in positions] for _, values in modes]
+        squares = (2 * np.pi * np.array([frequency for frequency, _ in modes])) ** 2
+        everything = (np.array(list(positions.values())), np.moveaxis(np.array(shapes), 0, -1))
+        if not all(np.isfinite(part).all() for part in (*everything, squares)):
+            raise FileError(f"{self.path}: a number that is not finite")
+        return Mesh(str(self.path), np.array(list(positions)), *everything, squares)
+
+    def _format(self, header: str) -> None:
+        """The last column of a block's header: 0 short, 1 long, 2 and 3 binary."""
+        kind = header[6:].split()[-1:] or ["1"]
+        if kind[0] not in ("0", "1"):
+            raise self.fail("a binary block; only ASCII .frd files are read")
+        self.width = 5 if kind[0] == "0" else 10
+
+    def _block(self) -> Iterator[str]:
+        """Lines up to the block's end."""
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            self.at += 1
+            if line.startswith(" -3"):
+                return
+            yield line
+        raise self.fail("the file ends within a block: it is truncated")
+
+    def _values(self, count: int) -> dict[int, list[float]]:
+        """Number → its first values."""
+        found = {}
+        start = 3 + self.width
+        for line in self._block():
+            if line.startswith(" -1"):
+                if len(line.rstrip()) < start + 12 * count:
+                    raise self.fail("a line that is cut off")
+                parts = [line[start + 12 * i : start + 12 * (i + 1)] for i in range(count)]
+                found[self._whole(line[3:start])] = [self._number(part) for part in parts]
+        return found
+
+    def _elements(self) -> dict[int, tuple[int, list[int]]]:
+        found: dict[int, tuple[int, list[int]]] = {}
+        latest: list[int] = []
+        for line in self._block():
+            if line.startswith(" -1"):
+                start = 3 + self.width
+                latest = []
+                found[self._whole(line[3:start])] = self._whole(line[start : start + 5]), latest
+            elif line.startswith(" -2"):
+                body = line[3:].rstrip()
+                latest += [
+                    self._whole(body[i : i + self.width]) for i in range(0, len(body), self.width)
+                ]
+        for element, (kind, nodes) in found.items():
+            if kind in TYPES and len(nodes) != NODES[TYPES[kind]]:
+                raise FileError(f"{self.path}: element {element} has {len(nodes)} nodes")
+        return found
+
+    def _number(self, text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            raise self.fail(f"{text.strip()!r} is no number"[:80]) from None
+
+    def _whole(self, text: str) -> int:
+        try:
+            return int(text)
+        except ValueError:
+            raise self.fail(f"{text.strip()!r} is no whole number"[:80]) from None
+
+
+class _Inp:
+    """Reader of what an .inp file says on density: elements, sets, sections, materials."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path
+
+    def densities(self) -> dict[int, float]:
+        """Element number → kg/m³."""
+        sets: dict[str, list[int]] = {}
+        sections: list[tuple[str, str]] = []
+        material, density = "", {}
+        for keyword, options, data in self._cards():
+            if keyword == "INCLUDE":
+                raise FileError(f"{self.path}: *INCLUDE is not followed; give one whole file")
+            if keyword == "ELEMENT":
+                numbers = self._element_numbers(options, data)
+                sets.setdefault(options.get("ELSET", ""), []).extend(numbers)
+                sets.setdefault("EALL", []).extend(numbers)
+            elif keyword == "ELSET":
+                members = self._members(options, data, sets)
+                sets.setdefault(options.get("ELSET", ""), []).extend(members)
+            elif keyword in ("SOLID SECTION", "SHELL SECTION"):
+                if "COMPOSITE" in options:
+                    raise FileError(f"{self.path}: composite shells are not read")
+                sections.append((options.get("ELSET", ""), options.get("MATERIAL", "")))
+            elif keyword == "MATERIAL":
+                material = options.get("NAME", "")
+            elif keyword == "DENSITY" and data:
+                density[material] = self._number(data[0].split(",")[0])
+            elif keyword == "MASS":
+                raise FileError(f"{self.path}: point masses (*MASS) are not read")
+        found = {}
+        for elements, name in sections:
+            if name not in density:
+                raise FileError(f"{self.path}: material {name or '(no name)'} has no *DENSITY")
+            if elements not in sets:
+                raise FileError(f"{self.path}: no element set {elements or '(no name)'}")
+            found.update(dict.fromkeys(sets[elements], density[name]))
+        if not found:
+            raise FileError(f"{self.path}: no *SOLID SECTION or *SHELL SECTION with elements")
+        return found
+
+    def _cards(self) -> Iterator[tuple[str, dict[str, str], list[str]]]:
+        """Keyword, options and data lines, in capitals."""
+        card: tuple[str, dict[str, str], list[str]] | None = None
+        for line in _lines(self.path):
+            text = line.strip().upper()
+            if not text or text.startswith("**"):
+                continue
+            if text.startswith("*"):
+                if card is not None:
+                    yield card
+                head, *options = (part.strip() for part in text[1:].split(","))
+                pairs = (option.partition("=") for option in options)
+                card = head, {key.strip(): value.strip() for key, _, value in pairs}, []
+            elif card is not None:
+                card[2].append(text)
+            else:
+                raise FileError(f"{self.path}: not an input file of CalculiX: {text[:40]!r}")
+        if card is not None:
+            yield card
+
+    def _element_numbers(self, options: dict[str, str], data: list[str]) -> list[int]:
+        kind = options.get("TYPE", "")
+        size = NODES.get(kind.rstrip("RI"))
+        if size is None:
+            raise FileError(f"{self.path}: elements of type {kind or '(none)'} are not read")
+        numbers = [self._whole(part) for line in data for part in line.split(",") if part.strip()]
+        if len(numbers) % (size + 1):
+            raise FileError(f"{self.path}: an element of type {kind} lacks nodes")
+        return numbers[:: size + 1]
+
+    def _members(
+        self, options: dict[str, str], data: list[str], sets: dict[str, list[int]]
+    ) -> list[int]:
+        members: list[int] = []
+        for line in data:
+            parts = [part.strip() for part in line.split(",") if part.strip()]
+            if "GENERATE" in options:
+                first, last, *step = (self._whole(part) for part in parts)
+                if (last - first) > 100_000_000 or (step and step[0] < 1):
+                    raise FileError(f"{self.path}: *ELSET from {first} to {last}")
+                members += range(first, last + 1, step[0] if step else 1)
+                continue
+            for part in parts:
+                members += sets[part] if part in sets else [self._whole(part)]
+        return members
+
+    def _number(self, text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            raise FileError(f"{self.path}: {text.strip()[:40]!r} is no number") from None
+
+    def _whole(self, text: str) -> int:
+        try:
+            return int(text)
+        except ValueError:
+            raise FileError(f"{self.path}: {text.strip()[:40]!r} is no whole number") from None

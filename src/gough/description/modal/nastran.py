@@ -1,0 +1,222 @@
+"""Nastran: eigenvectors from an .op2 file, geometry and masses from the .bdf, through pyNastran.
+
+Each element's mass goes to its corners in equal parts, as Nastran's own lumped mass does; a CONM2 sits
+where its offset says. The model must be in SI units.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import warnings
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gough.description.modal.body import ModalBody
+from gough.description.modal.elements import (
+    FAMILIES,
+    Solid,
+    skin,
+)
+from gough.description.modal.meshed import (
+    MassPoints,
+    Mesh,
+    Selection,
+    assemble,
+    origin_place,
+    tip_places,
+)
+from gough.errors import (
+    FileError,
+    GoughError,
+    MissingDataError,
+    ModalBodyWarning,
+)
+from gough.motion import Array
+
+CORNERS = {"CTETRA": 4, "CPENTA": 6, "CHEXA": 8, "CTRIA6": 3, "CQUAD8": 4, "CTRIAR": 3}
+"""Corners of elements that may have nodes on their edges as well."""
+SOLIDS = {"CTETRA": "C3D4", "CPENTA": "C3D6", "CHEXA": "C3D8"}
+
+
+class _Geometry(NamedTuple):
+    numbers: Array
+    positions: Array
+    axes: Array
+    """(n, 3, 3): columns are the directions in which a node's displacements are given."""
+    lumps: list[tuple[int, Array, float]]
+    """Node (from 0), offset from it, mass."""
+    faces: Array | None
+    left_out: list[str]
+    """What of the model a body of nodes cannot have."""
+
+
+def read_nastran(
+    op2: str | os.PathLike[str], bdf: str | os.PathLike[str], wanted: Selection
+) -> ModalBody:
+    """The elastic modes of a normal-modes solution (SOL 103)."""
+    geometry = _geometry(bdf)
+    numbers, displacements, squares = _eigenvectors(op2)
+    place = {int(number): i for i, number in enumerate(numbers)}
+    lacking = [int(number) for number in geometry.numbers if int(number) not in place]
+    if lacking:
+        raise FileError(f"{op2}: no displacement of node {lacking[0]} of {bdf}")
+    rows = np.array([place[int(number)] for number in geometry.numbers])
+    local = displacements[:, rows].reshape(len(squares), len(rows), 2, 3)
+    world = np.einsum("nij,mnpj->npim", geometry.axes, local)
+    shapes, turns = world[:, 0], world[:, 1]
+    mesh = Mesh(str(op2), geometry.numbers, geometry.positions, shapes, squares)
+    nodes = np.array([node for node, _, _ in geometry.lumps], dtype=np.int64)
+    offsets = np.array([offset for _, offset, _ in geometry.lumps]).reshape(-1, 3)
+    points = MassPoints(
+        geometry.positions[nodes] + offsets,
+        np.array([mass for _, _, mass in geometry.lumps]),
+        shapes[nodes] + np.cross(turns[nodes], offsets[:, :, np.newaxis], axis=1),
+    )
+    tips = tip_places(mesh, wanted)
+    origin = origin_place(mesh)
+    middle = None if origin is None else turns[origin]
+    return assemble(mesh, points, wanted, (turns[tips], turns, middle), geometry.faces)
+
+
+def _pynastran() -> tuple[ModuleType, ModuleType]:
+    """pyNastran's .bdf and .op2 readers."""
+    renamed = not hasattr(np, "in1d")
+    if renamed:  # pyNastran 1.4 imports a name that NumPy 2.4 no longer has
+        vars(np)["in1d"] = np.isin
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from pyNastran.bdf import bdf
+            from pyNastran.op2 import op2
+    except ImportError:
+        raise MissingDataError(
+            "modes from Nastran need pyNastran: pip install --no-deps pyNastran cpylog colorama"
+        ) from None
+    finally:
+        if renamed:
+            del vars(np)["in1d"]
+    return bdf, op2
+
+
+def _parsed(path: str | os.PathLike[str], what: str, read: Any) -> Any:
+    """What a parser of pyNastran makes of a file; whatever it stumbles over, the file is named."""
+    if not Path(path).is_file():
+        raise FileError(f"{path}: no such file")
+    silence = io.StringIO()  # it prints as well as raises
+    try:
+        with (
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(silence),
+            contextlib.redirect_stderr(silence),
+        ):
+            warnings.simplefilter("ignore")
+            return read()
+    except GoughError:
+        raise
+    except (Exception, SystemExit) as error:
+        fact = " ".join(str(error).split())[:160] or type(error).__name__
+        raise FileError(f"{path}: not a whole {what} file: {fact}") from None
+
+
+def _eigenvectors(path: str | os.PathLike[str]) -> tuple[Array, Array, Array]:
+    """Node numbers (n,), displacements and rotations (modes, n, 6), ω² (modes,)."""
+    reader = _pynastran()[1]
+
+    def read() -> Any:
+        model = reader.OP2(debug=None, log=None, mode=None)
+        model.set_results(["eigenvectors"])
+        model.read_op2(os.fspath(path), build_dataframe=False)
+        return model
+
+    found = _parsed(path, ".op2", read).eigenvectors
+    if not found:
+        raise FileError(f"{path}: no eigenvectors: SOL 103 with PARAM,POST,-1 and DISP(PLOT)=ALL")
+    if len(found) > 1:
+        raise FileError(f"{path}: eigenvectors of {len(found)} subcases; one is wanted")
+    (vectors,) = found.values()
+    data = np.asarray(vectors.data)
+    if np.iscomplexobj(data):
+        raise FileError(f"{path}: complex eigenvectors; real ones (SOL 103) are wanted")
+    numbers = np.asarray(vectors.node_gridtype)[:, 0]
+    squares = np.asarray(vectors.eigns, dtype=np.float64)
+    data = data.astype(np.float64)
+    if not (np.isfinite(data).all() and np.isfinite(squares).all()):
+        raise FileError(f"{path}: a number that is not finite")
+    if data.shape != (len(squares), len(numbers), 6):
+        raise FileError(f"{path}: {len(squares)} modes, but eigenvectors of shape {data.shape}")
+    return numbers, data, squares
+
+
+def _geometry(path: str | os.PathLike[str]) -> _Geometry:
+    reader = _pynastran()[0]
+
+    def read() -> Any:
+        model = reader.BDF(debug=None, log=None)
+        model.read_bdf(os.fspath(path), punch=_is_punch(path))
+        return model
+
+    measured: _Geometry = _parsed(path, ".bdf", lambda: _measured(read(), path))
+    for message in measured.left_out:
+        warnings.warn(f"{path}: {message}", ModalBodyWarning, stacklevel=3)
+    return measured
+
+
+def _is_punch(path: str | os.PathLike[str]) -> bool:
+    """A file without executive and case control: nothing but bulk data."""
+    return "BEGIN" not in Path(path).read_text("latin-1").upper()
+
+
+def _measured(model: Any, path: str | os.PathLike[str]) -> _Geometry:
+    if not model.nodes:
+        raise FileError(f"{path}: no GRID points")
+    numbers = np.array(sorted(model.nodes))
+    place = {int(number): i for i, number in enumerate(numbers)}
+    nodes = [model.nodes[number] for number in numbers]
+    axes = []
+    for node in nodes:
+        frame = node.cd_ref
+        if frame is not None and frame.type not in ("CORD2R", "CORD1R"):
+            raise FileError(f"{path}: GRID {node.nid} has displacements in a {frame.type} frame")
+        axes.append(np.eye(3) if frame is None or not node.Cd() else frame.beta().T)
+    lumps: list[tuple[int, Array, float]] = []
+    shells: list[list[int]] = []
+    left_out: list[str] = []
+    solids: dict[str, list[list[int]]] = {}
+    for element in model.elements.values():
+        corners = [n for n in element.node_ids if n is not None][: CORNERS.get(element.type)]
+        members = [place[n] for n in corners]
+        try:
+            mass = float(element.Mass())
+        except (AttributeError, NotImplementedError):
+            continue  # springs, dampers: no mass
+        lumps += [(member, np.zeros(3), mass / len(members)) for member in members]
+        if element.type in SOLIDS:
+            solids.setdefault(element.type, []).append(members)
+        elif element.type[:5] in ("CQUAD", "CTRIA"):
+            shells.append([*members, members[-1]][:4])
+    for element in model.masses.values():
+        if element.type != "CONM2":
+            raise FileError(f"{path}: {element.type} {element.eid} is not read; CONM2 is")
+        if np.any(element.I):
+            left_out.append(f"rotary inertia of CONM2 {element.eid} is left out: nodes carry none")
+        offset = np.asarray(element.X, dtype=np.float64)
+        if element.cid_ref is not None and element.cid_ref.cid:
+            offset = element.cid_ref.beta().T @ offset
+        lumps.append((place[element.nid], offset, float(element.mass)))
+    if not lumps:
+        raise FileError(f"{path}: no elements that have mass")
+    seen = [np.array(shells)] if shells else []
+    if solids:
+        kinds = [
+            Solid(FAMILIES[SOLIDS[kind]], np.array(members), np.zeros(len(members)))
+            for kind, members in solids.items()
+        ]
+        seen.append(skin(kinds))
+    positions = np.array([node.get_position() for node in nodes], dtype=np.float64)
+    faces = np.concatenate(seen) if seen else None
+    return _Geometry(numbers, positions, np.array(axes), lumps, faces, left_out)

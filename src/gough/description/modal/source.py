@@ -1,0 +1,76 @@
+"""From the tables of a robot file to a `ModalBody`: a plate, or a file of one of three kinds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from gough.description.modal.body import ModalBody
+from gough.description.modal.meshed import Selection
+from gough.description.modal.npz import read_npz
+from gough.description.schema import (
+    Modes,
+    Plate,
+)
+from gough.motion import Array
+
+_plates: dict[tuple[str, bytes, str], ModalBody] = {}
+MOST_PLATES = 16
+"""Plates kept, the last ones: a robot that is edited or loaded again has most often the same."""
+
+
+def body_of_plate(table: Plate, tips: Array, name: str) -> ModalBody:
+    """The plate of [platform.plate] with the legs' tips (legs, 3)."""
+    numbers = json.dumps(table.model_dump(), default=lambda array: np.asarray(array).tolist())
+    key = numbers, np.ascontiguousarray(tips).tobytes(), name
+    if key not in _plates:
+        if len(_plates) >= MOST_PLATES:
+            del _plates[next(iter(_plates))]
+        _plates[key] = _plate(table, tips, name)
+    return _plates[key]
+
+
+def _plate(table: Plate, tips: Array, name: str) -> ModalBody:
+    from gough.description.modal.plate import (
+        Material,
+        plate_body,
+        regular_polygon,
+    )
+
+    if table.sides is not None:
+        outline = regular_polygon(float(table.radius), table.sides)
+    else:
+        outline = np.asarray(table.outline)
+    material = Material(
+        thickness=float(table.thickness),
+        density=float(table.density),
+        young=float(table.young),
+        poisson=float(table.poisson),
+    )
+    return plate_body(
+        outline,
+        material,
+        tips,
+        table.modes,
+        damping_ratio=table.damping_ratio,
+        boundary=table.boundary,
+        rotary_inertia=table.rotary_inertia,
+        name=name,
+    )
+
+
+def body_of_file(table: Modes, tips: Array, folder: Path) -> ModalBody:
+    """The body of [platform.modes], its paths starting at `folder`."""
+    path = folder / table.file
+    if path.suffix.lower() == ".npz" or table.geometry is None:
+        return read_npz(path)
+    wanted = Selection(tips, table.tips, table.modes, table.damping_ratio)
+    if path.suffix.lower() == ".op2":
+        from gough.description.modal.nastran import read_nastran
+
+        return read_nastran(path, folder / table.geometry, wanted)
+    from gough.description.modal.calculix import read_calculix
+
+    return read_calculix(path, folder / table.geometry, wanted)

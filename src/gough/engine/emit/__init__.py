@@ -1,0 +1,1 @@
+"""A program in other languages: LLVM, C, CasADi."""

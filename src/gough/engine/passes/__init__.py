@@ -1,0 +1,1 @@
+"""What is done to a traced program before it is emitted."""

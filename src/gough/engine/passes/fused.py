@@ -1,0 +1,129 @@
+"""Operations as a processor does them: a product and a sum in one, negations for nothing.
+
+Which product goes into which sum is decided here and not by a compiler, so that a state's result is the
+same, bit for bit, in whatever kernel it is computed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gough.engine.program import (
+    Program,
+    Step,
+)
+
+FUSED = "fused"
+"""±a b ± c of arguments (a, b, c); its leaf tells whether the product and whether c is negated."""
+
+
+class Signed(NamedTuple):
+    """A step's value, or its negative."""
+
+    place: int
+    negative: bool = False
+
+    def negated(self) -> Signed:
+        """The other sign."""
+        return Signed(self.place, not self.negative)
+
+
+class Products(NamedTuple):
+    """A product, or a sum of two, that waits for what it is added to."""
+
+    terms: tuple[tuple[int, int, bool], ...]
+    """Factors, and whether the product counts negative."""
+
+    def negated(self) -> Products:
+        """The other sign."""
+        return Products(tuple((a, b, not negative) for a, b, negative in self.terms))
+
+
+def fuse(program: Program) -> tuple[list[Step], dict[str, tuple[int, ...]]]:
+    """The body of a program without loops, and where in it each output is."""
+    waiting = _used_once_in_a_sum(program)
+    steps: list[Step] = []
+    values: dict[int, Signed | Products] = {}
+    negated: dict[int, int] = {}
+
+    def add(operation: str, *arguments: int, leaf: object = None) -> int:
+        steps.append(Step(operation, arguments, leaf))
+        return len(steps) - 1
+
+    def signed(number: int) -> Signed:
+        value = values[number]
+        assert isinstance(value, Signed)
+        return value
+
+    def plain(number: int) -> int:
+        place, negative = signed(number)
+        if not negative:
+            return place
+        if place not in negated:
+            negated[place] = add("neg", place)
+        return negated[place]
+
+    def collected(start: Signed | None, terms: Sequence[tuple[int, int, bool]]) -> Signed:
+        """A sum, product by product."""
+        if start is None:
+            (a, b, negative), *terms = terms
+            start = Signed(add("mul", a, b), negative)
+        for a, b, negative in terms:
+            start = Signed(add(FUSED, a, b, start.place, leaf=(negative, start.negative)))
+        return start
+
+    def total(left: Signed | Products, right: Signed | Products, alone: bool) -> Signed | Products:
+        if isinstance(left, Products) and isinstance(right, Products):
+            both = left.terms + right.terms
+            if alone and len(both) == 2:
+                return Products(both)
+            if min(len(left.terms), len(right.terms)) == 1:
+                return collected(None, both)
+            left = collected(None, left.terms)  # two parts that are there at the same time
+        if isinstance(left, Products):
+            left, right = right, left
+        assert isinstance(left, Signed)
+        if isinstance(right, Products):
+            return collected(left, right.terms)
+        if left.negative == right.negative:
+            return Signed(add("add", left.place, right.place), left.negative)
+        if left.negative:
+            left, right = right, left
+        return Signed(add("sub", left.place, right.place))
+
+    for number, (operation, arguments, leaf) in enumerate(program.body):
+        if operation == "neg":
+            values[number] = values[arguments[0]].negated()
+        elif operation == "mul":
+            (first, minus), (second, less) = map(signed, arguments)
+            values[number] = (
+                Products(((first, second, minus != less),))
+                if number in waiting
+                else Signed(add("mul", first, second), minus != less)
+            )
+        elif operation in ("add", "sub"):
+            a, b = (values[one] for one in arguments)
+            values[number] = total(a, b.negated() if operation == "sub" else b, number in waiting)
+        else:
+            places = [plain(one) for one in arguments]
+            values[number] = Signed(add(operation, *places, leaf=leaf))
+    outputs = {
+        name: tuple(plain(place) for place in output.places)
+        for name, output in program.outputs.items()
+    }
+    return steps, outputs
+
+
+def _used_once_in_a_sum(program: Program) -> set[int]:
+    """What has its only use in a sum, but for negations between."""
+    body = program.body
+    uses = Counter(a for step in body for a in step.arguments)
+    uses.update(place for output in program.outputs.values() for place in output.places)
+    found: set[int] = set()
+    for number in range(len(body) - 1, -1, -1):
+        operation, arguments, _ = body[number]
+        if operation in ("add", "sub") or (operation == "neg" and number in found):
+            found.update(a for a in arguments if uses[a] == 1)
+    return found

@@ -1,0 +1,1 @@
+"""Compiled programs: cache, kernels, batches, threads."""

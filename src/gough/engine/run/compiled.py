@@ -1,0 +1,238 @@
+"""Compiled execution: one kernel a program and robot structure, threads over blocks of rows."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gough.engine.emit.llvm import lanes
+from gough.engine.run import cache as disk
+from gough.engine.run.execute import (
+    Array,
+    Function,
+    NumPyExecutor,
+    spread,
+)
+from gough.engine.run.prologue import evaluate
+from gough.engine.trace import (
+    mode_count,
+    mode_matrices,
+    mode_tables,
+    parameters,
+    structure_of,
+    trace,
+)
+from gough.mechanics.equation import (
+    Machine,
+    State,
+)
+
+BLOCK = 8192
+"""Rows a thread takes at a time."""
+FEW = 64
+"""Rows that are cheaper to copy to where the kernel finds them than to tell it where they are."""
+KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * 4)
+ONCE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class CompiledExecutor:
+    """Compiles a robot's programs when they are first asked for, and runs them."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.parameters = parameters(machine)
+        self.structure = structure_of(machine)
+        self._ready: dict[tuple[str, ...], BoundKernel] = {}
+
+    def __call__(
+        self, function: Function, rows: int, fields: Mapping[str, Array]
+    ) -> dict[str, Array]:
+        """Outputs (rows, ...) by name."""
+        key = (function.__name__, *fields)
+        bound = self._ready.get(key)
+        if bound is None:
+            if getattr(function, "numeric", False):
+                return NumPyExecutor(self.machine)(function, rows, fields)
+            inputs = {n: v.shape[1:] for n, v in fields.items() if n not in State._fields}
+            bound = self._ready[key] = self.bind(function, inputs)
+        if rows == 1:
+            return bound.one(fields)
+        return bound.few(rows, fields) if 1 < rows <= FEW else bound.run(rows, fields)
+
+    def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
+        """The kernel of a function for this robot, which takes further inputs of given shapes."""
+        kernel = kernel_for(function, self.machine, self.structure, inputs)
+        hoisted = evaluate(kernel.prologue, kernel.hoisted, self.parameters)
+        if self.machine.flexible is None:
+            return BoundKernel(kernel, in_all_lanes(hoisted))
+        tables = mode_tables(self.machine)[list(kernel.tables)]
+        matrices = mode_matrices(self.machine)[list(kernel.matrices)]
+        return BoundKernel(kernel, np.concatenate([hoisted, tables.ravel(), matrices.ravel()]))
+
+
+class BoundKernel:
+    """A kernel with the hoisted parameters of one robot."""
+
+    def __init__(self, kernel: disk.Kernel, hoisted: Array) -> None:
+        self.kernel = kernel
+        self.hoisted = hoisted
+        self.function = KERNEL(kernel.address)
+        self.widths = [(name, shape, math.prod(shape)) for name, shape in kernel.outputs.items()]
+        self._single: SingleState | None = None
+        self._few: FewStates | None = None
+        self._lock = threading.Lock()
+
+    def run(
+        self, rows: int, fields: Mapping[str, Array], variant: Array | None = None
+    ) -> dict[str, Array]:
+        """Outputs (rows, ...) by name, from fields (rows or 1, ...).
+
+        A kernel for variants also takes the row of `hoisted` that each state has, (rows or 1,).
+        """
+        out = {name: np.empty((rows, *shape)) for name, shape, _ in self.widths}
+        if rows == 0:
+            return out
+        arrays = [_contiguous(fields[name]) for name in self.kernel.field_shapes]
+        if variant is not None:
+            arrays.append(variant)
+        strides = [0 if len(a) == 1 else a.strides[0] for a in arrays]
+        places = [a.ctypes.data for a in arrays]
+        results = [a.ctypes.data for a in out.values()]
+        steps = [8 * width for _, _, width in self.widths]
+        c_strides = (ctypes.c_int64 * len(strides))(*(stride // 8 for stride in strides))
+        parameters = self.hoisted.ctypes.data
+
+        # `alive`: an interrupt may free these arrays for the caller while threads still write to them
+        def block(start: int, alive: object = (arrays, out)) -> None:
+            inputs = (ctypes.c_void_p * len(places))(
+                *(place + stride * start for place, stride in zip(places, strides, strict=True))
+            )
+            outputs = (ctypes.c_void_p * len(results))(
+                *(place + step * start for place, step in zip(results, steps, strict=True))
+            )
+            self.function(min(BLOCK, rows - start), inputs, c_strides, parameters, outputs)
+
+        spread(block, range(0, rows, BLOCK))
+        return out
+
+    def one(self, fields: Mapping[str, Array]) -> dict[str, Array]:
+        """Outputs (1, ...) by name of a single state, without the overhead of a batch."""
+        with self._lock:
+            single = self._single
+            if single is None:
+                single = self._single = SingleState(self)
+            for name, place in single.inputs.items():
+                place[...] = fields[name][0]
+            single()
+            return {name: value[np.newaxis].copy() for name, value in single.outputs.items()}
+
+    def few(self, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
+        """Outputs (rows, ...) by name of 1 to FEW states; a kernel always takes one at least."""
+        with self._lock:
+            states = self._few
+            if states is None:
+                states = self._few = FewStates(self)
+            return states(rows, fields)
+
+
+class FewStates:
+    """Arrays in fixed places for up to FEW states. Not for two threads at once."""
+
+    def __init__(self, bound: BoundKernel) -> None:
+        shapes = bound.kernel.field_shapes
+        self.inputs = {name: np.zeros((FEW, *shape)) for name, shape in shapes.items()}
+        self.outputs = {name: np.empty((FEW, *shape)) for name, shape, _ in bound.widths}
+        inputs, outputs = [*self.inputs.values()], [*self.outputs.values()]
+        self._call = bound.function
+        self._given = (
+            (ctypes.c_void_p * len(inputs))(*(one.ctypes.data for one in inputs)),
+            (ctypes.c_int64 * len(inputs))(*(math.prod(shape) for shape in shapes.values())),
+            ctypes.c_void_p(bound.hoisted.ctypes.data),
+            (ctypes.c_void_p * len(outputs))(*(one.ctypes.data for one in outputs)),
+        )
+        self._keep = bound
+
+    def __call__(self, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
+        """Outputs (rows, ...) by name."""
+        for name, place in self.inputs.items():
+            place[:rows] = fields[name]
+        self._call(rows, *self._given)
+        return {name: value[:rows].copy() for name, value in self.outputs.items()}
+
+
+class SingleState:
+    """A compiled function of one state on plain arrays, for a control loop.
+
+    Write the state into the arrays of `inputs`, call, read the arrays of `outputs`. There are no checks:
+    `outputs["margin"]` must be positive for the answer to be healthy. Not for two threads at once.
+    """
+
+    def __init__(self, bound: BoundKernel) -> None:
+        kernel = bound.kernel
+        self.inputs = {name: np.zeros(shape) for name, shape in kernel.field_shapes.items()}
+        self.outputs = {name: np.empty(shape) for name, shape, _ in bound.widths}
+        inputs = [value.ctypes.data for value in self.inputs.values()]
+        outputs = [value.ctypes.data for value in self.outputs.values()]
+        parts = (
+            (ctypes.c_void_p * len(inputs))(*inputs),
+            (ctypes.c_int64 * len(inputs))(),
+            (ctypes.c_void_p * len(outputs))(*outputs),
+        )
+        places = [ctypes.addressof(part) for part in parts]
+        call = (ctypes.c_void_p * 4)(*places[:2], bound.hoisted.ctypes.data, places[2])
+        self._keep = (bound, parts, call)
+        self._place = ctypes.c_void_p(ctypes.addressof(call))
+        self._call = ONCE(kernel.once)
+
+    def __call__(self) -> None:
+        """Compute the outputs."""
+        self._call(self._place)
+
+
+def in_all_lanes(numbers: Array) -> Array:
+    """Each number as a vector register takes it, (numbers, W), with the registers' alignment."""
+    width = lanes()
+    room = np.empty((len(numbers) + 1) * width)
+    first = -room.ctypes.data // 8 % width
+    vectors = room[first : first + len(numbers) * width].reshape(-1, width)
+    vectors[...] = numbers[:, np.newaxis]
+    return vectors
+
+
+def _contiguous(value: Array) -> Array:
+    """The value itself if each row is contiguous, aligned doubles, else a copy."""
+    if value.strides[0] % 8 or not value.flags.aligned:
+        return np.array(value, order="C")
+    expected = 8
+    for length, stride in zip(value.shape[:0:-1], value.strides[:0:-1], strict=True):
+        if length > 1 and stride != expected:
+            return np.ascontiguousarray(value)
+        expected *= length
+    return value
+
+
+_kernels: dict[Any, disk.Kernel] = {}
+
+
+def kernel_for(
+    function: Function,
+    machine: Machine,
+    marks: bytes,
+    inputs: Mapping[str, tuple[int, ...]],
+    variants: bool = False,
+) -> disk.Kernel:
+    """The kernel of a program for a robot's structure: from memory, from disk, or made now."""
+    legs = machine.points.shape[1]
+    name = f"{function.__module__}.{function.__name__}"
+    modes = mode_count(machine)
+    key = (name, machine.equations.__name__, legs, modes, marks, tuple(inputs.items()))
+    known = (key, variants)
+    if known not in _kernels:
+        made = disk.load_or_make(key, lambda: trace(function, machine, inputs), variants)
+        _kernels[known] = made
+    return _kernels[known]

@@ -1,0 +1,1 @@
+"""The mechanics: vectors, bodies, platforms, friction laws and the one equation."""

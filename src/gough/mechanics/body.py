@@ -1,0 +1,95 @@
+"""A rigid body by its ten inertial parameters, and what it takes to move it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gough.mechanics.vectors import (
+    Components,
+    cross,
+    dot,
+    matrix,
+    matvec,
+)
+
+
+class Body(NamedTuple):
+    """Mass M (kg), first moments MX MY MZ (kg m), inertia tensor about the frame's origin (kg m²).
+
+    Moments and tensor are in the axes of the body's own frame; XY = −∫ x y dm.
+    """
+
+    mass: Components
+    first_moment: Components
+    inertia: Components
+
+
+class Spin(NamedTuple):
+    """Rotation of a frame; all on the same axes."""
+
+    omega: Components
+    """Angular velocity, rad/s."""
+    omega_dot: Components
+    """Angular acceleration, rad/s²."""
+    field: Components
+    """U = ω̂ω̂ + ω̇̂ (3, 3, ...), 1/s²: a point at r is accelerated by U r relative to the origin."""
+
+
+def spinning(omega: Components, omega_dot: Components) -> Spin:
+    """A rotation with its acceleration field."""
+    (x, y, z), (dx, dy, dz) = omega, omega_dot
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    rows = [
+        [-(yy + zz), xy - dz, xz + dy],
+        [xy + dz, -(xx + zz), yz - dx],
+        [xz - dy, yz + dx, -(xx + yy)],
+    ]
+    return Spin(omega, omega_dot, matrix(rows))
+
+
+def force(
+    mass: Components, first_moment: Components, spin: Spin, acceleration: Components
+) -> Components:
+    """F = M a + U S = M a + ω̇×S + ω×(ω×S), with a the acceleration of the frame's origin less gravity.
+
+    Khalil & Guegan 2004, Eq. 24, gravity moved into the acceleration.
+    """
+    result: Components = mass * acceleration + matvec(spin.field, first_moment)
+    return result
+
+
+def moment(body: Body, spin: Spin, acceleration: Components) -> Components:
+    """N = I ω̇ + ω×(I ω) + S×a about the frame's origin (the same equation)."""
+    turning = turning_moment(body.inertia, spin.omega, spin.omega_dot)
+    return turning + cross(body.first_moment, acceleration)
+
+
+def turning_moment(inertia: Components, omega: Components, omega_dot: Components) -> Components:
+    """I ω̇ + ω×(I ω)."""
+    return matvec(inertia, omega_dot) + cross(omega, matvec(inertia, omega))
+
+
+def second_moments(inertia: Components) -> Components:
+    """J = ∫ r rᵀ dm = ½ tr(I) 1 − I (3, 3, ...), kg m²."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
+    rows = [
+        [0.5 * ((yy - xx) + zz), -xy, -xz],
+        [-xy, 0.5 * ((xx - yy) + zz), -yz],
+        [-xz, -yz, 0.5 * ((xx - zz) + yy)],
+    ]
+    return matrix(rows)
+
+
+def turned(body: Body, rotation: list[list[int]]) -> Body:
+    """The same body in another frame at the same origin: `rotation` maps to the new axes.
+
+    Only for signed permutations of axes, so that no parameter is rounded.
+    """
+
+    def turn(vector: Components) -> Components:
+        return np.stack([dot(np.array(row), vector) for row in rotation])
+
+    inertia = turn(np.stack([turn(row) for row in body.inertia]))  # Q I Qᵀ
+    return Body(body.mass, turn(body.first_moment), inertia)

@@ -1,0 +1,236 @@
+"""What can be asked of a robot, as pure functions of its numbers, a state and further inputs.
+
+Each returns named arrays with samples on the last axis. The same functions run on NumPy batches and on
+symbols, from which the engine makes compiled programs. `margin` > 0 says that the sample is healthy:
+no leg at a singular or unreachable configuration, no doubt about a solve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from types import ModuleType
+
+import numpy as np
+
+from gough.legs.link import LegKinematics
+from gough.mechanics import (
+    elastic,
+)
+from gough.mechanics import (
+    equation as dynamics,
+)
+from gough.mechanics.equation import (
+    Machine,
+    State,
+)
+from gough.mechanics.friction import (
+    Loads,
+    magnitudes,
+)
+from gough.mechanics.platforms import rigid
+from gough.mechanics.solves import (
+    WORST_CONDITION,
+    factor,
+    least_norm,
+)
+from gough.mechanics.vectors import (
+    Components,
+    minimum,
+)
+
+DOUBTFUL = 1 / np.sqrt(WORST_CONDITION)
+"""Health of a solve below which its exact condition number is asked for."""
+
+Outputs = dict[str, Components]
+SCALARS = ("q", "qd", "qdd")
+VECTORS = (
+    "joints",
+    "joint_rates",
+    "joint_accelerations",
+    "direction",
+    "link_angular_velocity",
+    "link_angular_acceleration",
+)
+
+
+def numeric(function: Callable[..., Outputs]) -> Callable[..., Outputs]:
+    """Mark a function as one for numbers only: it is not compiled."""
+    function.numeric = True  # type: ignore[attr-defined]
+    return function
+
+
+def _equations(machine: Machine) -> ModuleType:
+    """The one equation, for a platform that is rigid or bends."""
+    return dynamics if machine.flexible is None else elastic
+
+
+def inverse_kinematics(machine: Machine, state: State) -> Outputs:
+    """All of `LegMotion`."""
+    legs = _equations(machine).moving(machine, state)[1]
+    outputs = {name: getattr(legs, name) for name in SCALARS}
+    outputs |= {name: np.moveaxis(getattr(legs, name), 0, 1) for name in VECTORS}
+    return outputs | {"margin": _margin(machine, legs)}
+
+
+def jacobian(machine: Machine, state: State) -> Outputs:
+    """J (legs, 6): q̇ = J (v, ω); of a platform that bends also (legs, modes): q̇ = J (v, ω) + J_e q̇e."""
+    if machine.flexible is not None:
+        columns, modal, legs = elastic.jacobian(machine, state)
+        rows = np.moveaxis(columns, 0, 1)
+        return {"jacobian": rows, "elastic": modal, "margin": _margin(machine, legs)}
+    tips, legs = dynamics.moving(machine, state)
+    rows = np.moveaxis(rigid.jacobian_rows(tips, legs.w), 0, 1)
+    return {"jacobian": rows, "margin": _margin(machine, legs)}
+
+
+def inverse_dynamics(
+    machine: Machine,
+    state: State,
+    wrench: Components,
+    preload: Components | None = None,
+    loads: Components | None = None,
+) -> Outputs:
+    """Actuator forces and powers; with loads (3, legs) also the loads they cause."""
+    found = _equations(machine).inverse(machine, state, wrench, preload, _loads(loads))
+    outputs = {"forces": found.forces, "power": found.forces * found.legs.qd}
+    if found.elastic is not None:
+        outputs["elastic_acceleration"] = found.elastic
+    return outputs | _rest(machine, found, loads)
+
+
+def reactions(
+    machine: Machine,
+    state: State,
+    wrench: Components,
+    preload: Components | None = None,
+    loads: Components | None = None,
+) -> Outputs:
+    """Forces and moments in the joints."""
+    found = _equations(machine).inverse(machine, state, wrench, preload, _loads(loads))
+    outputs = {name: np.moveaxis(value, 0, 1) for name, value in found.reactions.items()}
+    return outputs | _rest(machine, found, loads)
+
+
+def direct_dynamics(
+    machine: Machine,
+    state: State,
+    forces: Components,
+    wrench: Components,
+    loads: Components | None = None,
+) -> Outputs:
+    """Acceleration of the platform under actuator forces."""
+    found = _equations(machine).direct(machine, state, forces, wrench, _loads(loads))
+    outputs = {"linear": found.acceleration[:3], "angular": found.acceleration[3:]}
+    if found.elastic is not None:
+        outputs["elastic"] = found.elastic
+    return outputs | _rest(machine, found, loads)
+
+
+def mass_matrix(machine: Machine, state: State) -> Outputs:
+    """M (6, 6) of the whole robot."""
+    legs = dynamics.moving(machine, dynamics.without_acceleration(state))[1]
+    return {"mass_matrix": dynamics.mass_matrix(machine, state), "margin": _margin(machine, legs)}
+
+
+@numeric
+def flexible_mass_matrix(machine: Machine, state: State) -> Outputs:
+    """M (6 + modes, 6 + modes) of the whole robot."""
+    matrix, legs = elastic.mass_matrix(machine, state)
+    return {"mass_matrix": matrix, "margin": _margin(machine, legs)}
+
+
+def bias(machine: Machine, state: State) -> Outputs:
+    """b (6,) of the whole robot, and of a platform that bends (modes,)."""
+    if machine.flexible is not None:
+        pushed, modal, legs = elastic.bias(machine, state)
+        return {"bias": pushed, "elastic": modal, "margin": _margin(machine, legs)}
+    legs = dynamics.moving(machine, dynamics.without_acceleration(state))[1]
+    return {"bias": dynamics.robot_bias(machine, state), "margin": _margin(machine, legs)}
+
+
+def condensed(machine: Machine, state: State) -> Outputs:
+    """A (6, 6), c (6,) and T (6, legs) of a platform that bends."""
+    found = elastic.condensed(machine, state)
+    outputs = {"mass": found.mass, "bias": found.bias, "sharing": found.sharing}
+    return outputs | {"margin": _margin(machine, found.legs)}
+
+
+def energy(machine: Machine, state: State) -> Outputs:
+    """Kinetic and potential energy of the whole robot."""
+    if machine.flexible is not None:
+        kinetic, potential, legs = elastic.energy(machine, state)
+    else:
+        legs = dynamics.moving(machine, dynamics.without_acceleration(state))[1]
+        kinetic, potential = dynamics.energy(machine, state)
+    return {"kinetic": kinetic, "potential": potential, "margin": _margin(machine, legs)}
+
+
+def contributions(
+    machine: Machine, state: State, wrench: Components, preload: Components | None = None
+) -> Outputs:
+    """Shares of the frictionless actuator forces; see `gough.model.contributions.Contributions`."""
+    zero = 0 * state.velocity
+    steady = dynamics.without_acceleration(state)
+    resting = steady._replace(velocity=zero, angular_velocity=zero)
+    platform, legs = dynamics.demand(machine, state)
+    platform_steady, legs_steady = dynamics.demand(machine, steady)
+    platform_resting, legs_resting = dynamics.demand(machine, resting)
+    parts = {
+        "gravity": platform_resting + legs_resting,
+        "platform_inertia": platform - platform_steady,
+        "leg_inertia": legs - legs_steady,
+        "platform_coriolis": platform_steady - platform_resting,
+        "leg_coriolis": legs_steady - legs_resting,
+        "wrench": -wrench,
+    }
+    tips, moving = dynamics.moving(machine, state)
+    jacobian = np.moveaxis(rigid.jacobian_rows(tips, moving.w), 0, 1)
+    factors = factor(jacobian, dynamics.scale(machine))
+    shares = {name: least_norm(factors, part) for name, part in parts.items()}
+    shares["preload"] = 0 * wrench[0] * moving.q
+    if preload is not None:
+        balanced = (np.moveaxis(jacobian, 1, 0) * preload).sum(axis=1)
+        shares["preload"] = preload - least_norm(factors, balanced)
+    return shares | {"margin": _margin(machine, moving, factors.health)}
+
+
+def diagnosis(machine: Machine, state: State) -> Outputs:
+    """What is wrong with samples of no margin: each leg's health, J and M made comparable."""
+    scale = dynamics.scale(machine)
+    if machine.flexible is not None:
+        found = elastic.condensed(machine, state)
+        rows, matrix = found.sharing * scale[:, np.newaxis], found.mass
+        matrix = matrix * scale * scale[:, np.newaxis]
+        legs = found.legs
+        return {"legs": legs.health, "jacobian": np.moveaxis(rows, 0, 1), "mass_matrix": matrix}
+    tips, legs = dynamics.moving(machine, state)
+    rows = rigid.jacobian_rows(tips, legs.w) * scale[:, np.newaxis]
+    matrix = dynamics.mass_matrix(machine, state) * scale * scale[:, np.newaxis]
+    return {"legs": legs.health, "jacobian": np.moveaxis(rows, 0, 1), "mass_matrix": matrix}
+
+
+def _rest(
+    machine: Machine, found: dynamics.Inverse | dynamics.Direct, loads: Components | None
+) -> Outputs:
+    outputs = {"margin": _margin(machine, found.legs, found.health)}
+    if loads is not None:
+        vectors = dynamics.load_vectors(machine, found.reactions)
+        outputs |= {"caused": magnitudes(vectors), "vectors": vectors}
+    return outputs
+
+
+def _loads(loads: Components | None) -> Loads | None:
+    return None if loads is None else Loads(loads[0], loads[1], loads[2])
+
+
+def _margin(machine: Machine, legs: LegKinematics, health: Components | None = None) -> Components:
+    """Smallest distance of any health measure from its limit, (samples,)."""
+    spare = [
+        reduce(minimum, measure) - limit.limit
+        for measure, limit in zip(legs.health, machine.equations.HEALTH, strict=True)
+    ]
+    if health is not None:
+        spare.append(health - DOUBTFUL)
+    smallest: Components = reduce(minimum, spare)
+    return smallest

@@ -1,0 +1,1 @@
+"""The robot under the tools."""

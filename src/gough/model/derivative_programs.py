@@ -1,0 +1,255 @@
+"""Derivatives of the equation of motion, as functions of symbols from which the engine makes programs.
+
+Conventions and equations are those of `gough.model.derivatives`; samples are on the last axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gough.engine.graph import (
+    Graph,
+    Symbol,
+)
+from gough.engine.passes.derivative import (
+    gradients,
+    substitute,
+    symbolic,
+    tangents,
+)
+from gough.mechanics import (
+    equation as dynamics,
+)
+from gough.mechanics import (
+    programs,
+)
+from gough.mechanics.equation import (
+    Machine,
+    State,
+)
+from gough.mechanics.friction import (
+    Loads,
+    magnitudes,
+)
+from gough.mechanics.platforms import rigid
+from gough.mechanics.programs import Outputs
+from gough.mechanics.solves import (
+    factor,
+    factor_symmetric,
+    least_norm,
+    solve_symmetric,
+)
+from gough.mechanics.vectors import (
+    Components,
+    cross,
+)
+
+if TYPE_CHECKING:
+    pass
+
+COORDINATES = {
+    "pose": ("position", "rotation"),
+    "twist": ("velocity", "angular_velocity"),
+    "acceleration": ("acceleration", "angular_acceleration"),
+}
+Seeds = dict[int, Symbol]
+
+
+def graph_of(state: State) -> Graph:
+    """The graph that a state of symbols belongs to."""
+    graph: Graph = state.position.flat[0].graph
+    return graph
+
+
+def _seeds(state: State, changes: Mapping[str, Components]) -> Seeds:
+    """Changes of the state's symbols from changes (6, 1) of pose, twist, acceleration."""
+    seeds: Seeds = {}
+    for name, change in changes.items():
+        linear, angular = (getattr(state, field) for field in COORDINATES[name])
+        turned = cross(change[3:], angular) if name == "pose" else change[3:]
+        seeds |= _paired(linear, change[:3]) | _paired(angular, turned)
+    return seeds
+
+
+def _paired(inputs: Components, changes: Components) -> Seeds:
+    return {one.number: change for one, change in zip(inputs.flat, changes.flat, strict=True)}
+
+
+def _weighted(
+    state: State, outputs: Components, weights: Components, **others: Components
+) -> Outputs:
+    """Σ weight ∂output by pose, twist, acceleration, (6, 1) each, and by other inputs.
+
+    By θ it is Σ r × ∂/∂r over the columns r of R, since (e_k × r)·g = e_k·(r × g).
+    """
+    inputs = {**state._asdict(), **others}
+    flat = np.concatenate([np.ravel(value) for value in inputs.values()])
+    parts = np.split(
+        gradients(outputs, weights, flat), np.cumsum([value.size for value in inputs.values()])
+    )
+    by = {
+        name: part.reshape(value.shape)
+        for (name, value), part in zip(inputs.items(), parts, strict=False)
+    }
+    by["rotation"] = cross(state.rotation, by["rotation"]).sum(axis=1)
+    found = {
+        name: np.concatenate([by[linear], by[angular]])[:, 0]
+        for name, (linear, angular) in COORDINATES.items()
+    }
+    return found | {name: by[name] for name in others}
+
+
+def imbalance(machine: Machine, state: State, forces: Components) -> Components:
+    """E (6, samples) without wrench and friction."""
+    tips, legs = dynamics.moving(machine, state)
+    platform, carried = dynamics.demand(machine, state)
+    total: Components = platform + carried - rigid.gather(tips, legs.w * forces)
+    return total
+
+
+class Sharing(NamedTuple):
+    """How legs share a wrench: Γ = (Jᵀ)⁺ wrench = J λ, of least ‖Γ‖."""
+
+    jacobian: Components
+    """Jᵀ, (6, legs, 1)."""
+    inverse: Components
+    """(Jᵀ)⁺, (legs, 6, 1)."""
+
+    @classmethod
+    def of(cls, machine: Machine, state: State) -> Sharing:
+        """Of a robot in a state."""
+        tips, legs = dynamics.moving(machine, state)
+        jacobian = rigid.jacobian_rows(tips, legs.w)
+        factors = factor(np.moveaxis(jacobian, 0, 1), dynamics.scale(machine))
+        units = graph_of(state).constants(np.eye(6)[..., np.newaxis])
+        return cls(jacobian, np.stack([least_norm(factors, unit) for unit in units], axis=1))
+
+    def forces(self, wrench: Components) -> Components:
+        """(Jᵀ)⁺ wrench, (legs, 1)."""
+        total: Components = (self.inverse * wrench).sum(axis=1)
+        return total
+
+    def transposed(self, weights: Components) -> Components:
+        """J⁺ weights, (6, 1)."""
+        total: Components = (self.inverse * weights[:, np.newaxis]).sum(axis=0)
+        return total
+
+    def shift(self, forces: Components, differentiate: Callable[[Components], Any]) -> Any:
+        """A derivative of J λ at fixed λ = J⁺ Γ."""
+        multipliers = self.transposed(forces)
+        held = forces[0, 0].graph.inputs("multipliers", multipliers.shape)
+        rates = (self.jacobian * held[:, np.newaxis]).sum(axis=0)
+        return substitute(differentiate(rates), held, multipliers)
+
+
+@symbolic
+def inverse_forward(
+    machine: Machine, state: State, forces: Components, wrench_change: Components, **changes: Any
+) -> Outputs:
+    """dΓ (legs,) = dJ λ + (Jᵀ)⁺ (dE − Jᵀ dJ λ) for changes of pose, twist, acceleration, wrench.
+
+    With six legs it is J⁻ᵀ dE.
+    """
+    seeds = _seeds(state, {name: changes[f"{name}_change"] for name in COORDINATES})
+    change = tangents(imbalance(machine, state, forces), seeds) - wrench_change
+    sharing = Sharing.of(machine, state)
+    if len(forces) == 6:
+        return {"change": sharing.forces(change)}
+    shift = sharing.shift(forces, lambda rates: tangents(rates, seeds))
+    return {"change": shift + sharing.forces(change - (sharing.jacobian * shift).sum(axis=1))}
+
+
+@symbolic
+def inverse_reverse(
+    machine: Machine, state: State, forces: Components, weights: Components
+) -> Outputs:
+    """Σ weight dΓ by pose, twist, acceleration and wrench, (6,) each: `inverse_forward` transposed."""
+    sharing = Sharing.of(machine, state)
+    shared = sharing.transposed(weights)
+    found = _weighted(state, imbalance(machine, state, forces), shared)
+    if len(forces) > 6:
+        rest = weights - (sharing.jacobian * shared[:, np.newaxis]).sum(axis=0)
+        shift = sharing.shift(forces, lambda rates: _weighted(state, rates, rest)["pose"])
+        found["pose"] = found["pose"] + shift
+    return found | {"wrench": -shared}
+
+
+@symbolic
+def direct_forward(
+    machine: Machine,
+    state: State,
+    forces: Components,
+    pose_change: Components,
+    twist_change: Components,
+    forces_change: Components,
+    wrench_change: Components,
+) -> Outputs:
+    """dξ̇ (6,) = −M⁻¹ dE for changes of pose, twist, forces and wrench; the state's acceleration is ξ̇."""
+    seeds = _seeds(state, {"pose": pose_change, "twist": twist_change})
+    seeds |= _paired(forces, forces_change)
+    change = tangents(imbalance(machine, state, forces), seeds) - wrench_change
+    return {"change": _accelerated(machine, state, -change)}
+
+
+@symbolic
+def direct_reverse(
+    machine: Machine, state: State, forces: Components, weights: Components
+) -> Outputs:
+    """Σ weight dξ̇ by pose, twist, forces and wrench: `direct_forward` transposed."""
+    shared = _accelerated(machine, state, weights)
+    found = _weighted(state, imbalance(machine, state, forces), -shared, forces=forces)
+    del found["acceleration"]
+    return found | {"wrench": shared}
+
+
+def _accelerated(machine: Machine, state: State, wrench: Components) -> Components:
+    """M⁻¹ times a wrench."""
+    matrix = dynamics.mass_matrix(machine, state)
+    return solve_symmetric(factor_symmetric(matrix, dynamics.scale(machine)), wrench)
+
+
+@symbolic
+def friction_reverse(
+    machine: Machine,
+    state: State,
+    forces: Components,
+    loads: Components,
+    multipliers: Components,
+    weights: Components,
+) -> Outputs:
+    """Weights (6 + 4 legs,) times derivatives of E, of s − |V| and of Γ − J λ: all 0 in a solution.
+
+    By pose, twist, acceleration, forces Γ, loads s and multipliers λ; friction under loads s is in E.
+    """
+    tips, legs = dynamics.moving(machine, state)
+    load = machine.equations.load(machine.legs, legs, machine.gravity)
+    rub = dynamics.rubbing_under(
+        machine, tips.angular_velocity, legs, Loads(loads[0], loads[1], loads[2])
+    )
+    couple = machine.equations.couple_at_tip(machine.legs, legs, rub.universal + rub.spherical)
+    push = legs.w * (forces + rub.slider) + couple - dynamics.at_tip(legs, load)
+    reactions = machine.equations.reactions(
+        machine.legs, legs, load, push, rub.universal, rub.spherical
+    )
+    felt = magnitudes(dynamics.load_vectors(machine, reactions))
+    demand = dynamics.platform_demand(machine, state) + dynamics.couple_wrench(rub.spherical)
+    rates = (rigid.jacobian_rows(tips, legs.w) * multipliers[:, np.newaxis]).sum(axis=0)
+    wrong = np.concatenate([demand - rigid.gather(tips, push), *(loads - felt), forces - rates])
+    return _weighted(state, wrong, weights, forces=forces, loads=loads, multipliers=multipliers)
+
+
+def inverse_loads(machine: Machine, state: State, wrench: Components, loads: Components) -> Outputs:
+    """Loads that friction feels in inverse dynamics, (3, legs)."""
+    found = programs.inverse_dynamics(machine, state, wrench, loads=loads)
+    return {name: found[name] for name in ("caused", "vectors")} | {"loads": found["caused"]}
+
+
+def direct_loads(
+    machine: Machine, state: State, wrench: Components, forces: Components, loads: Components
+) -> Outputs:
+    """Loads that friction feels in direct dynamics, (3, legs)."""
+    found = programs.direct_dynamics(machine, state, forces, wrench, loads)
+    return {name: found[name] for name in ("caused", "vectors")} | {"loads": found["caused"]}

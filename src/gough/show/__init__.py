@@ -1,0 +1,1 @@
+"""Sheets, plots, drawings, pages, reports."""

@@ -1,0 +1,103 @@
+"""Pictures of simulations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from gough.show.plots import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PALETTE,
+    STYLE,
+    VERMILION,
+)
+
+if TYPE_CHECKING:
+    from gough.simulation.result import Simulation
+
+BEYOND = 1e-9
+UNITS = {1.0: "", 1e3: "m", 1e6: "µ", 1e9: "n"}
+
+
+def overview(simulation: Simulation, row: int = 0) -> Figure:
+    """Tracking errors, actuator forces, powers and the energy audit of one simulation over time."""
+    one = simulation.row(row) if simulation.shape else simulation
+    time, legs = one.time, one.forces.shape[-1]
+    apart, turn = one.tracking_errors()
+    audit = one.energy_audit()
+    power = one.forces * one.legs()["qd"]
+    with matplotlib.rc_context(STYLE):
+        count = 6 if one.motion.modes else 5
+        figure = Figure(figsize=(8.0, 1.0 + 1.75 * count), layout="constrained")
+        panels = list(figure.subplots(count, sharex=True))
+        vectors = [(apart, "position\nerror [{}m]"), (turn, "rotation\nerror [{}rad]")]
+        for axes, (value, label) in zip(panels, vectors, strict=False):
+            scale, prefix = _prefix(value)
+            for k, name in enumerate("xyz"):
+                axes.plot(time, scale * value[:, k], color=PALETTE[k], label=name)
+            axes.set_ylabel(label.format(prefix))
+        for axes, (value, label) in zip(
+            panels[2:], [(one.forces, "actuator\nforce [N]"), (power, "power [W]")], strict=False
+        ):
+            for k in range(legs):
+                style: Any = "-" if k < (legs + 1) // 2 else (0, (4, 2))
+                color = PALETTE[k % len(PALETTE)]
+                axes.plot(time, value[:, k], color=color, linestyle=style, label=f"leg {k + 1}")
+            axes.set_ylabel(label)
+        limit = float(one.force_limit.min())
+        if np.nanmax(np.abs(one.forces), initial=0.0) > 0.5 * limit:
+            for side in (-limit, limit):
+                panels[2].axhline(side, color=GREY, linestyle=":", linewidth=1)
+        energy = panels[4]
+        stored = audit["kinetic_energy"] + audit["potential_energy"]
+        curves = [
+            (audit["actuator_work"], "actuators", BLUE, "-"),
+            (stored - stored[0], "stored", GREEN, "-"),
+            (audit["loss"], "lost", VERMILION, "-"),
+            (audit["wrench_work"], "wrench", ORANGE, "-"),
+            (audit["energy_residual"], "unexplained", BLACK, ":"),
+        ]
+        for value, name, color, style in curves:
+            energy.plot(time, value, color=color, linestyle=style, label=name)
+        energy.set_ylabel("energy [J]")
+        if one.motion.modes:
+            bent = np.linalg.norm(one.deflection(), axis=-1)
+            scale, prefix = _prefix(bent)
+            for k in range(legs):
+                style = "-" if k < (legs + 1) // 2 else (0, (4, 2))
+                color = PALETTE[k % len(PALETTE)]
+                panels[5].plot(time, scale * bent[:, k], color=color, linestyle=style, linewidth=1)
+            panels[5].set_ylabel(f"tip\ndeflection [{prefix}m]")
+        for axes in panels:
+            axes.margins(x=0)
+        panels[-1].set_xlabel("time [s]")
+        for axes in (panels[0], panels[2], energy):
+            axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=9)
+        figure.align_ylabels(panels)
+        ended = "".join(f"\nended at {stop}" for stop in one.stops.values())
+        figure.suptitle(_wrapped(f"{one.plants[0][1].name}{ended}"), parse_math=False)
+    return figure
+
+
+def _prefix(value: Any) -> tuple[float, str]:
+    """A factor and its unit prefix that keep numbers readable."""
+    largest = np.nanmax(np.abs(value), initial=0.0)
+    for scale, prefix in UNITS.items():
+        if largest * scale >= 0.5:
+            return scale, prefix
+    return 1.0 if largest < BEYOND * 0.5 else 1e9, "" if largest < BEYOND * 0.5 else "n"
+
+
+def _wrapped(text: str) -> str:
+    import textwrap
+
+    return "\n".join(
+        piece for line in text.split("\n") for piece in textwrap.wrap(line, 90) or [line]
+    )

@@ -1,0 +1,266 @@
+"""The page about a robot: drawings, geometry, masses, limits, checks, home, modes, and a motion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gough.errors import GoughError
+from gough.motion import (
+    Array,
+    Motion,
+)
+from gough.show import sheet
+from gough.show.page import (
+    Cell,
+    Mark,
+    Marked,
+    Page,
+)
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
+
+STIFF, POOR = 30.0, 300.0
+"""Condition numbers above which a pose is called fair, and bad."""
+
+
+def robot_page(
+    robot: Robot, motion: Motion | None = None, warned: Sequence[str] = (), what: str = "a motion"
+) -> Page:
+    """All there is to say about a robot before it runs, and what a motion asks of its legs.
+
+    `warned` is what loading the robot file warned of, `what` the motion's name.
+    """
+    page = Page(robot.name, robot.file.source)
+    page.facts(_facts(robot))
+    page.heading("Checks")
+    page.facts(_checks(robot, warned))
+    if robot.description.home is not None:
+        _draw(page, robot)
+    _tables(page, robot)
+    if robot.description.home is not None:
+        _home(page, robot)
+    if robot.description.modal is not None:
+        _modes(page, robot)
+    if motion is not None:
+        _motion(page, robot, motion, what)
+    if robot.file.assumed:
+        page.heading("Assumed")
+        page.points(robot.file.assumed)
+    return page
+
+
+def _facts(robot: Robot) -> list[tuple[str, str]]:
+    kinds = {
+        "UPS": "UPS: universal joint, telescope, spherical joint",
+        "PUS": "PUS: slider on a rail, universal joint, link, spherical joint",
+    }
+    facts = [("legs", f"{robot.leg_count} {kinds.get(robot.kind, robot.kind)}")]
+    platform = f"bends in {robot.modes} modes" if robot.modes else "rigid"
+    facts.append(("platform", platform))
+    facts += [_flat(one) for one in sheet.about(robot) if one[0] in ("gravity", "tool")]
+    total = _total_mass(robot)
+    if total is not None:
+        facts.append(("mass that moves", f"{total:.6g} kg, of which legs {_legs_mass(robot):.6g}"))
+    return facts
+
+
+def _flat(fact: sheet.Fact) -> sheet.Fact:
+    """A fact with commas in place of the terminal's columns."""
+    return fact[0], re.sub(" {2,}", ", ", fact[1].strip())
+
+
+def _legs_mass(robot: Robot) -> float:
+    legs = robot.description.legs
+    return float(sum(getattr(legs, name).mass.sum() for name in robot.machine.equations.BODIES))
+
+
+def _total_mass(robot: Robot) -> float | None:
+    if robot.description.missing:
+        return None
+    modal = robot.description.modal
+    platform = robot.description.platform.mass[0, 0] if modal is None else modal.mass
+    return float(platform) + _legs_mass(robot)
+
+
+def _checks(robot: Robot, warned: Sequence[str]) -> list[tuple[str, str | Marked]]:
+    """What was looked at, and whether it is well."""
+    found: list[tuple[str, str | Marked]] = []
+    own = f"{robot.name}: "
+    found += [("robot file", Marked(one.removeprefix(own), "fair")) for one in warned]
+    if not warned:
+        found.append(("robot file", Marked("nothing to complain about", "good")))
+    if robot.description.missing:
+        lacks = f"not given: {', '.join(sorted(robot.description.missing))}; no dynamics"
+        found.append(("masses", Marked(lacks, "fair")))
+    if robot.description.home is None:
+        return [*found, ("home", Marked("not given", "fair"))]
+    home = robot.home
+    try:
+        condition = float(robot.condition_number(home))
+        mark = Marked(f"{condition:.4g}", _grade(condition), CONDITION)
+        found.append(("condition number at home", mark))
+        report = robot.check(home)
+    except GoughError as error:
+        return [*found, ("home", Marked(str(error), "bad"))]
+    if not sheet.limits(robot):
+        return [*found, ("limits", Marked("none given", "quiet"))]
+    found += [("limits at home", Marked(str(one), "bad")) for one in report.violations]
+    if report.ok:
+        found.append(("limits at home", Marked("within all limits", "good")))
+    return found
+
+
+CONDITION = "of the Jacobian, angles made lengths by the platform's size; 1 is best"
+
+
+def _grade(condition: float) -> Mark:
+    return "good" if condition < STIFF else "fair" if condition < POOR else "bad"
+
+
+def _draw(page: Page, robot: Robot) -> None:
+    from gough.show.drawings import three_views
+    from gough.show.plots import draw
+
+    page.heading("Drawings")
+    try:
+        page.figure(draw(robot), "At home, world frame 0 and platform frame P.")
+        page.figure(three_views(robot), "Top, front and side view at home, to one scale.")
+    except GoughError as error:
+        page.text(f"No drawing: {error}", "fair")
+
+
+def _tables(page: Page, robot: Robot) -> None:
+    points, others, masses = sheet.tables(robot)
+    page.heading("Geometry")
+    frame = "Base points and rails in world axes, platform points in the platform's."
+    page.table(points.header, points.rows, frame)
+    page.table(others.header, others.rows)
+    page.heading("Masses")
+    page.table(masses.header, masses.rows, "Each body in its own frame.")
+    for title, facts in (("Friction", sheet.friction(robot)), ("Limits", sheet.limits(robot))):
+        if facts:
+            page.heading(title)
+            page.facts([(name.replace("_", " "), text) for name, text in facts])
+
+
+def _home(page: Page, robot: Robot) -> None:
+    from gough.show.drawings import home_bars
+
+    page.heading("Home")
+    facts, trouble = sheet.home(robot)
+    page.facts([_flat(one) for one in facts if one[0] in ("position", "rotation vector")])
+    for line in trouble:
+        page.text(line, "bad")
+    try:
+        q = robot.inverse_kinematics(robot.home).q
+        held = sheet.can_be_held(robot)
+        forces = robot.inverse_dynamics(robot.home).forces if held else None
+    except GoughError as error:
+        page.text(str(error), "bad")
+        return
+    page.table(*_home_table(robot, q, forces))
+    caption = "Leg coordinates at home"
+    if forces is not None:
+        caption += ", and the actuator forces that hold the robot there against gravity"
+    page.figure(home_bars(robot, q, forces), f"{caption}.")
+    _singularity(page, robot)
+
+
+def _home_table(
+    robot: Robot, q: Array, forces: Array | None
+) -> tuple[list[str], list[list[Cell]], str]:
+    """q, the room left in the stroke, and the holding force of every leg."""
+    limits = robot.description.limits
+    strokes = np.isfinite(limits.shortest) & np.isfinite(limits.longest)
+    header = ["leg", "q [m]"]
+    columns = [[str(i + 1) for i in range(robot.leg_count)], [f"{one:.5f}" for one in q]]
+    if np.any(strokes):
+        header += ["to the shortest [m]", "to the longest [m]"]
+        columns += [
+            [f"{one:.4f}" if np.isfinite(one) else "–" for one in room]
+            for room in (q - limits.shortest, limits.longest - q)
+        ]
+    if forces is not None:
+        header.append("holding force [N]")
+        columns.append([f"{one:.2f}" for one in forces])
+        if np.any(np.isfinite(limits.force)):
+            header.append("of the limit [%]")
+            share = 100 * np.abs(forces) / limits.force
+            columns.append([f"{one:.1f}" if one > 0 else "–" for one in share])
+    rows: list[list[Cell]] = [list(row) for row in zip(*columns, strict=True)]
+    caption = "Γ > 0 pushes towards larger q." if forces is not None else ""
+    return header, rows, caption
+
+
+def _singularity(page: Page, robot: Robot) -> None:
+    from gough.analysis.singularities import singularity
+
+    try:
+        measures = singularity(robot, robot.home)
+    except GoughError:
+        return
+    rows: list[list[Cell]] = [
+        ["condition number", f"{float(measures.condition):.4g}", "1 best"],
+        ["smallest singular value", f"{float(measures.smallest):.4g}", "0 singular"],
+        ["transmission index", f"{float(measures.transmission):.4g}", "0 singular, 1 best"],
+        ["legs' lines (parallel)", f"{float(measures.parallel):.4g}", "0 singular"],
+        ["legs (serial)", f"{float(np.min(measures.serial)):.4g}", "0 singular; UPS: 1"],
+        ["universal joints", f"{float(np.min(measures.universal)):.4g}", "0 locked, 1 best"],
+    ]
+    page.table(
+        ["how far from singular", "at home", ""],
+        rows,
+        f"Angles are made lengths by {measures.length:.4g} m; the transmission index needs none.",
+    )
+
+
+def _modes(page: Page, robot: Robot) -> None:
+    from gough.show.mode_plots import mode_sheet
+    from gough.show.mode_sheet import mode_rows
+
+    body = robot.description.modal
+    assert body is not None
+    page.heading("Flexible platform")
+    page.facts([("mass", f"{body.mass:.6g} kg"), ("nodes", str(len(body.masses)))])
+    page.table(*mode_rows(body), "Modes of the platform alone, its frame held.")
+    if body.modes:
+        page.figure(mode_sheet(body, robot.name), "Mode shapes; the dots are the legs' tips.")
+    if robot.description.home is None or not body.modes or not sheet.can_be_held(robot):
+        return
+    try:
+        found = robot.natural_frequencies(robot.home)
+    except GoughError as error:
+        page.text(f"No natural frequencies: {error}", "fair")
+        return
+    rows: list[list[Cell]] = [
+        [str(k + 1), f"{f:.4g}".replace("-", "−")] for k, f in enumerate(found.frequencies)
+    ]
+    page.table(
+        ["mode", "Hz"],
+        rows,
+        "Natural frequencies of the whole robot at home with its actuators locked, undamped; "
+        "−f: the pose does not hold itself, motion grows as exp(2π f t).",
+    )
+
+
+def _motion(page: Page, robot: Robot, motion: Motion, what: str) -> None:
+    from gough.data.datasets import (
+        force_dataset,
+        leg_dataset,
+    )
+    from gough.show.plots import draw
+    from gough.show.report.result import add_result
+
+    page.heading(f"Along {what}")
+    found = leg_dataset(robot, motion, robot.inverse_kinematics(motion))
+    if sheet.can_be_held(robot):
+        forces = robot.inverse_dynamics(motion)
+        found = found.merge(force_dataset(robot, motion, forces), combine_attrs="drop")
+    found.attrs["limits"] = str(robot.check(motion))
+    page.figure(draw(robot, motion), "At the first sample; the path of the platform's origin.")
+    add_result(page, found)

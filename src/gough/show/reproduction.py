@@ -1,0 +1,273 @@
+"""Reproductions of papers: their claims beside ours, and their figures, as one page.
+
+Each paper has a script (`papers/` of the repository, `gough/papers` once installed) with a function
+`reproduce(progress) -> Reproduction`. `run` finds the scripts, runs them and writes a page that
+needs nothing but itself, with the figures beside it as PNG files.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import matplotlib
+from matplotlib.figure import Figure as Picture
+from matplotlib.ticker import MaxNLocator
+from rich.console import Console
+from rich.markup import escape as plain
+from rich.table import Table
+
+from gough.description.files import replacing
+from gough.errors import (
+    FileError,
+    InputError,
+)
+from gough.motion import Array
+from gough.show import plots
+from gough.show.page import (
+    Link,
+    Mark,
+    Marked,
+    Page,
+    picture,
+)
+
+NAMES = (
+    "kim-ryu-2002",
+    "sinatra-xi-staicu-2009",
+    "khalil-guegan-2004",
+    "long-khalil-martinet-2014",
+)
+EVERY = "all"
+EVERY_TITLE = "Papers on parallel robots, reproduced"
+
+Verdict = Literal["agrees", "disagrees", "paper wrong", "not checkable"]
+Progress = Callable[[str], None]
+"""Told in a few words what is being done."""
+
+COLORS: dict[Verdict, str] = {
+    "agrees": "green",
+    "disagrees": "red",
+    "paper wrong": "yellow",
+    "not checkable": "bright_black",
+}
+MARKS: dict[Verdict, Mark] = {
+    "agrees": "good",
+    "disagrees": "bad",
+    "paper wrong": "fair",
+    "not checkable": "quiet",
+}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of a paper and what came out here."""
+
+    claim: str
+    paper: str
+    """What the paper says, in its words or numbers."""
+    ours: str
+    """What was computed."""
+    verdict: Verdict
+    reason: str = ""
+    """Why, in a line."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure with its caption; `name` is that of its PNG file."""
+
+    name: str
+    caption: str
+    figure: Picture
+
+
+@dataclass(frozen=True)
+class NumberTable:
+    """A table of numbers, the paper's beside ours, as text."""
+
+    caption: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """All that was made of a paper."""
+
+    name: str
+    """As in `NAMES`."""
+    title: str
+    source: str
+    claims: Sequence[Claim]
+    figures: Sequence[Figure]
+    notes: Sequence[str]
+    """What was assumed, and what the paper gets wrong."""
+    tables: Sequence[NumberTable] = ()
+
+
+def quiet(message: str) -> None:
+    """A progress that says nothing."""
+
+
+def run(
+    name: str, folder: str | os.PathLike[str] | None = None, progress: Progress = quiet
+) -> list[Reproduction]:
+    """Reproduce a paper of `NAMES`, or "all".
+
+    With a folder, made if need be, the page is written as folder/name.html and the figures as
+    folder/figures/paper-figure.png.
+    """
+    if name not in (*NAMES, EVERY):
+        near = difflib.get_close_matches(name, (*NAMES, EVERY), 1, cutoff=0.0)[0]
+        raise InputError(f"no reproduction of {name!r}; the nearest is {near!r}")
+    if folder is not None:
+        _ready(folder)  # a wrong name is worth knowing before minutes of work
+    scripts = [load_script(one) for one in (NAMES if name == EVERY else (name,))]
+    found: list[Reproduction] = [script.reproduce(progress) for script in scripts]
+    if folder is not None:
+        progress("writing the page")
+        write(found, folder, name)
+    return found
+
+
+def run_script(name: str, reproduce: Callable[[Progress], Reproduction]) -> None:
+    """A paper's script as a program: print the claims, write the page if a folder is given."""
+    found = reproduce(lambda message: print(f"{name}: {message}", file=sys.stderr))
+    print_claims(found, Console())
+    for folder in sys.argv[1:2]:
+        print(write([found], folder, name))
+
+
+def load_script(name: str) -> Any:
+    """The script of a paper as a module: from the package, else from beside it in the repository."""
+    stem = name.replace("-", "_")
+    package = Path(str(resources.files("gough")))
+    for folder in (package, package.parents[1]):
+        path = folder / "papers" / f"{stem}.py"
+        spec = importlib.util.spec_from_file_location(f"gough_papers_{stem}", path)
+        if path.is_file() and spec is not None and spec.loader is not None:
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
+    raise FileError(f"papers/{stem}.py: the script of {name} is missing from this installation")
+
+
+def number(value: float, form: str = ".0e") -> str:
+    """A number for people: −0.45, 2·10⁻¹⁴."""
+    digits, _, power = f"{value:{form}}".replace("-", "−").partition("e")
+    if not power:
+        return digits
+    raised = str(int(power.replace("−", "-"))).translate(
+        str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    )
+    return f"{digits}·10{raised}"
+
+
+def leg_panels(
+    time: Array, panels: Sequence[tuple[str, Array, str]], labels: Sequence[str]
+) -> Picture:
+    """Panels (title, curves (n, legs), axis label with unit) above each other over time in s."""
+    with matplotlib.rc_context(plots.STYLE):
+        figure = Picture(figsize=(7.5, 0.7 + 2.4 * len(panels)), layout="constrained")
+        rows = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
+        for axes, (title, curves, ylabel) in zip(rows, panels, strict=True):
+            for i, (curve, label) in enumerate(zip(curves.T, labels, strict=True)):
+                style = "-" if i < 3 else (0, (4, 2))
+                axes.plot(time, curve, color=plots.PALETTE[i], linestyle=style, label=label)
+            axes.set_title(title, loc="left", fontsize=10)
+            axes.set(ylabel=ylabel)
+            axes.yaxis.set_major_locator(MaxNLocator(6))
+            axes.margins(x=0)
+        rows[-1].set_xlabel("time [s]")
+        figure.align_ylabels()
+        figure.legend(handles=rows[0].get_lines(), loc="outside right center")
+    return figure
+
+
+def write(reproductions: Sequence[Reproduction], folder: str | os.PathLike[str], name: str) -> Path:
+    """Write folder/name.html and the PNG figures; returns the page's path."""
+    target = _ready(folder)
+    for one in reproductions:
+        for figure in one.figures:
+            with replacing(target / "figures" / f"{one.name}-{figure.name}.png") as temporary:
+                temporary.write_bytes(picture(figure.figure, "png"))
+    path = target / f"{name}.html"
+    with replacing(path) as temporary:
+        temporary.write_text(page(reproductions), "utf-8")
+    return path
+
+
+def _ready(folder: str | os.PathLike[str]) -> Path:
+    """The folder, made if need be, with room for figures."""
+    target = Path(folder)
+    try:
+        (target / "figures").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{target}: {error.strerror}") from None
+    return target
+
+
+def page(reproductions: Sequence[Reproduction]) -> str:
+    """One HTML page with everything inside it."""
+    if len(reproductions) == 1:
+        whole = Page(reproductions[0].title, reproductions[0].source)
+        _fill(whole, reproductions[0])
+        return whole.html()
+    whole = Page(EVERY_TITLE)
+    whole.points([Link(one.title, f"#{one.name}", tally(one)) for one in reproductions])
+    for one in reproductions:
+        whole.chapter(one.title, one.name, one.source)
+        _fill(whole, one)
+    return whole.html()
+
+
+def _fill(whole: Page, one: Reproduction) -> None:
+    whole.heading("Claims")
+    whole.text(tally(one))
+    rows = [
+        (item.claim, item.paper, item.ours, Marked(item.verdict, MARKS[item.verdict], item.reason))
+        for item in one.claims
+    ]
+    whole.table(("Claim", "Paper", "Here", "Verdict"), rows, widths=(24, 19, 33, 24))
+    if one.tables:
+        whole.heading("Tables")
+    for table in one.tables:
+        whole.table(table.header, table.rows, table.caption)
+    whole.heading("Figures")
+    for item in one.figures:
+        whole.figure(item.figure, item.caption)
+    whole.heading("Assumed and corrected")
+    whole.points(one.notes)
+
+
+def tally(one: Reproduction) -> str:
+    """How many claims have which verdict."""
+    verdicts = [item.verdict for item in one.claims]
+    counts = [f"{kind} {verdicts.count(kind)}" for kind in COLORS if kind in verdicts]
+    return f"{len(verdicts)} claims: {', '.join(counts)}"
+
+
+def print_claims(one: Reproduction, console: Console) -> None:
+    """A table of claim, paper, ours and verdict in the terminal, and the tables of numbers."""
+    table = Table(title=one.title, caption=tally(one), title_style="bold", show_lines=True)
+    for heading in ("claim", "paper", "ours", "verdict"):
+        table.add_column(heading, overflow="fold", ratio=1)
+    for item in one.claims:
+        verdict = f"[{COLORS[item.verdict]}]{item.verdict}[/]\n{plain(item.reason)}"
+        table.add_row(*map(plain, (item.claim, item.paper, item.ours)), verdict.rstrip())
+    console.print(table)
+    for numbers in one.tables:
+        table = Table(caption=plain(numbers.caption), caption_justify="left")
+        for heading in numbers.header:
+            table.add_column(plain(heading), justify="right")
+        for cells in numbers.rows:
+            table.add_row(*map(plain, cells))
+        console.print(table)
