@@ -21,20 +21,10 @@ from rich.progress import Progress, TimeRemainingColumn
 
 import gough
 from gough.data.logs import simulated_log
-from gough.parameters.base import (
-    BaseParameters,
-    base_parameters,
-)
+from gough.parameters.base import BaseParameters, base_parameters
 from gough.parameters.consistency import changes
-from gough.parameters.excitation import (
-    Excitation,
-    excite,
-)
-from gough.parameters.identification import (
-    Method,
-    identify,
-    validate,
-)
+from gough.parameters.excitation import Excitation, excite
+from gough.parameters.identification import Method, identify, validate
 from gough.parameters.regressor import standard_parameters
 
 FRICTION = {

@@ -9,20 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.timing import Contender
-from gough import (
-    Motion,
-    Robot,
-)
+from gough import Motion, Robot
 from gough.cli.doctor import states
-from gough.engine.run.compiled import (
-    BoundKernel,
-    CompiledExecutor,
-    SingleState,
-)
-from gough.engine.run.execute import (
-    NumPyExecutor,
-    cores,
-)
+from gough.engine.run.compiled import BoundKernel, CompiledExecutor, SingleState
+from gough.engine.run.execute import NumPyExecutor, cores
 from gough.engine.trace import trace
 from gough.mechanics import programs
 from gough.mechanics.equation import RIGID_FIELDS
@@ -67,19 +57,19 @@ def setup(robot: Robot) -> Setup:
 
 def bound_kernel(robot: Robot, name: str) -> BoundKernel:
     """The compiled program of a robot."""
-    return CompiledExecutor(robot.machine).bind(getattr(programs, name), INPUTS[name])
+    return CompiledExecutor(robot.mechanism).bind(getattr(programs, name), INPUTS[name])
 
 
 def operations(robot: Robot, name: str) -> int:
     """Operations a state, the 6×6 solve and the health column included."""
-    return trace(getattr(programs, name), robot.machine, INPUTS[name]).tally().total()
+    return trace(getattr(programs, name), robot.mechanism, INPUTS[name]).tally().total()
 
 
 def contenders(given: Setup, name: str) -> dict[str, Contender]:
     """All of ours for a program."""
     robot, motion, forces = given
     plain = Robot.from_text(robot.text).rigid
-    plain.__dict__["executor"] = NumPyExecutor(plain.machine)
+    plain.__dict__["executor"] = NumPyExecutor(plain.mechanism)
     one, few = motion[0], motion[:FEW]
     single = SingleState(bound_kernel(robot, name))
     for field, value in given.fields(name, slice(0, 1)).items():

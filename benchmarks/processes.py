@@ -58,7 +58,7 @@ def _compile(name: str, program: str) -> dict[str, Any]:
     from gough.engine.run.compiled import CompiledExecutor
     from gough.mechanics import programs
 
-    machine = gough.load(name).rigid.machine
+    machine = gough.load(name).rigid.mechanism
     function, inputs = getattr(programs, program), INPUTS[program]
     start = time.perf_counter()
     bound = CompiledExecutor(machine).bind(function, inputs)

@@ -8,11 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 import gough
-from gough.simulation import (
-    ComputedTorque,
-    Controller,
-    GravityPD,
-)
+from gough.simulation import ComputedTorque, Controller, GravityPD
 from gough.trajectories import Circle
 
 SECONDS = 20.0

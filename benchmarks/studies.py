@@ -13,14 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from dask_cluster import Cluster
-from gough.studies.plan import (
-    Plan,
-    make_plan,
-)
-from gough.studies.run import (
-    LostWorkersError,
-    run,
-)
+from gough.studies.plan import Plan, make_plan
+from gough.studies.run import LostWorkersError, run
 from gough.studies.store import Store
 
 STUDY = """

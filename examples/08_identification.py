@@ -8,10 +8,7 @@ import numpy as np
 
 import gough
 from gough.data.logs import simulated_log
-from gough.parameters.identification import (
-    identify,
-    validate,
-)
+from gough.parameters.identification import identify, validate
 
 truth = gough.load("sinatra-xi-staicu-2009")
 believed = truth.edited({"platform.mass": 1.2 * truth.file.platform.mass})

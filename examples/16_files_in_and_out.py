@@ -7,14 +7,8 @@ import numpy as np
 import xarray
 
 import gough
-from gough.data.datasets import (
-    force_dataset,
-    write_dataset,
-)
-from gough.data.motion_files import (
-    read_motion,
-    write_motion,
-)
+from gough.data.datasets import force_dataset, write_dataset
+from gough.data.motion_files import read_motion, write_motion
 
 robot = gough.load("kim-ryu-2002")
 write_motion(gough.trajectories.Circle([0, 0, 0.8], 0.1, rpm=40).sample(201), "path.csv")

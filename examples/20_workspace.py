@@ -7,12 +7,7 @@ that it is inside or outside the limits of the robot file. What is left undecide
 import numpy as np
 
 import gough
-from gough.analysis.workspace import (
-    cone,
-    dexterous,
-    orientation_workspace,
-    workspace,
-)
+from gough.analysis.workspace import cone, dexterous, orientation_workspace, workspace
 from gough.exchange.mesh_files import write_stl
 from gough.show.pictures.workspace import slices
 from gough.show.plots import save

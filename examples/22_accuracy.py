@@ -6,11 +6,7 @@ First by the linear law of propagation, then by building 5000 random robots and 
 import numpy as np
 
 import gough
-from gough.analysis.accuracy import (
-    Tolerances,
-    accuracy,
-    sampled,
-)
+from gough.analysis.accuracy import Tolerances, accuracy, sampled
 
 robot = gough.load("kim-ryu-2002").edited({"tool": [0, 0, -0.1]})  # below the platform
 tolerances = Tolerances(

@@ -12,13 +12,7 @@ import gough
 from gough.data.paper_motions import paper_motion
 from gough.show.pictures.sizing import torque_speed
 from gough.show.plots import save
-from gough.sizing import (
-    Drive,
-    Region,
-    size,
-    worst_case,
-    worst_in_region,
-)
+from gough.sizing import Drive, Region, size, worst_case, worst_in_region
 from gough.sizing.table import requirements
 
 robot = gough.load("kim-ryu-2002")

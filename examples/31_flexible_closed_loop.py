@@ -11,10 +11,7 @@ import numpy as np
 
 import gough
 from gough.errors import ImpossibleBodyWarning
-from gough.simulation import (
-    ComputedTorque,
-    linear_model,
-)
+from gough.simulation import ComputedTorque, linear_model
 
 with warnings.catch_warnings(action="ignore", category=ImpossibleBodyWarning):
     robot = gough.load("long-khalil-martinet-2014")  # the paper's leg bodies are not real

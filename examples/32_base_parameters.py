@@ -9,10 +9,7 @@ closed form. Here both are found, compared, and used.
 import numpy as np
 
 import gough
-from gough.parameters.base import (
-    base_parameters,
-    base_regressor,
-)
+from gough.parameters.base import base_parameters, base_regressor
 from gough.parameters.essential import essential_parameters
 from gough.parameters.grouping import grouped_parameters
 from gough.parameters.regressor import standard_parameters

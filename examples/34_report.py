@@ -5,10 +5,7 @@ The page has drawings, geometry, masses, limits and the forces that hold the rob
 """
 
 import gough
-from gough.show.page import (
-    Marked,
-    Page,
-)
+from gough.show.page import Marked, Page
 from gough.show.report import robot_page
 
 robot = gough.load("kim-ryu-2002")

@@ -33,10 +33,7 @@ from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
 import gough
-from gough.data.paper_motions import (
-    kim_ryu_circle,
-    paper_motion,
-)
+from gough.data.paper_motions import kim_ryu_circle, paper_motion
 from gough.formulations import newton_euler
 from gough.show import plots
 from gough.show.reproduction import (
@@ -48,10 +45,7 @@ from gough.show.reproduction import (
     number,
     run_script,
 )
-from gough.trajectories import (
-    Circle,
-    Trajectory,
-)
+from gough.trajectories import Circle, Trajectory
 
 Array = NDArray[np.float64]
 NAME = "kim-ryu-2002"

@@ -30,10 +30,7 @@ import gough
 from gough.data.paper_motions import paper_motion
 from gough.description.modal.calculix import read_calculix
 from gough.description.modal.meshed import Selection
-from gough.errors import (
-    ImpossibleBodyWarning,
-    UnstableWarning,
-)
+from gough.errors import ImpossibleBodyWarning, UnstableWarning
 from gough.show import plots
 from gough.show.mode_plots import mode_sheet
 from gough.show.reproduction import (

@@ -23,15 +23,9 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from gough.data.paper_motions import paper_motion
-from gough.errors import (
-    ConvergenceError,
-    Failure,
-)
+from gough.errors import ConvergenceError, Failure
 from gough.mechanics import programs
-from gough.show.reproduction import (
-    Progress,
-    quiet,
-)
+from gough.show.reproduction import Progress, quiet
 
 Array = NDArray[np.float64]
 MOTION = "long-khalil-martinet-2014/poses"

@@ -24,10 +24,7 @@ from scipy.integrate import simpson
 
 import gough
 from gough.data.paper_motions import paper_motion
-from gough.formulations import (
-    newton_euler,
-    virtual_work,
-)
+from gough.formulations import newton_euler, virtual_work
 from gough.results import Actuation
 from gough.show import plots
 from gough.show.reproduction import (

@@ -8,31 +8,14 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
-from gough import (
-    Motion,
-    Robot,
-    load,
-)
+from gough import Motion, Robot, load
 from gough.cli.app import app
 from gough.description.schema import STANDARD_PARAMETERS
 from gough.engine.run.execute import NumPyExecutor
-from gough.errors import (
-    GoughError,
-    InputError,
-)
-from gough.parameters.base import (
-    base_parameters,
-    base_regressor,
-)
-from gough.parameters.energy import (
-    Frame,
-    energy_functions,
-    robot_energy_functions,
-)
-from gough.parameters.essential import (
-    ASSUMPTIONS,
-    essential_parameters,
-)
+from gough.errors import GoughError, InputError
+from gough.parameters.base import base_parameters, base_regressor
+from gough.parameters.energy import Frame, energy_functions, robot_energy_functions
+from gough.parameters.essential import ASSUMPTIONS, essential_parameters
 from gough.parameters.grouping import (
     grouped_parameters,
     leg_symbols,
@@ -42,17 +25,10 @@ from gough.parameters.grouping import (
     prismatic,
     revolute,
 )
-from gough.parameters.regressor import (
-    LOAD_FRICTION,
-    regressor,
-    standard_parameters,
-)
+from gough.parameters.regressor import LOAD_FRICTION, regressor, standard_parameters
 from gough.parameters.special import special_directions
 from gough.parameters.states import random_states
-from gough.show.parameter_tables import (
-    counts,
-    find,
-)
+from gough.show.parameter_tables import counts, find
 from oracles.random_robot import random_motion, random_robot
 
 SHAPES = [(), (1,), (3, 1, 2), (0,)]
@@ -72,7 +48,7 @@ def drawn(kind, seed=0, legs=6, friction=False, **changes):
 def made(data):
     """The robot; NumPy runs its programs, which is quicker here than to compile them."""
     robot = Robot.from_dict(data)
-    robot.__dict__["executor"] = NumPyExecutor(robot.machine)
+    robot.__dict__["executor"] = NumPyExecutor(robot.mechanism)
     return robot
 
 
@@ -329,7 +305,7 @@ def test_equations_57_to_66_as_printed_are_wrong_in_60_and_63():
     found = base_parameters(robot)
     assert found.rank == 94
     named = dict(zip(found.base_names, found.grouping, strict=True))
-    points = robot.machine.points[..., 0].T
+    points = robot.mechanism.points[..., 0].T
     missed = {}
     for i, (key, (first, last)) in enumerate(PRINTED_SUMS.items()):
         for leg in range(1, 7):

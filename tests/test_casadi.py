@@ -8,20 +8,10 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import (
-    Motion,
-    Robot,
-)
+from gough import Motion, Robot
 from gough.engine.run.execute import NumPyExecutor
-from gough.errors import (
-    GoughError,
-    InputError,
-    MissingDataError,
-)
-from gough.exchange.export import (
-    PROGRAMS,
-    to_casadi,
-)
+from gough.errors import GoughError, InputError, MissingDataError
+from gough.exchange.export import PROGRAMS, to_casadi
 from gough.mechanics.equation import RIGID_FIELDS
 from oracles.random_robot import random_motion, random_robot
 
@@ -84,7 +74,7 @@ def test_answers_as_the_robot_does(casadi, name, program):
         inputs = inputs_of(function, robot, rng)
         found = call(function, state, inputs)
         fields = {f: value[np.newaxis] for f, value in {**state, **inputs}.items()}
-        expected = NumPyExecutor(robot.machine)(PROGRAMS[program], 1, fields)
+        expected = NumPyExecutor(robot.mechanism)(PROGRAMS[program], 1, fields)
         assert function.name_out() == list(expected)
         largest = max(np.max(np.abs(value)) for value in expected.values())
         for key, value in expected.items():

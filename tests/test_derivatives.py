@@ -5,39 +5,18 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
-from gough import (
-    Motion,
-    Robot,
-)
+from gough import Motion, Robot
 from gough.engine.graph import Graph
-from gough.engine.passes.derivative import (
-    gradients,
-    substitute,
-    tangents,
-)
+from gough.engine.passes.derivative import gradients, substitute, tangents
 from gough.engine.program import Step
 from gough.engine.run.compiled import CompiledExecutor
 from gough.engine.run.execute import NumPyExecutor
 from gough.engine.run.prologue import evaluate
-from gough.engine.trace import (
-    parameters,
-    trace,
-)
-from gough.errors import (
-    InputError,
-    NotFiniteError,
-    ReachError,
-    SingularError,
-)
+from gough.engine.trace import parameters, trace
+from gough.errors import InputError, NotFiniteError, ReachError, SingularError
 from gough.mechanics import programs
-from gough.mechanics.solves import (
-    factor,
-    least_norm,
-)
-from gough.model import (
-    derivative_programs,
-    derivatives,
-)
+from gough.mechanics.solves import factor, least_norm
+from gough.model import derivative_programs, derivatives
 from gough.model.derivative_programs import COORDINATES
 from gough.parameters import regressor
 from oracles.random_robot import random_motion, random_robot
@@ -71,7 +50,7 @@ class Case:
         data = random_robot(rng, kind, legs, **options)
         self.robot = Robot.from_dict(data)
         engine = engine or (CompiledExecutor if name in COMPILED else NumPyExecutor)
-        self.robot.__dict__["executor"] = engine(self.robot.machine)
+        self.robot.__dict__["executor"] = engine(self.robot.mechanism)
         self.motion = Motion(**random_motion(rng, data, shape))
         self.wrench = 50 * rng.normal(size=(*shape, 6))
         self.forces = 100 * rng.normal(size=(*shape, legs))
@@ -247,8 +226,8 @@ def complex_step(function, robot, fields, direction):
         "or_one": lambda a: a if a else a + 1,
     }
     inputs = {n: np.shape(v) for n, v in fields.items() if n not in robot_fields(fields)}
-    program = trace(function, robot.machine, inputs)
-    hoisted = evaluate(program.prologue, program.hoisted, parameters(robot.machine))
+    program = trace(function, robot.mechanism, inputs)
+    hoisted = evaluate(program.prologue, program.hoisted, parameters(robot.mechanism))
     table = {n: np.ravel(v).astype(complex) for n, v in fields.items()} | {"hoisted": hoisted}
     for name, value in direction.items():
         table[name] = table[name] + 1j * size * np.ravel(value)
@@ -291,7 +270,7 @@ def test_derivatives_follow_complex_steps(cases, name, model):
     if model == "direct":
         changes["forces"] = rng.normal(size=robot.leg_count)
         fields["forces"], direction["forces"] = case.forces, changes["forces"]
-    if not robot.machine.friction.none:
+    if not robot.mechanism.friction.none:
         fields["loads"] = np.zeros((3, robot.leg_count))
     for key, (linear, angular) in COORDINATES.items():
         if key in changes:
@@ -334,7 +313,7 @@ def test_random_robots(seed, kind, near_singular):
     rng = np.random.default_rng([seed, near_singular])
     data = random_robot(rng, kind, near_singular=near_singular)
     robot, motion = Robot.from_dict(data), Motion(**random_motion(rng, data))
-    robot.__dict__["executor"] = NumPyExecutor(robot.machine)
+    robot.__dict__["executor"] = NumPyExecutor(robot.mechanism)
     weights, wrench = rng.normal(size=6), 50 * rng.normal(size=6)
     found = derivatives.inverse_dynamics_vjp(robot, motion, weights, wrench)
     condition = robot.condition_number(motion)
@@ -470,7 +449,7 @@ def test_regressor_times_parameters_is_the_forces(name):
 def test_regressor_does_not_depend_on_the_masses(cases):
     robot = cases["UPS"].robot
     lighter = robot.edited({"platform.mass": 1.0, "legs.rotor_mass": 0.0})
-    lighter.__dict__["executor"] = NumPyExecutor(lighter.machine)
+    lighter.__dict__["executor"] = NumPyExecutor(lighter.mechanism)
     found = [regressor.regressor(one, cases["UPS"].motion) for one in (robot, lighter)]
     assert_close(found[1], found[0], 1e-12)
 
@@ -481,10 +460,10 @@ def test_parameters_have_names(cases):
         zip(regressor.parameter_names(robot), regressor.standard_parameters(robot), strict=True)
     )
     assert len(named) == 6 * 30 + 6 + 10
-    assert named["platform M"] == robot.machine.platform.mass.item()
-    assert named["leg 2 link XY"] == robot.machine.legs.link.inertia[0, 1, 1, 0]
-    assert named["leg 6 slider MZ"] == robot.machine.legs.slider.first_moment[2, 5, 0]
-    assert named["leg 3 rotor_mass"] == robot.machine.legs.rotor_mass[2, 0]
+    assert named["platform M"] == robot.mechanism.platform.mass.item()
+    assert named["leg 2 link XY"] == robot.mechanism.legs.link.inertia[0, 1, 1, 0]
+    assert named["leg 6 slider MZ"] == robot.mechanism.legs.slider.first_moment[2, 5, 0]
+    assert named["leg 3 rotor_mass"] == robot.mechanism.legs.rotor_mass[2, 0]
 
 
 def test_a_general_hexapod_has_88_base_parameters():
@@ -569,7 +548,7 @@ def test_friction_without_llvm():
     fields["forces"] = case.forces
     for key, shape in {"loads": (3, 6), "multipliers": (6,), "weights": (30,)}.items():
         fields[key] = case.rng.uniform(1.0, 2.0, (5, *shape))
-    machine = case.robot.machine
+    machine = case.robot.mechanism
     found, expected = (
         engine(machine)(derivative_programs.friction_reverse, 5, fields)
         for engine in (CompiledExecutor, NumPyExecutor)

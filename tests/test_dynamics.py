@@ -13,17 +13,9 @@ from scipy.linalg import null_space
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import (
-    Motion,
-    Robot,
-)
+from gough import Motion, Robot
 from gough.data.paper_motions import paper_motion
-from gough.errors import (
-    ConvergenceError,
-    InputError,
-    NotFiniteError,
-    SingularError,
-)
+from gough.errors import ConvergenceError, InputError, NotFiniteError, SingularError
 from gough.trajectories import Fourier
 from oracles import free_bodies, opened_tree
 from oracles.free_bodies import FreeBodies

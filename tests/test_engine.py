@@ -18,48 +18,19 @@ from rich.console import Console
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import (
-    Motion,
-    Robot,
-)
+from gough import Motion, Robot
 from gough.cli import doctor
 from gough.engine.emit.llvm import lanes
-from gough.engine.graph import (
-    CONSTANT,
-    INPUT,
-    Graph,
-)
-from gough.engine.program import (
-    HOISTED,
-    PARAMETERS,
-    assemble,
-)
+from gough.engine.graph import CONSTANT, INPUT, Graph
+from gough.engine.program import HOISTED, PARAMETERS, assemble
 from gough.engine.run import cache as disk
 from gough.engine.run import execute
-from gough.engine.run.compiled import (
-    BLOCK,
-    BoundKernel,
-    CompiledExecutor,
-    in_all_lanes,
-)
+from gough.engine.run.compiled import BLOCK, BoundKernel, CompiledExecutor, in_all_lanes
 from gough.engine.run.execute import NumPyExecutor
 from gough.engine.run.prologue import evaluate
-from gough.engine.trace import (
-    _map_leaves,
-    _numeric,
-    structure,
-    trace,
-)
-from gough.errors import (
-    InputError,
-    NotFiniteError,
-    ReachError,
-    SingularError,
-)
-from gough.mechanics import (
-    programs,
-    vectors,
-)
+from gough.engine.trace import _map_leaves, _numeric, structure, trace
+from gough.errors import InputError, NotFiniteError, ReachError, SingularError
+from gough.mechanics import programs, vectors
 from oracles.random_robot import random_motion, random_robot
 
 pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
@@ -81,7 +52,7 @@ repeatable = settings(deadline=None, derandomize=True, phases=[Phase.generate])
 def by_numpy(data):
     """A robot whose programs run on NumPy."""
     robot = Robot.from_dict(data)
-    robot.__dict__["executor"] = NumPyExecutor(robot.machine)
+    robot.__dict__["executor"] = NumPyExecutor(robot.mechanism)
     return robot
 
 
@@ -187,7 +158,7 @@ def test_compiled_equals_numpy_for_other_robots(kind, legs, options, names):
 @pytest.mark.parametrize("name", ["kim-ryu-2002", "long-khalil-martinet-2014"])
 def test_catalogue_robots_compiled_equal_numpy(name):
     robot, plain = gough.load(name).rigid, gough.load(name).rigid
-    plain.__dict__["executor"] = NumPyExecutor(plain.machine)
+    plain.__dict__["executor"] = NumPyExecutor(plain.mechanism)
     rng = np.random.default_rng(1)
     turns = Rotation.from_rotvec(rng.uniform(-0.1, 0.1, (9, 3)))
     offset = rng.uniform(-0.05, 0.05, (9, 3)) * robot.length_scale
@@ -507,7 +478,7 @@ def test_nan_reaches_every_kernel_output_that_depends_on_it():
 def test_structural_zeros_give_the_same_as_tiny_numbers(kind, function):
     name = "kim-ryu-2002" if kind == "PUS" else "long-khalil-martinet-2014"
     robot = gough.load(name).rigid
-    machine = robot.machine
+    machine = robot.mechanism
 
     def nearly(leaf):
         leaf = np.where(leaf == 0, 1e-200, leaf)
@@ -661,7 +632,7 @@ def test_dead_code_is_left_out_and_parameter_work_is_hoisted():
 
 
 def test_arguments_come_before_what_needs_them():
-    machine = gough.load("kim-ryu-2002").machine
+    machine = gough.load("kim-ryu-2002").mechanism
     program = trace(programs.inverse_dynamics, machine, {"wrench": (6,)})
     for steps in (program.prologue, program.body):
         for place, step in enumerate(steps):

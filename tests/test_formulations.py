@@ -10,22 +10,10 @@ import numpy as np
 import pytest
 
 import gough
-from gough import (
-    Motion,
-    Robot,
-)
-from gough.errors import (
-    ConvergenceError,
-    InputError,
-    MissingDataError,
-    ReachError,
-    SingularError,
-)
-from gough.formulations import (
-    newton_euler,
-    virtual_work,
-)
-from gough.motion import Array
+from gough import Motion, Robot
+from gough.base.arrays import Array
+from gough.errors import ConvergenceError, InputError, MissingDataError, ReachError, SingularError
+from gough.formulations import newton_euler, virtual_work
 from gough.results import Actuation
 from oracles.random_robot import random_motion, random_robot, toml_text
 

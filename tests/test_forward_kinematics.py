@@ -6,10 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import (
-    Motion,
-    Robot,
-)
+from gough import Motion, Robot
 from gough.engine.run.execute import NumPyExecutor
 from gough.errors import (
     ConvergenceError,
@@ -19,10 +16,7 @@ from gough.errors import (
     SampleError,
     SingularError,
 )
-from gough.mechanics.solves import (
-    factor,
-    least_squares,
-)
+from gough.mechanics.solves import factor, least_squares
 from gough.model import forward
 from oracles.random_robot import random_motion, random_robot
 
@@ -369,7 +363,7 @@ def test_wrong_arguments_are_named():
 def test_steps_on_numpy_end_where_compiled_ones_do(name):
     rng = np.random.default_rng(4)
     robot, plain = gough.load(name), gough.load(name)
-    plain.__dict__["executor"] = NumPyExecutor(plain.machine)
+    plain.__dict__["executor"] = NumPyExecutor(plain.mechanism)
     poses, q = reachable(rng, robot, 50)
     guess = near(rng, poses)
     compiled, numpy = (forward.solve(one, q, guess) for one in (robot, plain))

@@ -15,34 +15,14 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from gough.data.leg_rates import platform_motion
-from gough.data.logs import (
-    Log,
-    read_log,
-    simulated_log,
-    write_log,
-)
-from gough.errors import (
-    FileError,
-    ImpossibleBodyWarning,
-    InputError,
-)
+from gough.data.logs import Log, read_log, simulated_log, write_log
+from gough.errors import FileError, ImpossibleBodyWarning, InputError
 from gough.motion import Motion
-from gough.parameters import (
-    excitation,
-    measurements,
-    signals,
-)
+from gough.parameters import excitation, measurements, signals
 from gough.parameters.base import base_parameters
-from gough.parameters.consistency import (
-    adopted,
-    changes,
-    standard_values,
-)
+from gough.parameters.consistency import adopted, changes, standard_values
 from gough.parameters.excitation import excite
-from gough.parameters.identification import (
-    identify,
-    validate,
-)
+from gough.parameters.identification import identify, validate
 from gough.show.report.identification import page
 from gough.trajectories import Fourier
 from oracles.random_robot import random_motion, random_robot
@@ -220,10 +200,7 @@ def test_consistent_bodies_are_possible(robot, base, found):
 def test_payload_stays_beside_the_platform():
     data = random_robot(np.random.default_rng(3), "UPS")
     one = gough.Robot.from_dict(data)
-    from gough.parameters.regressor import (
-        parameter_names,
-        standard_parameters,
-    )
+    from gough.parameters.regressor import parameter_names, standard_parameters
 
     values = standard_parameters(one) * 1.1
     new = one.edited(changes(one, parameter_names(one), values))

@@ -47,13 +47,13 @@ def robot():
 @pytest.fixture(scope="module")
 def right(robot):
     """Leg coordinates by NumPy."""
-    return NumPyExecutor(robot.machine)(programs.jacobian, 3, FIELDS)["jacobian"]
+    return NumPyExecutor(robot.mechanism)(programs.jacobian, 3, FIELDS)["jacobian"]
 
 
 def jacobian(robot):
     """The Jacobian through the cache, as a new process would compute it, and where the kernel was."""
     compiled._kernels.clear()
-    bound = compiled.CompiledExecutor(robot.machine).bind(programs.jacobian, {})
+    bound = compiled.CompiledExecutor(robot.mechanism).bind(programs.jacobian, {})
     return bound.run(3, FIELDS)["jacobian"], bound.kernel.from_disk
 
 
@@ -238,7 +238,7 @@ def test_doctor_counts_kernels_and_damaged_ones(folder, robot, monkeypatch):
 
 
 def test_every_structure_program_and_version_has_its_own_kernel(folder, robot, monkeypatch):
-    machine = robot.machine
+    machine = robot.mechanism
     keys = set()
 
     def note(key, make, variants):
@@ -256,10 +256,10 @@ def test_every_structure_program_and_version_has_its_own_kernel(folder, robot, m
 
     assert ask(machine) == 1
     assert ask(machine) == 0
-    assert ask(robot.edited({"platform.mass": 20.0}).machine) == 0  # numbers are inputs
-    assert ask(robot.edited({"platform.mass": 0.0}).machine) == 1  # zeros are structure
-    assert ask(robot.edited({"legs.branch": "plus"}).machine) == 0
-    assert ask(gough.load("sinatra-xi-staicu-2009").machine) == 1
+    assert ask(robot.edited({"platform.mass": 20.0}).mechanism) == 0  # numbers are inputs
+    assert ask(robot.edited({"platform.mass": 0.0}).mechanism) == 1  # zeros are structure
+    assert ask(robot.edited({"legs.branch": "plus"}).mechanism) == 0
+    assert ask(gough.load("sinatra-xi-staicu-2009").mechanism) == 1
     assert ask(machine, programs.direct_dynamics, forces=(6,), wrench=(6,)) == 1
     assert ask(machine, wrench=(6,), preload=(6,)) == 1
     assert ask(machine, wrench=(6,), loads=(3, 6)) == 1
@@ -274,7 +274,7 @@ def test_every_structure_program_and_version_has_its_own_kernel(folder, robot, m
 
 
 def test_what_is_stored_is_what_was_made(folder, robot):
-    program = trace(programs.inverse_dynamics, robot.machine, {"wrench": (6,)})
+    program = trace(programs.inverse_dynamics, robot.mechanism, {"wrench": (6,)})
     made = disk.load_or_make(("a",), lambda: program)
     stored = disk.load_or_make(("a",), lambda: pytest.fail("made twice"))
     assert (made.from_disk, stored.from_disk) == (False, True)
@@ -323,7 +323,7 @@ def run(script, folder, *arguments):
 def expected_forces(robot):
     motion = Motion([[0.02, -0.01, 0.81], [0.0, 0.0, 0.8]], None, [0.1, 0.2, 0.3])
     plain = gough.load(robot.name)
-    plain.__dict__["executor"] = NumPyExecutor(plain.machine)
+    plain.__dict__["executor"] = NumPyExecutor(plain.mechanism)
     return plain.inverse_dynamics(motion, friction=False).forces
 
 

@@ -6,40 +6,15 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gough import (
-    Motion,
-    Robot,
-)
-from gough.engine.graph import (
-    CONSTANT,
-    INPUT,
-    Graph,
-)
-from gough.engine.passes.fused import (
-    FUSED,
-    fuse,
-)
+from gough import Motion, Robot
+from gough.engine.graph import CONSTANT, INPUT, Graph
+from gough.engine.passes.fused import FUSED, fuse
 from gough.engine.passes.order import few_alive
-from gough.engine.passes.pipeline import (
-    halves,
-    woven,
-)
-from gough.engine.passes.registers import (
-    Memory,
-    Work,
-    _Registers,
-)
+from gough.engine.passes.pipeline import halves, woven
+from gough.engine.passes.registers import Memory, Work, _Registers
 from gough.engine.program import assemble
-from gough.engine.run import (
-    cache,
-    compiled,
-    stepping,
-)
-from gough.engine.run.compiled import (
-    BoundKernel,
-    CompiledExecutor,
-    in_all_lanes,
-)
+from gough.engine.run import cache, compiled, stepping
+from gough.engine.run.compiled import BoundKernel, CompiledExecutor, in_all_lanes
 from gough.engine.run.execute import NumPyExecutor
 from gough.engine.trace import trace
 from gough.mechanics import programs
@@ -67,10 +42,10 @@ def test_vectors_of_any_width_give_the_equations_results(kind, width, monkeypatc
     for module in (cache, compiled):
         monkeypatch.setattr(module, "lanes", lambda: width)
     robot, fields = sample(kind, 3 * width + 1)
-    run = CompiledExecutor(robot.machine)
+    run = CompiledExecutor(robot.mechanism)
     for rows in (1, width - 1, width, width + 1, 2 * width, 3 * width + 1):
         some = {name: value[:rows] for name, value in fields.items()}
-        expected = NumPyExecutor(robot.machine)(programs.inverse_dynamics, rows, some)
+        expected = NumPyExecutor(robot.mechanism)(programs.inverse_dynamics, rows, some)
         for name, value in run(programs.inverse_dynamics, rows, some).items():
             scale = np.abs(expected[name]).max()
             assert_allclose(value, expected[name], rtol=1e-9, atol=1e-9 * scale)
@@ -102,7 +77,7 @@ def test_results_may_take_the_place_of_inputs(rows):
 
 def inverse_dynamics():
     robot, _ = sample("UPS", 1)
-    return trace(programs.inverse_dynamics, robot.machine, {"wrench": (6,)})
+    return trace(programs.inverse_dynamics, robot.mechanism, {"wrench": (6,)})
 
 
 def test_a_product_and_its_sum_are_one_operation():

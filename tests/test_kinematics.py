@@ -12,17 +12,8 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import (
-    Motion,
-    Robot,
-)
-from gough.errors import (
-    InputError,
-    NotFiniteError,
-    ReachError,
-    SampleError,
-    SingularError,
-)
+from gough import Motion, Robot
+from gough.errors import InputError, NotFiniteError, ReachError, SampleError, SingularError
 from oracles import opened_tree
 from oracles.random_robot import one_state, random_motion, random_robot
 

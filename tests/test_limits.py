@@ -6,14 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import (
-    Motion,
-    Robot,
-)
-from gough.errors import (
-    MissingDataError,
-    ReachError,
-)
+from gough import Motion, Robot
+from gough.errors import MissingDataError, ReachError
 from oracles.random_robot import random_robot
 
 SHAPES = [(), (1,), (3, 1, 2), (0,)]

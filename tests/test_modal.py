@@ -15,36 +15,13 @@ import gough
 from gough.cli import app as cli
 from gough.description.modal.body import ModalBody
 from gough.description.modal.calculix import read_calculix
-from gough.description.modal.elements import (
-    FAMILIES,
-    Solid,
-    mass_points,
-    nodal_rotations,
-    skin,
-)
+from gough.description.modal.elements import FAMILIES, Solid, mass_points, nodal_rotations, skin
 from gough.description.modal.meshed import Selection
 from gough.description.modal.nastran import read_nastran
-from gough.description.modal.npz import (
-    KEYS,
-    read_npz,
-    write_npz,
-)
-from gough.description.modal.plate import (
-    Material,
-    _Plate,
-    plate_body,
-    regular_polygon,
-)
-from gough.description.modal.triangulation import (
-    signed_area,
-    triangulate,
-)
-from gough.errors import (
-    FileError,
-    GoughError,
-    InputError,
-    ModalBodyWarning,
-)
+from gough.description.modal.npz import KEYS, read_npz, write_npz
+from gough.description.modal.plate import Material, _Plate, plate_body, regular_polygon
+from gough.description.modal.triangulation import signed_area, triangulate
+from gough.errors import FileError, GoughError, InputError, ModalBodyWarning
 from gough.show import plots
 from gough.show.mode_plots import mode_sheet
 from gough.show.reproduction import load_script

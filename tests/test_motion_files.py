@@ -16,24 +16,10 @@ from scipy.spatial.transform import Rotation
 import gough
 from gough.base import tables
 from gough.data import datasets
-from gough.data.datasets import (
-    leg_dataset,
-    write_dataset,
-)
-from gough.data.motion_files import (
-    motion_dataset,
-    read_motion,
-    write_motion,
-)
-from gough.errors import (
-    FileError,
-    InputError,
-)
-from gough.motion import (
-    ELASTIC_FIELDS,
-    FIELDS,
-    Motion,
-)
+from gough.data.datasets import leg_dataset, write_dataset
+from gough.data.motion_files import motion_dataset, read_motion, write_motion
+from gough.errors import FileError, InputError
+from gough.motion import ELASTIC_FIELDS, FIELDS, Motion
 
 load = functools.cache(gough.load)
 ROBOTS = ("kim-ryu-2002", "sinatra-xi-staicu-2009", "long-khalil-martinet-2014")

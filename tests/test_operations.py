@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gough
-from gough.model.operation_count import (
-    PAPER,
-    count,
-    paper_robot,
-)
+from gough.model.operation_count import PAPER, count, paper_robot
 
 TARGETS = {
     (52, "inverse"): 1500,

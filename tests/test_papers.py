@@ -17,20 +17,10 @@ from rich.console import Console
 
 import gough
 from gough.data.paper_motions import kim_ryu_circle
-from gough.errors import (
-    FileError,
-    InputError,
-)
+from gough.errors import FileError, InputError
 from gough.formulations import newton_euler
 from gough.show import reproduction
-from gough.show.reproduction import (
-    COLORS,
-    NAMES,
-    Claim,
-    Reproduction,
-    load_script,
-    number,
-)
+from gough.show.reproduction import COLORS, NAMES, Claim, Reproduction, load_script, number
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.xdist_group("papers")  # they are reproduced once

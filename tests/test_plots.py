@@ -14,12 +14,7 @@ from mpl_toolkits.mplot3d.proj3d import proj_transform
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough.errors import (
-    FileError,
-    InputError,
-    MissingDataError,
-    ReachError,
-)
+from gough.errors import FileError, InputError, MissingDataError, ReachError
 from gough.motion import Motion
 from gough.show import plots
 

@@ -11,46 +11,15 @@ from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
 import gough
-from gough import (
-    Motion,
-    Robot,
-)
-from gough.analysis import (
-    homotopy,
-    multistart,
-)
-from gough.analysis.certificate import (
-    apart,
-    certify,
-    not_real,
-)
+from gough import Motion, Robot
+from gough.analysis import homotopy, multistart
+from gough.analysis.certificate import apart, certify, not_real
 from gough.analysis.postures import postures
-from gough.analysis.start_system import (
-    geometry_of,
-    line_between,
-    make,
-    separation,
-    start_system,
-)
-from gough.analysis.study import (
-    quadrics,
-    rounding,
-    to_pose,
-    to_study,
-)
+from gough.analysis.start_system import geometry_of, line_between, make, separation, start_system
+from gough.analysis.study import quadrics, rounding, to_pose, to_study
 from gough.cli.app import app
-from gough.description.rods import (
-    UNFRAMED,
-    Rods,
-    constants,
-    framed,
-)
-from gough.errors import (
-    InputError,
-    NotFiniteError,
-    ReachError,
-    SingularError,
-)
+from gough.description.rods import UNFRAMED, Rods, constants, framed
+from gough.errors import InputError, NotFiniteError, ReachError, SingularError
 from oracles.random_robot import random_motion, random_robot
 
 DIETMAIER = np.array([1, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071])

@@ -14,23 +14,11 @@ from matplotlib.figure import Figure
 
 import gough
 from gough.cli import app as cli
-from gough.data.datasets import (
-    force_dataset,
-    leg_dataset,
-    write_dataset,
-)
+from gough.data.datasets import force_dataset, leg_dataset, write_dataset
 from gough.data.motion_files import write_motion
 from gough.errors import FileError
-from gough.show.page import (
-    Link,
-    Marked,
-    Page,
-    picture,
-)
-from gough.show.report import (
-    result_page,
-    robot_page,
-)
+from gough.show.page import Link, Marked, Page, picture
+from gough.show.report import result_page, robot_page
 from gough.show.report.result import read_result
 from gough.simulation import ComputedTorque
 from gough.trajectories import Circle

@@ -17,12 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import gough
 from gough import Robot
 from gough.description.schema import json_schema
-from gough.errors import (
-    FileError,
-    GoughError,
-    ImpossibleBodyWarning,
-    MissingDataError,
-)
+from gough.errors import FileError, GoughError, ImpossibleBodyWarning, MissingDataError
 
 PUBLISHED_SCHEMA = Path(__file__).parents[1] / "docs" / "robot.schema.json"
 IMPOSSIBLE = {"M": 1.0, "ZZ": 0.1}

@@ -12,13 +12,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
-from gough.base.rotations import (
-    Sequence,
-    convention,
-    euler,
-    euler_angles,
-    exponential,
-)
+from gough.base.rotations import Sequence, convention, euler, euler_angles, exponential
 from gough.errors import InputError
 
 SEQUENCES = get_args(Sequence)

@@ -16,21 +16,10 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough.errors import (
-    FileError,
-    InputError,
-)
-from gough.parameters.energy import (
-    Frame,
-    energy_functions,
-    leg_frames,
-)
+from gough.errors import FileError, InputError
+from gough.parameters.energy import Frame, energy_functions, leg_frames
 from gough.parameters.regressor import standard_parameters
-from gough.simulation import (
-    FeedForward,
-    equilibrium_forces,
-    linear_model,
-)
+from gough.simulation import FeedForward, equilibrium_forces, linear_model
 from gough.simulation.base_motion import base_inertia
 from gough.simulation.config import read_config
 from oracles.random_robot import random_robot
@@ -293,7 +282,7 @@ def test_a_tilted_base_takes_the_platform_where_it_rests():
     still = gough.Motion(robot.home.position, robot.home.rotation)
     (follow,) = model.transmissibility([0.0]).real
     np.testing.assert_allclose(follow[:, :3], np.eye(6, 3), rtol=0, atol=1e-12)
-    legs = robot.machine.legs
+    legs = robot.mechanism.legs
     for k in range(3):
         turn = Rotation.from_rotvec(angle * np.eye(3)[k]).as_matrix()
         turned = {

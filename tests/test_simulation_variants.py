@@ -11,14 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
 from gough.engine.run import stepping
-from gough.simulation import (
-    ComputedTorque,
-    FeedForward,
-    GivenForces,
-    GravityPD,
-    Sensors,
-    compiled,
-)
+from gough.simulation import ComputedTorque, FeedForward, GivenForces, GravityPD, Sensors, compiled
 from oracles.random_robot import random_robot
 
 SIDE = np.array([-0.02, 0.0, 0.03])

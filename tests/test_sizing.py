@@ -9,27 +9,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from typer.testing import CliRunner
 
 import gough
-from gough import (
-    Motion,
-    Robot,
-)
+from gough import Motion, Robot
 from gough.cli.app import app
 from gough.data.paper_motions import paper_motion
-from gough.errors import (
-    FileError,
-    InputError,
-    ReachError,
-    SingularError,
-)
+from gough.errors import FileError, InputError, ReachError, SingularError
 from gough.show.pictures.sizing import torque_speed
-from gough.sizing import (
-    Drive,
-    Region,
-    integrals,
-    size,
-    worst_case,
-    worst_in_region,
-)
+from gough.sizing import Drive, Region, integrals, size, worst_case, worst_in_region
 from gough.sizing.bounds import extremes
 from gough.sizing.table import requirements
 from oracles.random_robot import random_motion, random_robot
@@ -130,7 +115,7 @@ def test_a_screw_with_the_rotor_of_the_file_does_the_same_work():
     robot, data = machine("UPS")
     motion = Motion(**random_motion(np.random.default_rng(1), data, (50,)), time=np.arange(50.0))
     legs, act = robot.inverse_kinematics(motion), robot.inverse_dynamics(motion)
-    rotor = robot.machine.legs.rotor_mass[:, 0]
+    rotor = robot.mechanism.legs.rotor_mass[:, 0]
     motor = Drive(0.01).motor(act.forces, legs.qd, legs.qdd, rotor)
     assert_allclose(motor.power, act.power, rtol=1e-9, atol=1e-9)
     same = Drive(0.01, rotor_inertia=rotor * (0.01 / (2 * np.pi)) ** 2)

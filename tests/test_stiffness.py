@@ -9,25 +9,11 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import (
-    Motion,
-    Robot,
-)
-from gough.analysis.accuracy import (
-    Tolerances,
-    accuracy,
-    sampled,
-)
-from gough.analysis.stiffness import (
-    along_actuators,
-    stiffness,
-)
+from gough import Motion, Robot
+from gough.analysis.accuracy import Tolerances, accuracy, sampled
+from gough.analysis.stiffness import along_actuators, stiffness
 from gough.analysis.stiffness_map import stiffness_map
-from gough.errors import (
-    InputError,
-    NotFiniteError,
-    SingularError,
-)
+from gough.errors import InputError, NotFiniteError, SingularError
 from oracles.random_robot import random_motion, random_robot
 
 SHAPES = [(), (1,), (3, 1, 2), (0,)]

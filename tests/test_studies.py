@@ -19,37 +19,15 @@ from gough.analysis.workspace import workspace
 from gough.cli.app import app
 from gough.data.motion_files import write_motion
 from gough.data.paper_motions import paper_motion
-from gough.errors import (
-    FileError,
-    GoughError,
-    InputError,
-)
-from gough.show.pictures.studies import (
-    front,
-    overview,
-)
-from gough.studies.formula import (
-    parse,
-    parse_constraint,
-)
+from gough.errors import FileError, GoughError, InputError
+from gough.show.pictures.studies import front, overview
+from gough.studies.formula import parse, parse_constraint
 from gough.studies.measures import MEASURES
-from gough.studies.optimise import (
-    NOT_ASKED,
-    pareto,
-)
+from gough.studies.optimise import NOT_ASKED, pareto
 from gough.studies.plan import make_plan
-from gough.studies.run import (
-    LostWorkersError,
-    run,
-)
-from gough.studies.sampling import (
-    Variable,
-    draw,
-)
-from gough.studies.store import (
-    Store,
-    read_study,
-)
+from gough.studies.run import LostWorkersError, run
+from gough.studies.sampling import Variable, draw
+from gough.studies.store import Store, read_study
 
 BASE = """
 robot = "kim-ryu-2002"
@@ -406,10 +384,7 @@ efficiency = 0.9
 rotor_inertia = 1e-4
 """
     )
-    from gough.sizing import (
-        Drive,
-        size,
-    )
+    from gough.sizing import Drive, size
 
     plan = make_plan(text)
     assert set(plan.columns) == set(MEASURES) - {"workspace"}
@@ -698,7 +673,7 @@ def test_the_command_says_what_is_wrong_in_one_line(tmp_path):
 
 def test_trouble_that_nobody_foresaw_costs_its_points_only(sweep, monkeypatch):
     def breaks(case):
-        mass = case.robots.machine.platform.mass
+        mass = case.robots.mechanism.platform.mass
         if (mass > 12).any():
             raise ZeroDivisionError("a measure of\nsomebody else")
         return np.ones(mass.shape[-1])

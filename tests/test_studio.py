@@ -14,58 +14,17 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough.errors import (
-    FileError,
-    InputError,
-)
-from gough.model.places import (
-    ground,
-    places,
-)
-from gough.studio.bending import (
-    BANDS,
-    Bending,
-)
-from gough.studio.curves import (
-    POINTS,
-    marker,
-    panels,
-    plot_options,
-    thinned,
-)
-from gough.studio.export import (
-    force_file,
-    motion_file,
-)
-from gough.studio.guard import (
-    allowed,
-    free_port,
-)
-from gough.studio.levels import (
-    Level,
-    condition_level,
-    level,
-    used_parts,
-    worst,
-)
+from gough.errors import FileError, InputError
+from gough.model.places import ground, places
+from gough.studio.bending import BANDS, Bending
+from gough.studio.curves import POINTS, marker, panels, plot_options, thinned
+from gough.studio.export import force_file, motion_file
+from gough.studio.guard import allowed, free_port
+from gough.studio.levels import Level, condition_level, level, used_parts, worst
 from gough.studio.library import Library
-from gough.studio.motions import (
-    MOST_SAMPLES,
-    SIMPLE,
-    Track,
-    of_file,
-    offered,
-    results,
-    sagging,
-)
+from gough.studio.motions import MOST_SAMPLES, SIMPLE, Track, of_file, offered, results, sagging
 from gough.studio.player import Player
-from gough.studio.pose import (
-    pose_of,
-    ranges,
-    start_pose,
-    upward,
-    values_of,
-)
+from gough.studio.pose import pose_of, ranges, start_pose, upward, values_of
 from gough.studio.record import record
 from gough.studio.setup import Setup
 from gough.studio.shapes import (
@@ -84,14 +43,7 @@ from gough.studio.shapes import (
     slab,
     turns_from_z,
 )
-from gough.studio.tables import (
-    banner,
-    leg_table,
-    limit_table,
-    load_table,
-    state_level,
-    summary,
-)
+from gough.studio.tables import banner, leg_table, limit_table, load_table, state_level, summary
 
 KIM, LONG, DIETMAIER = "kim-ryu-2002", "long-khalil-martinet-2014", "dietmaier-1998"
 

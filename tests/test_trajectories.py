@@ -11,15 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.spatial.transform import Rotation, RotationSpline
 
-from gough.base.rotations import (
-    euler,
-    exponential,
-)
+from gough.base.rotations import euler, exponential
 from gough.errors import InputError
-from gough.motion import (
-    FIELDS,
-    Motion,
-)
+from gough.motion import FIELDS, Motion
 from gough.trajectories import (
     Circle,
     ConstantAcceleration,

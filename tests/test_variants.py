@@ -5,19 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
-from gough import (
-    Motion,
-    Robot,
-    Variants,
-)
+from gough import Motion, Robot, Variants
 from gough.engine.run import variants as engine
 from gough.engine.run.execute import NumPyExecutor
-from gough.errors import (
-    InputError,
-    MissingDataError,
-    NotFiniteError,
-    ReachError,
-)
+from gough.errors import InputError, MissingDataError, NotFiniteError, ReachError
 from oracles.random_robot import random_motion, random_robot
 
 pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
@@ -129,7 +120,7 @@ def test_structure_that_only_some_have_costs_rounding_alone():
 
 def nudged(robot, key, rng):
     """A value for a key near that of the robot, (legs, ...)."""
-    machine, legs = robot.machine, robot.machine.legs
+    machine, legs = robot.mechanism, robot.mechanism.legs
     if key == "gravity":
         return rng.normal(size=3)
     if key == "legs.platform":
@@ -173,11 +164,11 @@ def test_keys_mean_what_they_mean_in_the_file(kind, key, monkeypatch):
     (robot,), motion_of = robots(kind, 1)
     rng = np.random.default_rng(5)
     # a file whose axes are given: their defaults depend on the geometry that changes here
-    legs = robot.machine.legs
+    legs = robot.mechanism.legs
     text = {f"legs.{one}": getattr(legs, one)[..., 0].T.tolist() for one in ("axis", "reference")}
     body = {"mass": 1.5, "center_of_mass": [0.1, 0.2, 0.3], "inertia": np.diag([2.0, 3.0, 4.0])}
     body["inertia"] = body["inertia"].tolist()
-    text |= {f"legs.{name}": body for name in robot.machine.equations.BODIES}
+    text |= {f"legs.{name}": body for name in robot.mechanism.equations.BODIES}
     robot = robot.edited(text)
     values = [nudged(robot, key, rng) for _ in range(3)]
     motion = motion_of(())
@@ -220,7 +211,7 @@ def test_friction_of_each_variant_is_its_own():
     robot = gough.load("kim-ryu-2002")
     motion = gough.trajectories.Circle([0, 0, 0.8], 0.1, rpm=40).sample(9)
     factors = np.array([0.0, 0.5, 2.0])
-    now = robot.machine.friction.universal_coulomb[:, 0]
+    now = robot.mechanism.friction.universal_coulomb[:, 0]
     many = robot.variants({"legs.friction.universal_coulomb": factors[:, np.newaxis] * now})
     found = many[:, np.newaxis].inverse_dynamics(motion)
     for i, factor in enumerate(factors):
@@ -234,7 +225,7 @@ def test_friction_of_each_variant_is_its_own():
 def test_a_variant_without_answer_is_named_and_leaves_the_others_alone(name, monkeypatch):
     monkeypatch.setenv("GOUGH_ENGINE", name)
     robot = gough.load("kim-ryu-2002")
-    lengths = np.array([robot.machine.legs.length[0, 0], 0.01])[:, np.newaxis]
+    lengths = np.array([robot.mechanism.legs.length[0, 0], 0.01])[:, np.newaxis]
     many = robot.variants({"legs.length": lengths})
     with pytest.raises(ReachError, match=r"sample 1, leg 1: its tip is out of reach"):
         many.inverse_dynamics(robot.home)

@@ -9,40 +9,16 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough import (
-    Motion,
-    Robot,
-)
-from gough.analysis.interference import (
-    leg_distances,
-    pairs,
-    segment_distance,
-)
+from gough import Motion, Robot
+from gough.analysis.interference import leg_distances, pairs, segment_distance
 from gough.analysis.margins import Conditions
 from gough.analysis.octree import cut
-from gough.analysis.pose_boxes import (
-    Orientations,
-    Positions,
-)
+from gough.analysis.pose_boxes import Orientations, Positions
 from gough.analysis.rotation_measure import ALL_ORIENTATIONS
-from gough.analysis.workspace import (
-    cone,
-    dexterous,
-    orientation_workspace,
-    reachable,
-    workspace,
-)
+from gough.analysis.workspace import cone, dexterous, orientation_workspace, reachable, workspace
 from gough.analysis.workspace_result import Workspace
-from gough.errors import (
-    FileError,
-    InputError,
-    MissingDataError,
-    ToleranceWarning,
-)
-from gough.exchange.mesh_files import (
-    write_stl,
-    write_vtk,
-)
+from gough.errors import FileError, InputError, MissingDataError, ToleranceWarning
+from gough.exchange.mesh_files import write_stl, write_vtk
 from gough.model.limits import demands
 from gough.show.pictures import workspace as workspace_pictures
 from oracles.random_robot import random_robot

@@ -13,16 +13,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gough import (
-        errors,
-        trajectories,
-    )
+    from gough import errors, trajectories
     from gough.description.files import catalogue
     from gough.motion import Motion
-    from gough.robot import (
-        Robot,
-        load,
-    )
+    from gough.robot import Robot, load
     from gough.simulation import simulate
     from gough.variants import Variants
 

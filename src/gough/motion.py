@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from gough.base.arrays import Array
 from gough.errors import InputError
-
-Array = NDArray[Any]
 
 ORTHOGONALITY = 1e-9
 """Largest ‖RᵀR − I‖ (Frobenius) of what counts as a rotation matrix."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gough.motion import Array
+from gough.base.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Robot: one machine from a file, and all that can be asked of it."""
+"""Robot: read from a file, and all that can be asked of it."""
 
 from __future__ import annotations
 
@@ -14,66 +14,26 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gough.base.arrays import Array
 from gough.description import files
 from gough.description.modal.integrals import flexible_part
-from gough.description.numbers import (
-    Description,
-    describe,
-    length_scale,
-)
+from gough.description.numbers import Description, describe, length_scale
 from gough.description.schema import RobotFile
-from gough.engine.run.execute import (
-    Executor,
-    Function,
-    at_most,
-    executor,
-    with_friction,
-)
-from gough.errors import (
-    ConvergenceError,
-    ImpossibleBodyWarning,
-    InputError,
-    MissingDataError,
-)
+from gough.engine.run.execute import Executor, Function, at_most, executor, with_friction
+from gough.errors import ConvergenceError, ImpossibleBodyWarning, InputError, MissingDataError
 from gough.legs.pus import equations as pus
 from gough.legs.ups import equations as ups
 from gough.mechanics import programs
-from gough.mechanics.equation import (
-    ELASTIC_FIELDS,
-    Machine,
-)
+from gough.mechanics.equation import ELASTIC_FIELDS, Mechanism
 from gough.mechanics.friction import WORST_RESIDUAL
-from gough.model import (
-    batch,
-    deflection,
-    derivatives,
-    forward,
-    vibration,
-)
+from gough.model import batch, deflection, derivatives, forward, vibration
 from gough.model.batch import OnError
 from gough.model.contributions import Contributions
 from gough.model.diagnosis import diagnose
-from gough.model.limits import (
-    Report,
-    check,
-)
-from gough.motion import (
-    Array,
-    Motion,
-)
-from gough.parameters import (
-    generalised,
-    regressor,
-)
-from gough.results import (
-    Acceleration,
-    Actuation,
-    Condensed,
-    Energy,
-    LegMotion,
-    Platform,
-    Reactions,
-)
+from gough.model.limits import Report, check
+from gough.motion import Motion
+from gough.parameters import generalised, regressor
+from gough.results import Acceleration, Actuation, Condensed, Energy, LegMotion, Platform, Reactions
 
 if TYPE_CHECKING:
     from gough.variants import Variants
@@ -154,7 +114,7 @@ class Robot:
     @cached_property
     def platform(self) -> Platform:
         """Mass, inertia and modal properties of the platform, payload included."""
-        body = self.machine.platform
+        body = self.mechanism.platform
         mass, moment = float(body.mass[0, 0]), body.first_moment[:, 0, 0]
         modal, none = self.description.modal, np.zeros(0)
         return Platform(
@@ -195,10 +155,10 @@ class Robot:
         return float(length_scale(self.description.platform_points)[0])
 
     @cached_property
-    def machine(self) -> Machine:
+    def mechanism(self) -> Mechanism:
         """The robot as the equations see it."""
         parts = self.description
-        return Machine(
+        return Mechanism(
             LEG_KINDS[self.kind],
             parts.legs,
             parts.platform_points,
@@ -212,12 +172,12 @@ class Robot:
     @cached_property
     def executor(self) -> Executor:
         """Runs the robot's programs: compiled, or NumPy where LLVM is missing."""
-        return executor(self.machine)
+        return executor(self.mechanism)
 
     @cached_property
     def _rubs(self) -> bool:
         """The robot file gives friction."""
-        return not self.machine.friction.none
+        return not self.mechanism.friction.none
 
     def inverse_kinematics(
         self, motion: Motion, on_error: OnError = "raise", *, threads: int | None = None
@@ -556,7 +516,7 @@ class Robot:
         residual = None
         if friction and self._rubs:
             out, residual = with_friction(
-                self.executor, function, rows.rows, rows.fields, self.machine.friction
+                self.executor, function, rows.rows, rows.fields, self.mechanism.friction
             )
         else:
             out = self.executor(function, rows.rows, rows.fields)

@@ -21,10 +21,10 @@ from scipy.interpolate import BSpline, make_interp_spline
 from scipy.spatial.transform import Rotation, RotationSpline
 
 from gough.base import rotations
+from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.motion import Motion
 
-Array = NDArray[np.float64]
 State = tuple[Array, Array, Array, Array, Array, Array]
 """Position, rotation, velocity, angular velocity, acceleration, angular acceleration."""
 Outside = Literal["refuse", "hold", "continue"]

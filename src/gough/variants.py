@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gough.base.arrays import Array
 from gough.description.numbers import (
     PARALLEL,
     about_origin,
@@ -27,36 +28,17 @@ from gough.description.numbers import (
     perpendicular,
     steiner,
 )
-from gough.description.schema import (
-    PARTED_PARAMETERS,
-    STANDARD_PARAMETERS,
-)
-from gough.engine.run.execute import (
-    VARIANT,
-    Executor,
-    Function,
-    executor,
-)
-from gough.engine.run.variants import (
-    arrays_of,
-    map_numbers,
-)
+from gough.description.schema import PARTED_PARAMETERS, STANDARD_PARAMETERS
+from gough.engine.run.execute import VARIANT, Executor, Function, executor
+from gough.engine.run.variants import arrays_of, map_numbers
 from gough.errors import InputError
 from gough.legs.pus.equations import PUS
 from gough.mechanics.body import Body
-from gough.mechanics.equation import Machine
+from gough.mechanics.equation import Mechanism
 from gough.mechanics.friction import Friction
 from gough.model.batch import OnError
-from gough.motion import (
-    Array,
-    Motion,
-)
-from gough.results import (
-    Acceleration,
-    Actuation,
-    LegMotion,
-    Reactions,
-)
+from gough.motion import Motion
+from gough.results import Acceleration, Actuation, LegMotion, Reactions
 from gough.robot import Robot
 
 CORES = {"center_of_mass": (3,), "inertia": (3, 3)}
@@ -85,13 +67,13 @@ class Variants:
                     f"variants have the same legs: {first.name} has {first.leg_count} {first.kind}, "
                     f"{robot.name} has {robot.leg_count} {robot.kind}"
                 )
-        columns = zip(*(arrays_of(robot.machine) for robot in found), strict=True)
-        machine = map_numbers(
-            first.machine._replace(length_scale=np.array([first.length_scale])),
+        columns = zip(*(arrays_of(robot.mechanism) for robot in found), strict=True)
+        mechanism = map_numbers(
+            first.mechanism._replace(length_scale=np.array([first.length_scale])),
             lambda _: np.concatenate(next(columns), axis=-1),
         )
         lacking = max(found, key=lambda robot: len(robot.description.missing))
-        self._set(Many.of(lacking, machine), np.arange(len(found)), {})
+        self._set(Many.of(lacking, mechanism), np.arange(len(found)), {})
 
     @classmethod
     def of(cls, robot: Robot, changes: Mapping[str, ArrayLike]) -> Self:
@@ -108,7 +90,7 @@ class Variants:
         made = _Changing(robot, changes)
         many = cls.__new__(cls)
         index = np.arange(made.count).reshape(made.shape)
-        many._set(Many.of(robot, made.machine), index, made.given)
+        many._set(Many.of(robot, made.mechanism), index, made.given)
         return many
 
     def _set(self, many: Many, index: Array, given: Mapping[str, Array]) -> None:
@@ -125,9 +107,9 @@ class Variants:
         return {key: value[self._index] for key, value in self._given.items()}
 
     @property
-    def machine(self) -> Machine:
+    def mechanism(self) -> Mechanism:
         """All robots as the equations see them: arrays whose last axis holds the robots, or 1."""
-        return self._many.machine
+        return self._many.mechanism
 
     def __len__(self) -> int:
         if not self.shape:
@@ -226,7 +208,7 @@ class Variants:
 
 def varied_keys(robot: Robot) -> dict[str, tuple[int, ...]]:
     """Keys of a rigid robot's file that variants may differ in, and the shape of one variant's value."""
-    legs, count = robot.machine.legs, robot.leg_count
+    legs, count = robot.mechanism.legs, robot.leg_count
     parameters = (*PARTED_PARAMETERS, *STANDARD_PARAMETERS)
     vectors = ("platform", "base", "rail_origin", "rail_direction", "axis", "reference")
     geometry = {f"legs.{key}": (count, 3) for key in vectors if hasattr(legs, key)}
@@ -235,7 +217,7 @@ def varied_keys(robot: Robot) -> dict[str, tuple[int, ...]]:
     scalars += [f"friction.{key}" for key in Friction._fields if key != "screw_drag"]
     cores: dict[str, tuple[int, ...]] = {"gravity": (3,), **geometry}
     cores |= {f"legs.{key}": (count,) for key in scalars}
-    for body in robot.machine.equations.BODIES:
+    for body in robot.mechanism.equations.BODIES:
         cores |= {f"legs.{body}.{key}": (count, *CORES.get(key, ())) for key in parameters}
     return cores | {f"platform.{key}": CORES.get(key, ()) for key in parameters}
 
@@ -250,16 +232,16 @@ class Many(Robot):
         return index
 
     @classmethod
-    def of(cls, robot: Robot, machine: Machine) -> Self:
+    def of(cls, robot: Robot, mechanism: Mechanism) -> Self:
         """A robot with a machine of many robots' numbers."""
         many = cls(robot.file, robot.text, robot.description)
-        many.__dict__["machine"] = map_numbers(machine, np.ascontiguousarray)
+        many.__dict__["mechanism"] = map_numbers(mechanism, np.ascontiguousarray)
         return many
 
     @cached_property
     def executor(self) -> Executor:
         """Runs the programs of all these robots."""
-        return executor(self.machine, variants=True)
+        return executor(self.mechanism, variants=True)
 
     def at(self, index: Array) -> Self:
         """The same robots, asked at some of their numbers."""
@@ -296,7 +278,7 @@ class _Changing:
 
     def __init__(self, robot: Robot, changes: Mapping[str, ArrayLike]) -> None:
         self.robot, self.legs = robot, robot.leg_count
-        self.bodies = robot.machine.equations.BODIES
+        self.bodies = robot.mechanism.equations.BODIES
         cores = varied_keys(robot)
         self.given: dict[str, Array] = {}
         shapes = {}
@@ -317,11 +299,11 @@ class _Changing:
             if key in self.given:
                 whole = np.broadcast_to(self.given[key], self.shape + core)
                 self.given[key] = whole.reshape(self.count, *core)
-        self.machine = self._machine()
+        self.mechanism = self._machine()
 
-    def _machine(self) -> Machine:
-        machine = self.robot.machine
-        legs = machine.legs
+    def _machine(self) -> Mechanism:
+        mechanism = self.robot.mechanism
+        legs = mechanism.legs
         changed: dict[str, Any] = {}
         for key in ("base", "rail_origin"):
             if f"legs.{key}" in self.given:
@@ -344,7 +326,7 @@ class _Changing:
             normal = guide_normal(legs.axis, legs.rail_direction, legs.reference)
             legs = legs._replace(guide_normal=normal)
         bodies = {name: self._body(f"legs.{name}", getattr(legs, name)) for name in self.bodies}
-        points, gravity = machine.points, machine.gravity
+        points, gravity = mechanism.points, mechanism.gravity
         if "legs.platform" in self.given:
             points = self._vectors("legs.platform")
         if "gravity" in self.given:
@@ -354,13 +336,13 @@ class _Changing:
             for key in Friction._fields
             if f"legs.friction.{key}" in self.given
         }
-        return Machine(
-            machine.equations,
+        return Mechanism(
+            mechanism.equations,
             legs._replace(**bodies),
             points,
-            self._platform(machine.platform),
+            self._platform(mechanism.platform),
             gravity,
-            machine.friction._replace(**friction),
+            mechanism.friction._replace(**friction),
             length_scale(points),
         )
 

@@ -24,24 +24,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.analysis.singularities import (
-    lines,
-    matrix,
-)
-from gough.errors import (
-    ConvergenceError,
-    Failure,
-    InputError,
-    SingularError,
-)
+from gough.analysis.singularities import lines, matrix
+from gough.base.arrays import Array
+from gough.errors import ConvergenceError, Failure, InputError, SingularError
 from gough.legs.pus.equations import PUS
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError
 from gough.model.forward import condition
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.analysis.study import UNIT_ROUNDING
-from gough.motion import Array
+from gough.base.arrays import Array
 
 SUM_ERROR = 128 * UNIT_ROUNDING
 """Relative to the sum of absolute values: more than a complex sum of 64 products can lose (γ_64·√2)."""

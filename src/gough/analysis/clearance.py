@@ -9,23 +9,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.analysis.locus import determinant
-from gough.analysis.singularities import (
-    length_of,
-    lines,
-    matrix,
-)
+from gough.analysis.singularities import length_of, lines, matrix
+from gough.base.arrays import Array
 from gough.errors import ReachError
-from gough.model.batch import (
-    OnError,
-    Trouble,
-    lay_out,
-    not_finite,
-    settle,
-)
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.model.batch import OnError, Trouble, lay_out, not_finite, settle
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot

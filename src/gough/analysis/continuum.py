@@ -12,12 +12,9 @@ from scipy.spatial.transform import Rotation
 
 from gough.analysis import multistart
 from gough.analysis.study import to_study
+from gough.base.arrays import Array
 from gough.description.architecture import unit_rows
-from gough.description.rods import (
-    UNFRAMED,
-    Rods,
-)
-from gough.motion import Array
+from gough.description.rods import UNFRAMED, Rods
 
 STEP = 0.03
 """Length of the trial step, of z of unit length."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from gough.analysis import homotopy
 from gough.analysis.homotopy import Line
-from gough.motion import Array
+from gough.base.arrays import Array
 
 REGULAR, SINGULAR, NO_POSE, LOST = range(4)
 CLOSE = 0.01

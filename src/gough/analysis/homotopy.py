@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.motion import Array
+from gough.base.arrays import Array
 
 FIRST_STEP = 0.02
 SHORTEST_STEP = 1e-9

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.model.batch import OnError
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -34,7 +32,7 @@ def leg_distances(robot: Robot, motion: Motion, *, on_error: OnError = "raise") 
     legs = robot.inverse_kinematics(Motion(motion.position, motion.rotation), on_error)
     points = robot.description.platform_points[..., 0].T
     tip = motion.position[..., np.newaxis, :] + points @ np.swapaxes(motion.rotation, -1, -2)
-    length = legs.q if robot.kind == "UPS" else robot.machine.legs.length[:, 0]
+    length = legs.q if robot.kind == "UPS" else robot.mechanism.legs.length[:, 0]
     return pair_distances(robot, tip - length[..., np.newaxis] * legs.direction, tip)
 
 

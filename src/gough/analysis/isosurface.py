@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gough.motion import Array
+from gough.base.arrays import Array
 
 HALVINGS, SECANTS = 6, 4
 """Steps that put a vertex on the surface."""

@@ -16,16 +16,10 @@ from scipy.spatial.transform import Rotation
 
 from gough.analysis import isosurface
 from gough.analysis.isosurface import Surface
-from gough.analysis.singularities import (
-    length_of,
-    lines,
-    matrix,
-)
+from gough.analysis.singularities import length_of, lines, matrix
+from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -25,18 +25,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gough.analysis.interference import (
-    leg_distances,
-    nearest,
-    pairs,
-)
-from gough.analysis.pose_boxes import (
-    Boxes,
-    Positions,
-)
+from gough.analysis.interference import leg_distances, nearest, pairs
+from gough.analysis.pose_boxes import Boxes, Positions
+from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.legs.pus.equations import PUS
-from gough.motion import Array
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from gough.base.arrays import Array
 from gough.description.rods import Rods
-from gough.motion import Array
 
 STARTS = 1000
 """Starts a wave."""

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.analysis.margins import Margins
-from gough.motion import Array
+from gough.base.arrays import Array
 
 SPLIT = 0.85
 """Share of all doubt in the boxes that a round splits."""

@@ -10,8 +10,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.base.rotations import exponential
-from gough.motion import Array
 
 
 class Boxes(NamedTuple):

@@ -15,22 +15,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.analysis import (
-    continuum,
-    endgame,
-    homotopy,
-    multistart,
-)
-from gough.analysis.certificate import (
-    apart,
-    certify,
-    not_real,
-)
-from gough.analysis.continuum import (
-    is_continuum,
-    rank_lost,
-    real_continuum,
-)
+from gough.analysis import continuum, endgame, homotopy, multistart
+from gough.analysis.certificate import apart, certify, not_real
+from gough.analysis.continuum import is_continuum, rank_lost, real_continuum
 from gough.analysis.multistart import Coverage
 from gough.analysis.start_system import (
     SOLUTIONS,
@@ -39,22 +26,10 @@ from gough.analysis.start_system import (
     separation,
     start_system,
 )
-from gough.analysis.study import (
-    quadrics,
-    rounding,
-    to_pose,
-    to_study,
-)
-from gough.description.architecture import (
-    random_rods,
-    weakest,
-)
-from gough.description.rods import (
-    UNFRAMED,
-    Frame,
-    Rods,
-    framed,
-)
+from gough.analysis.study import quadrics, rounding, to_pose, to_study
+from gough.base.arrays import Array
+from gough.description.architecture import random_rods, weakest
+from gough.description.rods import UNFRAMED, Frame, Rods, framed
 from gough.engine.run.execute import LARGEST
 from gough.errors import (
     ConvergenceError,
@@ -66,14 +41,8 @@ from gough.errors import (
     SingularError,
 )
 from gough.model import forward
-from gough.model.batch import (
-    OnError,
-    last_axis,
-)
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.model.batch import OnError, last_axis
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot

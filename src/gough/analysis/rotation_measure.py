@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gough.motion import Array
+from gough.base.arrays import Array
 
 ALL_ORIENTATIONS = 8 * np.pi**2
 """Measure of all orientations, rad³; that of a few is that of their rotation vectors."""

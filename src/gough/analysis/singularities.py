@@ -17,24 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gough.errors import (
-    InputError,
-    ReachError,
-)
+from gough.base.arrays import Array
+from gough.errors import InputError, ReachError
 from gough.legs.pus.equations import PUS
 from gough.legs.ups import equations as ups
 from gough.mechanics.solves import WORST_CONDITION
-from gough.model.batch import (
-    OnError,
-    Trouble,
-    lay_out,
-    not_finite,
-    settle,
-)
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.model.batch import OnError, Trouble, lay_out, not_finite, settle
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -18,26 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.analysis import (
-    homotopy,
-    multistart,
-)
+from gough.analysis import homotopy, multistart
 from gough.analysis.homotopy import Line
-from gough.analysis.study import (
-    quadrics,
-    to_study,
-)
-from gough.description.rods import (
-    UNFRAMED,
-    Rods,
-    constants,
-    framed,
-)
-from gough.errors import (
-    ConvergenceError,
-    Failure,
-)
-from gough.motion import Array
+from gough.analysis.study import quadrics, to_study
+from gough.base.arrays import Array
+from gough.description.rods import UNFRAMED, Rods, constants, framed
+from gough.errors import ConvergenceError, Failure
 
 FILE = "start_system.npz"
 SOLUTIONS = 40

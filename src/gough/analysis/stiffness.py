@@ -27,25 +27,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.errors import (
-    InputError,
-    SingularError,
-)
+from gough.base.arrays import Array
+from gough.errors import InputError, SingularError
 from gough.legs.pus.equations import PUS
 from gough.mechanics.solves import WORST_CONDITION
-from gough.model.batch import (
-    OnError,
-    Trouble,
-    last_axis,
-    lay_out,
-    settle,
-)
+from gough.model.batch import OnError, Trouble, last_axis, lay_out, settle
 from gough.model.deflection import static_deflection
 from gough.model.vibration import stiffness_matrix
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot

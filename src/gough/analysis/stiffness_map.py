@@ -18,21 +18,11 @@ from scipy.spatial.transform import Rotation
 from gough.analysis.locus import around_home
 from gough.analysis.margins import Conditions
 from gough.analysis.pose_boxes import Positions
-from gough.analysis.stiffness import (
-    along_actuators,
-    stiffness,
-)
+from gough.analysis.stiffness import along_actuators, stiffness
+from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.motion import (
-    Array,
-    Motion,
-)
-from gough.show.plots import (
-    DARK,
-    GREY,
-    STYLE,
-    VERMILION,
-)
+from gough.motion import Motion
+from gough.show.plots import DARK, GREY, STYLE, VERMILION
 
 if TYPE_CHECKING:
     from gough.robot import Robot

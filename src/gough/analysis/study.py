@@ -18,11 +18,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.description.rods import (
-    Frame,
-    Rods,
-)
-from gough.motion import Array
+from gough.base.arrays import Array
+from gough.description.rods import Frame, Rods
 
 UNIT_ROUNDING = float(np.finfo(np.float64).eps) / 2
 

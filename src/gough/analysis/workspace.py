@@ -23,33 +23,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from gough.analysis.margins import (
-    Conditions,
-    Margins,
-)
-from gough.analysis.octree import (
-    Tree,
-    grow,
-    shares,
-)
-from gough.analysis.pose_boxes import (
-    Orientations,
-    Poses,
-    Positions,
-)
+from gough.analysis.margins import Conditions, Margins
+from gough.analysis.octree import Tree, grow, shares
+from gough.analysis.pose_boxes import Orientations, Poses, Positions
 from gough.analysis.rotation_measure import measured
 from gough.analysis.workspace_result import Workspace
-from gough.errors import (
-    InputError,
-    MissingDataError,
-    ToleranceWarning,
-)
+from gough.base.arrays import Array
+from gough.errors import InputError, MissingDataError, ToleranceWarning
 from gough.legs.pus.equations import PUS
 from gough.model.batch import last_axis
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot

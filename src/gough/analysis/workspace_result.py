@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.analysis.isosurface import (
-    Surface,
-    surface,
-)
+from gough.analysis.isosurface import Surface, surface
 from gough.analysis.octree import CHUNK
+from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.model.batch import last_axis
-from gough.motion import Array
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -11,12 +11,11 @@ from math import factorial
 from typing import Literal, cast, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from gough.base.arrays import Array
 from gough.errors import InputError
-
-Array = NDArray[np.float64]
 
 Sequence = Literal[
     "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "XYX", "XZX", "YXY", "YZY", "ZXZ", "ZYZ"

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.errors import FileError
-from gough.motion import Array
 
 LARGEST = 200_000_000
 """Largest file that is read, bytes."""

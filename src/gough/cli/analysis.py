@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from gough.analysis.clearance import Clearance
     from gough.analysis.postures import Postures
     from gough.analysis.singularities import Singularity
-    from gough.motion import (
-        Array,
-        Motion,
-    )
+    from gough.base.arrays import Array
+    from gough.motion import Motion
     from gough.robot import Robot
 
 PART = 50
@@ -310,14 +308,8 @@ def _draw(
     near: Clearance | None,
     length: float | None,
 ) -> Any:
-    from gough.analysis.locus import (
-        around_home,
-        slice_at,
-    )
-    from gough.show.pictures.analysis import (
-        course,
-        slice_pictures,
-    )
+    from gough.analysis.locus import around_home, slice_at
+    from gough.show.pictures.analysis import course, slice_pictures
 
     if states.shape:
         if near is None:

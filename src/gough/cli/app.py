@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gough.cli.analysis import (
-    postures,
-    singularities,
-)
+from gough.cli.analysis import postures, singularities
 from gough.cli.demo import demo
 from gough.cli.report import report
 from gough.cli.simulate import simulate
@@ -83,11 +80,7 @@ def list_(json: Json = False) -> None:
     from rich.table import Table
 
     from gough.data.paper_motions import MOTIONS
-    from gough.description.files import (
-        catalogue,
-        parse,
-        read_text,
-    )
+    from gough.description.files import catalogue, parse, read_text
 
     files = {name: parse(*read_text(name)) for name in catalogue()}
     if json:
@@ -113,10 +106,7 @@ def show(robot: RobotArgument, json: Json = False) -> None:
 
     Example: gough show kim-ryu-2002
     """
-    from gough.show.sheet import (
-        print_sheet,
-        sheet_numbers,
-    )
+    from gough.show.sheet import print_sheet, sheet_numbers
 
     machine = load(robot)
     if json:
@@ -137,10 +127,7 @@ def kinematics(
 
     Example: gough kinematics kim-ryu-2002 kim-ryu-2002/circle-40rpm -o legs.csv
     """
-    from gough.data.datasets import (
-        leg_dataset,
-        write_dataset,
-    )
+    from gough.data.datasets import leg_dataset, write_dataset
 
     machine, states = load(robot), read_motion(motion, samples)
     legs = in_parts("kinematics", machine.inverse_kinematics, states)
@@ -177,15 +164,8 @@ def forces(
 
     Example: gough forces kim-ryu-2002 kim-ryu-2002/circle-40rpm -o forces.csv --contributions
     """
-    from gough.data.datasets import (
-        force_dataset,
-        write_dataset,
-    )
-    from gough.show.plots import (
-        contribution_curves,
-        force_curves,
-        save,
-    )
+    from gough.data.datasets import force_dataset, write_dataset
+    from gough.show.plots import contribution_curves, force_curves, save
 
     machine, states = load(robot), read_motion(motion, samples)
     needed = in_parts("forces", machine.inverse_dynamics, states, friction=friction)
@@ -247,10 +227,7 @@ def reproduce(
 
     Example: gough reproduce kim-ryu-2002 -o kim
     """
-    from gough.show.reproduction import (
-        print_claims,
-        run,
-    )
+    from gough.show.reproduction import print_claims, run
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the claims say what is odd about a paper's robot
@@ -303,10 +280,7 @@ def modes(
     Example: gough modes long-khalil-martinet-2014 -o modes.png
     """
     from gough.errors import MissingDataError
-    from gough.show.mode_sheet import (
-        mode_numbers,
-        print_modes,
-    )
+    from gough.show.mode_sheet import mode_numbers, print_modes
 
     machine = load(robot)
     body = machine.description.modal
@@ -356,10 +330,7 @@ def ops(robot: RobotArgument, json: Json = False) -> None:
 
     Example: gough ops long-khalil-martinet-2014
     """
-    from gough.show.operation_table import (
-        operation_rows,
-        print_operations,
-    )
+    from gough.show.operation_table import operation_rows, print_operations
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # grouped parameters are no real bodies
@@ -388,11 +359,7 @@ def parameters(
 
     Example: gough parameters kim-ryu-2002 --assume symmetric
     """
-    from gough.show.parameter_tables import (
-        find,
-        print_parameters,
-        to_json,
-    )
+    from gough.show.parameter_tables import find, print_parameters, to_json
 
     machine = load(robot)
     found = find(machine, friction, assume)

@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.cli.terminal import (
-    err,
-    say,
-)
+from gough.cli.terminal import err, say
 
 if TYPE_CHECKING:
     from gough.cli.speed import Speed
@@ -80,16 +77,8 @@ def demo(
 def make(folder: Path, progress: Callable[[str], None]) -> list[str]:
     """Write the pages; returns what was found, a line each."""
     from gough.cli.speed import measure
-    from gough.show.page import (
-        Link,
-        Page,
-    )
-    from gough.show.reproduction import (
-        COLORS,
-        EVERY,
-        run,
-        tally,
-    )
+    from gough.show.page import Link, Page
+    from gough.show.reproduction import COLORS, EVERY, run, tally
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the claims say what is odd about a paper's robot

@@ -29,10 +29,7 @@ from scipy.spatial.transform import Rotation
 import gough
 from gough.errors import GoughError
 from gough.motion import Motion
-from gough.robot import (
-    Robot,
-    load,
-)
+from gough.robot import Robot, load
 
 CHECKED = ("long-khalil-martinet-2014", "kim-ryu-2002")
 """Robots of the self-check: UPS and PUS."""
@@ -256,7 +253,7 @@ def _self_check(name: str) -> Iterator[Finding]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a paper's robot may be odd
         robot, plain = load(name), load(name)
-    plain.__dict__["executor"] = NumPyExecutor(plain.machine)
+    plain.__dict__["executor"] = NumPyExecutor(plain.mechanism)
     motion = states(robot, STATES)
     forces = robot.inverse_dynamics(motion, friction=False).forces
     few = motion[:200]

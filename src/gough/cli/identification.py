@@ -24,10 +24,7 @@ from gough.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from gough.parameters.identification import (
-        Identification,
-        Validation,
-    )
+    from gough.parameters.identification import Identification, Validation
 
 Friction = Annotated[
     bool, typer.Option(help="viscous and constant Coulomb friction are parameters too")

@@ -54,11 +54,7 @@ def report(
 
     Example: gough report run.nc -o run.html
     """
-    from gough.errors import (
-        FileError,
-        GoughError,
-        InputError,
-    )
+    from gough.errors import FileError, GoughError, InputError
 
     target = Path(f"{Path(subject).stem}.html") if output is None else output
     if target.suffix.lower() not in (".html", ".htm"):
@@ -67,10 +63,7 @@ def report(
         raise FileError(f"{target}: a folder")
     with err.status("reading"):
         if is_result(subject):
-            from gough.show.report.result import (
-                read_result,
-                result_page,
-            )
+            from gough.show.report.result import read_result, result_page
 
             if motion is not None:
                 raise InputError(f"--motion: {subject} is a result; it belongs to a robot")

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.cli.terminal import (
-    command_line,
-    in_a_folder,
-    progress_bar,
-    say,
-    warn,
-)
+from gough.cli.terminal import command_line, in_a_folder, progress_bar, say, warn
 from gough.errors import GoughError
 
 if TYPE_CHECKING:

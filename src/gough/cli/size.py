@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gough.cli.terminal import (
-    RobotArgument,
-    err,
-    in_a_folder,
-    load,
-    out,
-    read_motion,
-    say,
-    warn,
-)
+from gough.cli.terminal import RobotArgument, err, in_a_folder, load, out, read_motion, say, warn
 from gough.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,16 +68,10 @@ def size(
 
     Example: gough size kim-ryu-2002 kim-ryu-2002/circle-60rpm --lead 0.01 -o size.html
     """
-    from gough.sizing import (
-        Drive,
-        Region,
-    )
+    from gough.sizing import Drive, Region
     from gough.sizing import size as find
     from gough.sizing.region import worst_in_region
-    from gough.sizing.table import (
-        kind_of,
-        requirements,
-    )
+    from gough.sizing.table import kind_of, requirements
 
     if output is not None:
         kind_of(output)
@@ -111,7 +96,7 @@ def size(
         with err.status("worst case over the region …"):
             region = worst_in_region(machine, place, steps=steps, **boxes)
         _warn_of_region(machine, place)
-    rotor = machine.machine.legs.rotor_mass[..., 0]
+    rotor = machine.mechanism.legs.rotor_mass[..., 0]
     found = requirements(sizing, region, drive, margin, machine.name, rotor)
     out.print(found.screen(), highlight=False)
     if region is not None:

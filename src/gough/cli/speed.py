@@ -11,10 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gough.cli.doctor import states
-from gough.robot import (
-    Robot,
-    load,
-)
+from gough.robot import Robot, load
 
 ROBOTS = ("long-khalil-martinet-2014", "kim-ryu-2002")
 """UPS and PUS; platforms are taken as rigid."""

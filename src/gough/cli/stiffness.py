@@ -23,14 +23,9 @@ from gough.errors import InputError
 
 if TYPE_CHECKING:
     from gough.analysis.accuracy import Accuracy
-    from gough.analysis.stiffness import (
-        Stiffness,
-        Turning,
-    )
-    from gough.motion import (
-        Array,
-        Motion,
-    )
+    from gough.analysis.stiffness import Stiffness, Turning
+    from gough.base.arrays import Array
+    from gough.motion import Motion
     from gough.robot import Robot
 
 
@@ -215,14 +210,8 @@ def _draw(
     """The map, behind a progress bar."""
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-    from gough.analysis.stiffness_map import (
-        picture,
-        stiffness_map,
-    )
-    from gough.show.plots import (
-        KINDS,
-        save,
-    )
+    from gough.analysis.stiffness_map import picture, stiffness_map
+    from gough.show.plots import KINDS, save
 
     if output.suffix.lower() not in KINDS:
         raise InputError(f"{output}: the name of a picture must end in {', '.join(KINDS)}")

@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.cli.terminal import (
-    err,
-    out,
-)
-from gough.errors import (
-    InputError,
-    MissingDataError,
-)
+from gough.cli.terminal import err, out
+from gough.errors import InputError, MissingDataError
 
 if TYPE_CHECKING:
     from gough.studio.app import Studio
@@ -79,10 +73,7 @@ def start(names: list[str], motion: Path | None, host: str, port: int) -> Studio
     from gough.studio.app import Studio
     from gough.studio.guard import free_port
     from gough.studio.library import Library
-    from gough.studio.motions import (
-        of_file,
-        results,
-    )
+    from gough.studio.motions import of_file, results
     from gough.studio.server import StudioServer
     from gough.studio.shapes import Layout
 

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.cli.terminal import (
-    err,
-    in_a_folder,
-    out,
-    progress_bar,
-    say,
-)
+from gough.cli.terminal import err, in_a_folder, out, progress_bar, say
 from gough.errors import FileError
 
 if TYPE_CHECKING:
@@ -51,14 +45,8 @@ def study(
     """
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-    from gough.show.pictures.studies import (
-        front,
-        overview,
-    )
-    from gough.show.plots import (
-        KINDS,
-        save,
-    )
+    from gough.show.pictures.studies import front, overview
+    from gough.show.plots import KINDS, save
     from gough.studies.plan import read_plan
     from gough.studies.run import run
     from gough.studies.store import read_study
@@ -87,10 +75,7 @@ def study(
     _summary(plan, dataset)
     say(str(target))
     if csv is not None:
-        from gough.data.datasets import (
-            heading,
-            write_table,
-        )
+        from gough.data.datasets import heading, write_table
 
         names = {
             heading(str(name), str(one.attrs.get("units", "")).removeprefix("1")): one.values
@@ -111,10 +96,7 @@ def _summary(plan: Plan, dataset: xarray.Dataset) -> None:
     import numpy as np
     from rich.table import Table
 
-    from gough.studies.optimise import (
-        NOT_ASKED,
-        pareto,
-    )
+    from gough.studies.optimise import NOT_ASKED, pareto
 
     reasons = Counter(dataset["failed"].values.tolist())
     good = dataset["failed"].values == ""

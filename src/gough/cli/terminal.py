@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from gough.errors import (
-    FileError,
-    InputError,
-)
+from gough.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -120,10 +117,7 @@ def load_rigid(name: str) -> Robot:
 
 def read_motion(name: str, samples: int) -> Motion:
     """A motion from a file, or a paper's by its name."""
-    from gough.data.paper_motions import (
-        MOTIONS,
-        paper_motion,
-    )
+    from gough.data.paper_motions import MOTIONS, paper_motion
 
     if name in MOTIONS:
         return paper_motion(name).sample(samples)

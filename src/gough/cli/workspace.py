@@ -24,7 +24,7 @@ from gough.errors import InputError
 
 if TYPE_CHECKING:
     from gough.analysis.workspace_result import Workspace
-    from gough.motion import Array
+    from gough.base.arrays import Array
     from gough.robot import Robot
 
 FILES = (".png", ".svg", ".pdf", ".stl", ".vtk")

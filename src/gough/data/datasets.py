@@ -13,25 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.description.files import replacing
-from gough.errors import (
-    FileError,
-    InputError,
-)
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.errors import FileError, InputError
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     import xarray
 
     from gough.model.contributions import Contributions
-    from gough.results import (
-        Actuation,
-        LegMotion,
-        Reactions,
-    )
+    from gough.results import Actuation, LegMotion, Reactions
     from gough.robot import Robot
 
 KINDS = (".csv", ".nc")
@@ -79,7 +70,7 @@ def leg_dataset(robot: Robot, motion: Motion, legs: LegMotion) -> xarray.Dataset
     if legs.q.shape != shape:
         raise InputError(f"legs has q of shape {legs.q.shape}, the motion and robot need {shape}")
     dims, coordinates = batch_coordinates(motion)
-    joints = robot.machine.equations.JOINTS
+    joints = robot.mechanism.equations.JOINTS
     coordinates |= {"leg": np.arange(1, robot.leg_count + 1)}
     coordinates |= {"joint": list(joints), "axis": list(AXES)}
     variables = {}

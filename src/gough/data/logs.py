@@ -19,18 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.base.tables import (
-    Table,
-    Where,
-    check_unit,
-    read_bytes,
-    read_table,
-)
-from gough.data.datasets import (
-    attributes,
-    kind_of,
-    write_dataset,
-)
+from gough.base.arrays import Array
+from gough.base.tables import Table, Where, check_unit, read_bytes, read_table
+from gough.data.datasets import attributes, kind_of, write_dataset
 from gough.data.motion_files import (
     QUANTITIES,
     ROTATION_VECTOR,
@@ -38,19 +29,9 @@ from gough.data.motion_files import (
     check_time,
     read_dataset,
 )
-from gough.data.plausibility import (
-    check_pose,
-    check_stroke,
-)
-from gough.errors import (
-    FileError,
-    GoughError,
-    InputError,
-)
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.data.plausibility import check_pose, check_stroke
+from gough.errors import FileError, GoughError, InputError
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot

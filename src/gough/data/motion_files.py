@@ -21,15 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.base.tables import (
-    Table,
-    Where,
-    check_unit,
-    nearest,
-    read_bytes,
-    read_table,
-    shown,
-)
+from gough.base.arrays import Array
+from gough.base.tables import Table, Where, check_unit, nearest, read_bytes, read_table, shown
 from gough.data.datasets import (
     AXES,
     LABELS,
@@ -40,16 +33,8 @@ from gough.data.datasets import (
     write_dataset,
     write_table,
 )
-from gough.errors import (
-    FileError,
-    GoughError,
-    InputError,
-)
-from gough.motion import (
-    ELASTIC_FIELDS,
-    Array,
-    Motion,
-)
+from gough.errors import FileError, GoughError, InputError
+from gough.motion import ELASTIC_FIELDS, Motion
 
 if TYPE_CHECKING:
     import xarray

@@ -12,13 +12,7 @@ from scipy.spatial.transform import Rotation
 from gough.errors import InputError
 from gough.motion import Motion
 from gough.robot import load
-from gough.trajectories import (
-    Circle,
-    ConstantAcceleration,
-    Harmonic,
-    RestToRest,
-    Trajectory,
-)
+from gough.trajectories import Circle, ConstantAcceleration, Harmonic, RestToRest, Trajectory
 
 
 def kim_ryu_circle(rpm: float) -> Trajectory:

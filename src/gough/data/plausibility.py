@@ -12,13 +12,11 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.transform import Rotation
 
+from gough.base.arrays import Array
 from gough.base.tables import Where
 from gough.data.leg_rates import with_rates
 from gough.errors import InputError
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -122,7 +120,7 @@ def _coordinate_size(robot: Robot) -> float:
     if robot.description.home is not None:
         ends.append(robot.inverse_kinematics(robot.home).q)
     if robot.kind == "PUS":
-        ends.append(robot.machine.legs.length[:, 0])
+        ends.append(robot.mechanism.legs.length[:, 0])
     sizes = np.abs(np.concatenate(ends))
     return float(sizes.max()) if sizes.size else robot.length_scale
 

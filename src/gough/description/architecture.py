@@ -9,14 +9,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from gough.base.arrays import Array
 from gough.description.rods import Rods
 from gough.legs.pus import equations as pus
 from gough.legs.pus.equations import PUS
 from gough.legs.ups.equations import UPS
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 
 POSES = 12
 SINGULAR = 1e-5

@@ -211,10 +211,7 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
 
 def _models(model: type[BaseModel], part: str) -> Iterator[type[BaseModel]]:
     """The table model under a key (or with a leg kind's tag) of a table model."""
-    from gough.description.schema import (
-        PUSLegs,
-        UPSLegs,
-    )
+    from gough.description.schema import PUSLegs, UPSLegs
 
     tags: dict[str, type[BaseModel]] = {"UPS": UPSLegs, "PUS": PUSLegs}
     if part in tags:

@@ -9,27 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from gough.base.arrays import Array
 from gough.description import architecture, schema
 from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import rigid_part
-from gough.description.modal.source import (
-    body_of_file,
-    body_of_plate,
-)
-from gough.errors import (
-    ArchitectureWarning,
-    FileError,
-    ImpossibleBodyWarning,
-    InputError,
-)
+from gough.description.modal.source import body_of_file, body_of_plate
+from gough.errors import ArchitectureWarning, FileError, ImpossibleBodyWarning, InputError
 from gough.legs.pus.equations import PUS
 from gough.legs.ups.equations import UPS
 from gough.mechanics.body import Body
 from gough.mechanics.friction import Friction
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 
 FEWEST_LEGS = 3
 PARALLEL = 1e-9

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.motion import Array
+from gough.base.arrays import Array
 
 
 class Rods(NamedTuple):

@@ -14,24 +14,13 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from gough.engine.graph import (
-    CONSTANT,
-    COUPLED,
-    INPUT,
-    MODE,
-    SUM,
-    TABLE,
-    Graph,
-)
+from gough.base.arrays import Array
+from gough.engine.graph import CONSTANT, COUPLED, INPUT, MODE, SUM, TABLE, Graph
 from gough.engine.passes.order import few_alive
 
 PARAMETERS = "parameters"
 """The input field that holds a robot's numbers; all others are the state's."""
 HOISTED = "hoisted"
-
-Array = np.ndarray[Any, Any]
 
 
 class Step(NamedTuple):

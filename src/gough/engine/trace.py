@@ -12,25 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.engine.graph import Graph
-from gough.engine.program import (
-    PARAMETERS,
-    Array,
-    Program,
-    assemble,
-)
+from gough.engine.program import PARAMETERS, Program, assemble
 from gough.engine.run.execute import LARGEST
-from gough.mechanics.equation import (
-    ELASTIC_FIELDS,
-    RIGID_FIELDS,
-    Machine,
-    State,
-)
-from gough.mechanics.platforms.flexible import (
-    Couplings,
-    Flexible,
-    ModeTables,
-)
+from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS, Mechanism, State
+from gough.mechanics.platforms.flexible import Couplings, Flexible, ModeTables
 
 STRUCTURAL = (0.0, 1.0, -1.0)
 STATE_SHAPES: dict[str, tuple[int, ...]] = {
@@ -39,21 +26,23 @@ STATE_SHAPES: dict[str, tuple[int, ...]] = {
 NOTHING, DIAGONAL, FULL = 0, 1, 2
 
 
-def parameters(machine: Machine) -> Array:
-    """All numbers of a robot in one vector, in the order of the machine's fields."""
+def parameters(mechanism: Mechanism) -> Array:
+    """All numbers of a robot in one vector, in the order of the mechanism's fields."""
     leaves: list[Array] = []
-    _each_leaf(_numeric(machine), leaves.append)
+    _each_leaf(_numeric(mechanism), leaves.append)
     return np.concatenate([np.ravel(leaf) for leaf in leaves])
 
 
-def structure_of(machine: Machine) -> bytes:
+def structure_of(mechanism: Mechanism) -> bytes:
     """The structure of a robot's parameters: programs are made for this.
 
     The branch of a PUS leg is a number: its sign is no reason for another program.
     """
-    if hasattr(machine.legs, "sign"):
-        machine = machine._replace(legs=machine.legs._replace(sign=np.nan * machine.legs.sign))
-    return structure(parameters(machine)) + _mode_structure(machine)
+    if hasattr(mechanism.legs, "sign"):
+        mechanism = mechanism._replace(
+            legs=mechanism.legs._replace(sign=np.nan * mechanism.legs.sign)
+        )
+    return structure(parameters(mechanism)) + _mode_structure(mechanism)
 
 
 def structure(values: Array) -> bytes:
@@ -66,17 +55,17 @@ def structure(values: Array) -> bytes:
 
 def trace(
     function: Callable[..., Mapping[str, Array]],
-    machine: Machine,
+    mechanism: Mechanism,
     inputs: Mapping[str, tuple[int, ...]],
 ) -> Program:
-    """The program of `function(machine, state, **inputs)`; inputs by name and shape.
+    """The program of `function(mechanism, state, **inputs)`; inputs by name and shape.
 
     Arrays run through the equations as they do in a batch of one sample; the sample axis, last, is
     dropped from the outputs.
     """
     graph = Graph()
-    marks = np.frombuffer(structure_of(machine), dtype=np.uint8)
-    modes = mode_count(machine)
+    marks = np.frombuffer(structure_of(mechanism), dtype=np.uint8)
+    modes = mode_count(mechanism)
     place = 0
 
     def symbolic(leaf: Array) -> Array:
@@ -90,12 +79,12 @@ def trace(
             place += 1
         return symbols.reshape(leaf.shape)
 
-    numbers = _map_leaves(_numeric(machine), symbolic)
-    robot = machine._replace(**dict(zip(_NUMERIC, numbers, strict=False)))
+    numbers = _map_leaves(_numeric(mechanism), symbolic)
+    robot = mechanism._replace(**dict(zip(_NUMERIC, numbers, strict=False)))
     state = State(*(graph.inputs(name, (*shape, 1, 1)) for name, shape in STATE_SHAPES.items()))
     everything = [symbol for array in state[:6] for symbol in array.flat]
-    if machine.flexible is not None:
-        robot = robot._replace(flexible=_symbolic_modes(graph, machine, numbers[-1]))
+    if mechanism.flexible is not None:
+        robot = robot._replace(flexible=_symbolic_modes(graph, mechanism, numbers[-1]))
         elastic = {name: np.array([[graph.mode(name)]]) for name in ELASTIC_FIELDS}
         state = state._replace(**elastic)
         everything += [array[0, 0].over_modes() for array in elastic.values()]
@@ -106,46 +95,46 @@ def trace(
         everything += [symbol for array in given.values() for symbol in array.flat]
         spare = LARGEST - abs(sum(everything[1:], start=everything[0]))
         outputs["margin"] = _symbols(graph, outputs["margin"].item().minimum(spare))
-    return assemble(graph, outputs, state_shapes(machine) | dict(inputs), modes)
+    return assemble(graph, outputs, state_shapes(mechanism) | dict(inputs), modes)
 
 
-def state_shapes(machine: Machine) -> dict[str, tuple[int, ...]]:
+def state_shapes(mechanism: Mechanism) -> dict[str, tuple[int, ...]]:
     """Shape of one state's part in each of its fields."""
-    if machine.flexible is None:
+    if mechanism.flexible is None:
         return STATE_SHAPES
-    return STATE_SHAPES | dict.fromkeys(ELASTIC_FIELDS, (mode_count(machine),))
+    return STATE_SHAPES | dict.fromkeys(ELASTIC_FIELDS, (mode_count(mechanism),))
 
 
-def mode_count(machine: Machine) -> int:
+def mode_count(mechanism: Mechanism) -> int:
     """Number of modes."""
-    return 0 if machine.flexible is None else int(machine.flexible.couplings.mass.shape[0])
+    return 0 if mechanism.flexible is None else int(mechanism.flexible.couplings.mass.shape[0])
 
 
-def mode_tables(machine: Machine) -> Array:
+def mode_tables(mechanism: Mechanism) -> Array:
     """All numbers of modes, (tables, modes): those of each mode, then the matrices' diagonals."""
-    assert machine.flexible is not None
-    tables, matrices = _flat_tables(machine), mode_matrices(machine)
+    assert mechanism.flexible is not None
+    tables, matrices = _flat_tables(mechanism), mode_matrices(mechanism)
     return np.concatenate([tables, np.diagonal(matrices, axis1=1, axis2=2)])
 
 
-def mode_matrices(machine: Machine) -> Array:
+def mode_matrices(mechanism: Mechanism) -> Array:
     """All numbers of pairs of modes, (matrices, modes, modes)."""
-    assert machine.flexible is not None
-    modes = mode_count(machine)
-    return np.concatenate([one.reshape(-1, modes, modes) for one in machine.flexible.couplings])
+    assert mechanism.flexible is not None
+    modes = mode_count(mechanism)
+    return np.concatenate([one.reshape(-1, modes, modes) for one in mechanism.flexible.couplings])
 
 
-def _flat_tables(machine: Machine) -> Array:
-    assert machine.flexible is not None
-    modes = mode_count(machine)
-    return np.concatenate([one.reshape(-1, modes) for one in machine.flexible.tables])
+def _flat_tables(mechanism: Mechanism) -> Array:
+    assert mechanism.flexible is not None
+    modes = mode_count(mechanism)
+    return np.concatenate([one.reshape(-1, modes) for one in mechanism.flexible.tables])
 
 
-def _mode_structure(machine: Machine) -> bytes:
+def _mode_structure(mechanism: Mechanism) -> bytes:
     """Which tables are all 0, which matrices are 0 or diagonal, and how many modes there are."""
-    if machine.flexible is None:
+    if mechanism.flexible is None:
         return b""
-    tables, matrices = _flat_tables(machine), mode_matrices(machine)
+    tables, matrices = _flat_tables(mechanism), mode_matrices(mechanism)
     marks = [FULL if np.any(one) else NOTHING for one in tables]
     for one in matrices:
         off = one[~np.eye(len(one), dtype=bool)]
@@ -153,11 +142,11 @@ def _mode_structure(machine: Machine) -> bytes:
     return bytes(marks)
 
 
-def _symbolic_modes(graph: Graph, machine: Machine, fixed: tuple[Any, ...]) -> Flexible:
+def _symbolic_modes(graph: Graph, mechanism: Mechanism, fixed: tuple[Any, ...]) -> Flexible:
     """The flexible platform on symbols; `fixed` holds those of what is not a table."""
-    assert machine.flexible is not None
-    marks = _mode_structure(machine)
-    plain = len(_flat_tables(machine))
+    assert mechanism.flexible is not None
+    marks = _mode_structure(mechanism)
+    plain = len(_flat_tables(mechanism))
     place = 0
 
     def symbol() -> Any:
@@ -177,7 +166,7 @@ def _symbolic_modes(graph: Graph, machine: Machine, fixed: tuple[Any, ...]) -> F
             symbols[i] = symbol()
         return symbols.reshape(*shape, *[1] * (axes + 1))
 
-    parts = machine.flexible
+    parts = mechanism.flexible
     tables = ModeTables(*(symbolic(one, 1) for one in parts.tables))
     couplings = Couplings(*(symbolic(one, 2) for one in parts.couplings))
     return Flexible(fixed[0], fixed[1], fixed[2], tables, couplings)
@@ -186,9 +175,9 @@ def _symbolic_modes(graph: Graph, machine: Machine, fixed: tuple[Any, ...]) -> F
 _NUMERIC = ("legs", "points", "platform", "gravity", "friction", "length_scale")
 
 
-def _numeric(machine: Machine) -> tuple[Any, ...]:
-    numbers = tuple(getattr(machine, name) for name in _NUMERIC)
-    return numbers if machine.flexible is None else (*numbers, tuple(machine.flexible[:3]))
+def _numeric(mechanism: Mechanism) -> tuple[Any, ...]:
+    numbers = tuple(getattr(mechanism, name) for name in _NUMERIC)
+    return numbers if mechanism.flexible is None else (*numbers, tuple(mechanism.flexible[:3]))
 
 
 def _map_leaves(tree: Any, function: Callable[[Array], Any]) -> Any:

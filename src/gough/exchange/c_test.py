@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.engine.emit import c
-from gough.engine.program import Array
 from gough.mechanics.equation import RIGID_FIELDS
 
 

@@ -18,32 +18,15 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import gough
+from gough.base.arrays import Array
 from gough.description.files import replacing
 from gough.engine.emit import c
-from gough.engine.program import (
-    Array,
-    Program,
-)
-from gough.engine.run.execute import (
-    Executor,
-    Function,
-    NumPyExecutor,
-    with_friction,
-)
+from gough.engine.program import Program
+from gough.engine.run.execute import Executor, Function, NumPyExecutor, with_friction
 from gough.engine.run.prologue import evaluate
-from gough.engine.trace import (
-    parameters,
-    trace,
-)
-from gough.errors import (
-    FileError,
-    InputError,
-    MissingDataError,
-)
-from gough.exchange.c_test import (
-    Vectors,
-    test_program,
-)
+from gough.engine.trace import parameters, trace
+from gough.errors import FileError, InputError, MissingDataError
+from gough.exchange.c_test import Vectors, test_program
 from gough.mechanics import friction
 from gough.mechanics import programs as models
 from gough.mechanics.equation import RIGID_FIELDS
@@ -178,8 +161,8 @@ def traced(robot: Robot, name: str, loads: bool = False) -> tuple[Program, Array
             inputs["preload"] = (legs,)
         if loads:
             inputs["loads"] = (3, legs)
-    program = trace(PROGRAMS[name], robot.machine, inputs)
-    hoisted = evaluate(program.prologue, program.hoisted, parameters(robot.machine))
+    program = trace(PROGRAMS[name], robot.mechanism, inputs)
+    hoisted = evaluate(program.prologue, program.hoisted, parameters(robot.mechanism))
     return program, hoisted
 
 
@@ -254,7 +237,7 @@ def _package(
     functions = []
     for name in dict.fromkeys(names):
         functions.append(c.Function(name, *traced(robot, name), SUMMARIES[name]))
-        if name in FORCED and not robot.machine.friction.none:
+        if name in FORCED and not robot.mechanism.friction.none:
             loaded = traced(robot, name, loads=True)
             functions.append(c.Function(name + c.UNDER_LOADS, *loaded, LOADED))
     title = [f"{robot.name}: {robot.leg_count} {robot.kind} legs, numbers of type {real}."]
@@ -276,7 +259,7 @@ def _package(
 
 def _test_vectors(robot: Robot, package: c.Package, states: Motion | None) -> Vectors:
     """Inputs that the C numbers can hold exactly, and the answers to these."""
-    run = NumPyExecutor(robot.machine)
+    run = NumPyExecutor(robot.mechanism)
     kind = np.float64 if package.real == "double" else np.float32
     fields = _states(robot, package) if states is None else _fields(states)
     if not all(np.all(margin > 0) for margin in _margins(robot, package, fields)):
@@ -290,7 +273,7 @@ def _test_vectors(robot: Robot, package: c.Package, states: Motion | None) -> Ve
     rng = np.random.default_rng(1)
     wanted = {name for one in package.functions for name in one.inputs}
     if wanted:
-        mass = float(np.sum(robot.machine.platform.mass)) or 1.0
+        mass = float(np.sum(robot.mechanism.platform.mass)) or 1.0
         wrench = mass * rng.normal(size=(count, 6))
         wrench[0] = 0
         inputs["wrench"] = exact(wrench)
@@ -311,10 +294,10 @@ def _test_vectors(robot: Robot, package: c.Package, states: Motion | None) -> Ve
         if function.looped:
             del given["loads"]
             answers[function.looped] = with_friction(
-                run, PROGRAMS[name], count, given, robot.machine.friction
+                run, PROGRAMS[name], count, given, robot.mechanism.friction
             )[0]
             tolerances[function.looped] = tolerances[function.name]
-            slow[function.looped] = _slow(run, PROGRAMS[name], given, robot.machine.friction)
+            slow[function.looped] = _slow(run, PROGRAMS[name], given, robot.mechanism.friction)
     return Vectors(inputs, answers, tolerances, slow)
 
 
@@ -373,7 +356,7 @@ def _states(robot: Robot, package: c.Package) -> dict[str, Array]:
 
 def _margins(robot: Robot, package: c.Package, fields: Mapping[str, Array]) -> list[Array]:
     """Margins of every program that the package has."""
-    run, count = NumPyExecutor(robot.machine), len(fields["position"])
+    run, count = NumPyExecutor(robot.mechanism), len(fields["position"])
     margins = []
     for function in package.functions:
         if not function.looped:
@@ -386,7 +369,7 @@ def _tolerance(robot: Robot, name: str, count: int, state: Mapping[str, Array], 
     """How far C may be from gough, relative: rounding times the condition of what is solved."""
     condition = 0.0
     if name in SYSTEMS:
-        run = NumPyExecutor(robot.machine)
+        run = NumPyExecutor(robot.mechanism)
         found = run(models.diagnosis, count, state)
         condition = float(np.max(forward.condition(found[SYSTEMS[name][0]])))
     return float(ROUNDING * EPSILON[real] * (10 + condition))

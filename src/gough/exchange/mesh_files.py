@@ -10,10 +10,7 @@ import numpy as np
 
 from gough.analysis.isosurface import Surface
 from gough.description.files import replacing
-from gough.errors import (
-    FileError,
-    InputError,
-)
+from gough.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from gough.analysis.workspace_result import Workspace

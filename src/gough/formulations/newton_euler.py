@@ -22,16 +22,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gough.base.arrays import Array
 from gough.errors import ConvergenceError
 from gough.formulations import parts as robot_parts
 from gough.formulations import samples
 from gough.formulations.parts import Parts
-from gough.formulations.samples import (
-    Pose,
-    Trouble,
-    dot,
-    matvec,
-)
+from gough.formulations.samples import Pose, Trouble, dot, matvec
 from gough.formulations.slender_links import (
     SlenderLinks,
     central_inertia,
@@ -40,10 +36,7 @@ from gough.formulations.slender_links import (
     swing,
 )
 from gough.model.batch import OnError
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 from gough.results import Actuation
 
 if TYPE_CHECKING:

@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from gough.errors import (
-    InputError,
-    MissingDataError,
-)
-from gough.motion import Array
+from gough.base.arrays import Array
+from gough.errors import InputError, MissingDataError
 
 if TYPE_CHECKING:
     from gough.legs.pus.equations import PUS

@@ -8,20 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gough.base.arrays import Array
 from gough.engine.run.execute import CHUNK
-from gough.errors import (
-    ReachError,
-    SampleError,
-    SingularError,
-)
+from gough.errors import ReachError, SampleError, SingularError
 from gough.formulations.parts import Parts
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model import batch
 from gough.model.batch import OnError
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 from gough.results import Actuation
 
 SMALLEST_SLOPE = 1e-9

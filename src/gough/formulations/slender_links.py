@@ -10,18 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.formulations.parts import (
-    Body,
-    Parts,
-)
-from gough.formulations.samples import (
-    Pose,
-    dot,
-    matvec,
-    transposed,
-)
-from gough.motion import Array
+from gough.formulations.parts import Body, Parts
+from gough.formulations.samples import Pose, dot, matvec, transposed
 
 NEGLIGIBLE = 1e-12
 """Moments, relative to those of the leg's mass at the end of the link, that count as zero."""

@@ -18,25 +18,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.formulations import parts as robot_parts
 from gough.formulations import samples
-from gough.formulations.parts import (
-    Body,
-    Parts,
-)
-from gough.formulations.samples import (
-    Pose,
-    Trouble,
-    dot,
-    matvec,
-    transposed,
-)
+from gough.formulations.parts import Body, Parts
+from gough.formulations.samples import Pose, Trouble, dot, matvec, transposed
 from gough.model.batch import OnError
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 from gough.results import Actuation
 
 if TYPE_CHECKING:

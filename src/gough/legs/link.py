@@ -13,19 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.mechanics.body import (
-    Body,
-    Spin,
-    second_moments,
-)
-from gough.mechanics.vectors import (
-    Components,
-    cross,
-    dot,
-    matrix,
-    norm,
-    symmetric,
-)
+from gough.mechanics.body import Body, Spin, second_moments
+from gough.mechanics.vectors import Components, cross, dot, matrix, norm, symmetric
 
 
 class Link(NamedTuple):

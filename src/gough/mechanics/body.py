@@ -6,13 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.mechanics.vectors import (
-    Components,
-    cross,
-    dot,
-    matrix,
-    matvec,
-)
+from gough.mechanics.vectors import Components, cross, dot, matrix, matvec
 
 
 class Body(NamedTuple):

@@ -21,45 +21,14 @@ import numpy as np
 
 from gough.legs.link import LegKinematics
 from gough.mechanics import equation as dynamics
-from gough.mechanics.equation import (
-    Direct,
-    Inverse,
-    Machine,
-    State,
-    at_tip,
-    rubbing_under,
-)
+from gough.mechanics.equation import Direct, Inverse, Mechanism, State, at_tip, rubbing_under
 from gough.mechanics.friction import Loads
-from gough.mechanics.modes import (
-    coupled,
-    over_modes,
-)
-from gough.mechanics.platforms import (
-    flexible,
-    rigid,
-)
-from gough.mechanics.platforms.flexible import (
-    Deformed,
-    Flexible,
-    Terms,
-    to_platform,
-    to_world,
-)
+from gough.mechanics.modes import coupled, over_modes
+from gough.mechanics.platforms import flexible, rigid
+from gough.mechanics.platforms.flexible import Deformed, Flexible, Terms, to_platform, to_world
 from gough.mechanics.platforms.rigid import Tips
-from gough.mechanics.solves import (
-    factor,
-    factor_symmetric,
-    least_norm,
-    solve_symmetric,
-)
-from gough.mechanics.vectors import (
-    Components,
-    cross,
-    dot,
-    matrix,
-    matvec,
-    transposed_matvec,
-)
+from gough.mechanics.solves import factor, factor_symmetric, least_norm, solve_symmetric
+from gough.mechanics.vectors import Components, cross, dot, matrix, matvec, transposed_matvec
 
 
 class Legs(NamedTuple):
@@ -75,43 +44,43 @@ class Legs(NamedTuple):
     """E = 1 + Fᵀ A F, (visible, visible, samples); below its diagonal is all that is read."""
 
 
-def place(machine: Machine, state: State) -> tuple[Tips, Tips]:
+def place(mechanism: Mechanism, state: State) -> tuple[Tips, Tips]:
     """The tips, arms in world axes and in platform axes."""
     return flexible.tips(
-        _modes(machine), machine.points, *state[:4], state.elastic, state.elastic_velocity
+        _modes(mechanism), mechanism.points, *state[:4], state.elastic, state.elastic_velocity
     )
 
 
-def deflected(machine: Machine, state: State) -> Components:
+def deflected(mechanism: Mechanism, state: State) -> Components:
     """The platform points, (3, legs, samples), platform axes; where they are if it bends."""
-    if machine.flexible is None:
-        return machine.points
+    if mechanism.flexible is None:
+        return mechanism.points
     return np.asarray(
-        machine.points + over_modes(machine.flexible.tables.tip_shapes, state.elastic)
+        mechanism.points + over_modes(mechanism.flexible.tables.tip_shapes, state.elastic)
     )
 
 
-def legs_at(machine: Machine, tips: Tips, acceleration: Components) -> LegKinematics:
+def legs_at(mechanism: Mechanism, tips: Tips, acceleration: Components) -> LegKinematics:
     """What the legs do where their tips accelerate so."""
-    legs: LegKinematics = machine.equations.kinematics(
-        machine.legs, tips.position, tips.velocity, acceleration
+    legs: LegKinematics = mechanism.equations.kinematics(
+        mechanism.legs, tips.position, tips.velocity, acceleration
     )
     return legs
 
 
-def moving(machine: Machine, state: State) -> tuple[Tips, LegKinematics]:
+def moving(mechanism: Mechanism, state: State) -> tuple[Tips, LegKinematics]:
     """Tips and legs of a moving platform, its elastic acceleration included."""
-    tips, local = place(machine, state)
-    shapes = _modes(machine).tables.tip_shapes
+    tips, local = place(mechanism, state)
+    shapes = _modes(mechanism).tables.tip_shapes
     return tips, legs_at(
-        machine,
+        mechanism,
         tips,
         _accelerated(state, tips, local, over_modes(shapes, state.elastic_acceleration)),
     )
 
 
 def inverse(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     wrench: Components,
     preload: Components | None = None,
@@ -122,28 +91,28 @@ def inverse(
     Eqs. 44 and 46–49, with an external wrench (6, samples), friction under given loads, and for more
     than six legs the least ‖Γ‖ and what of `preload` is internal.
     """
-    tips, local = place(machine, state)
+    tips, local = place(mechanism, state)
     rotation = state.rotation
-    legs = legs_at(machine, tips, _accelerated(state, tips, local))
-    load = machine.equations.load(machine.legs, legs, machine.gravity)
-    rubbing = rubbing_under(machine, tips.angular_velocity, legs, loads)
-    push = machine.equations.couple_at_tip(
-        machine.legs, legs, rubbing.universal + rubbing.spherical
+    legs = legs_at(mechanism, tips, _accelerated(state, tips, local))
+    load = mechanism.equations.load(mechanism.legs, legs, mechanism.gravity)
+    rubbing = rubbing_under(mechanism, tips.angular_velocity, legs, loads)
+    push = mechanism.equations.couple_at_tip(
+        mechanism.legs, legs, rubbing.universal + rubbing.spherical
     )
-    felt = feel(machine, state, local, legs)
-    deformed, modal_load, terms = platform(machine, state, wrench, rubbing.spherical)
+    felt = feel(mechanism, state, local, legs)
+    deformed, modal_load, terms = platform(mechanism, state, wrench, rubbing.spherical)
     x = to_platform(
         rotation, np.concatenate([state.acceleration, state.angular_acceleration])[:, 0]
     )
     across = transposed_matvec(rotation, push - load.sideways)
     along = load.along - rubbing.slider
     shift = (
-        _at_visible(machine, across)
+        _at_visible(mechanism, across)
         - (terms.mixed * x[:, np.newaxis]).sum(axis=0)
         - terms.visible_bias
     )
     softness = factor_symmetric(felt.softness, np.ones((len(shift), 1)))
-    T, mix = sharing(machine, local, terms, felt, legs, rotation, softness)
+    T, mix = sharing(mechanism, local, terms, felt, legs, rotation, softness)
     wanted = (
         np.stack([(row * x).sum(axis=0) for row in terms.mass])
         + terms.bias
@@ -152,7 +121,7 @@ def inverse(
         - rigid.gather(local, across)
         + (mix * shift).sum(axis=1)
     )
-    factors = factor(np.moveaxis(T, 0, 1), dynamics.scale(machine))
+    factors = factor(np.moveaxis(T, 0, 1), dynamics.scale(mechanism))
     if len(along) == len(wanted):
         forces = least_norm(factors, wanted) + along
     else:
@@ -160,36 +129,38 @@ def inverse(
     if preload is not None:
         forces = forces + preload - least_norm(factors, (T * preload).sum(axis=1))
     direction = transposed_matvec(rotation, legs.w)
-    visible = solve_symmetric(softness, shift + _at_visible(machine, direction * (forces - along)))
-    bending = (_modes(machine).tips * visible).sum(axis=2)
-    accelerated = legs_at(machine, tips, _accelerated(state, tips, local, bending))
-    load = machine.equations.load(machine.legs, accelerated, machine.gravity)
+    visible = solve_symmetric(
+        softness, shift + _at_visible(mechanism, direction * (forces - along))
+    )
+    bending = (_modes(mechanism).tips * visible).sum(axis=2)
+    accelerated = legs_at(mechanism, tips, _accelerated(state, tips, local, bending))
+    load = mechanism.equations.load(mechanism.legs, accelerated, mechanism.gravity)
     tip_force = legs.w * (forces + rubbing.slider) + push - at_tip(legs, load)
-    elastic = _elastic(machine, deformed, modal_load, x, transposed_matvec(rotation, tip_force))
-    reactions = machine.equations.reactions(
-        machine.legs, accelerated, load, tip_force, rubbing.universal, rubbing.spherical
+    elastic = _elastic(mechanism, deformed, modal_load, x, transposed_matvec(rotation, tip_force))
+    reactions = mechanism.equations.reactions(
+        mechanism.legs, accelerated, load, tip_force, rubbing.universal, rubbing.spherical
     )
     return Inverse(forces, legs, reactions, factors.health, elastic)
 
 
 def direct(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     forces: Components,
     wrench: Components,
     loads: Loads | None = None,
 ) -> Direct:
     """Accelerations (v̇, ω̇) and q̈e for given actuator forces; the state's own do not count."""
-    tips, local = place(machine, state)
+    tips, local = place(mechanism, state)
     rotation = state.rotation
-    legs = legs_at(machine, tips, 0 * tips.velocity)
-    load = machine.equations.load(machine.legs, legs, machine.gravity)
-    rubbing = rubbing_under(machine, tips.angular_velocity, legs, loads)
-    push = machine.equations.couple_at_tip(
-        machine.legs, legs, rubbing.universal + rubbing.spherical
+    legs = legs_at(mechanism, tips, 0 * tips.velocity)
+    load = mechanism.equations.load(mechanism.legs, legs, mechanism.gravity)
+    rubbing = rubbing_under(mechanism, tips.angular_velocity, legs, loads)
+    push = mechanism.equations.couple_at_tip(
+        mechanism.legs, legs, rubbing.universal + rubbing.spherical
     )
-    felt = feel(machine, state, local, legs)
-    deformed, modal_load, terms = platform(machine, state, wrench, rubbing.spherical)
+    felt = feel(mechanism, state, local, legs)
+    deformed, modal_load, terms = platform(mechanism, state, wrench, rubbing.spherical)
     driving = forces + rubbing.slider
     still = transposed_matvec(rotation, legs.w * (driving - load.along) + push - load.sideways)
     still = still - matvec(felt.inertia, transposed_matvec(rotation, tips.bias))
@@ -197,24 +168,24 @@ def direct(
     driven = np.concatenate(
         [
             rigid.gather(local, still) + couples - terms.bias,
-            _at_visible(machine, still) - terms.visible_bias,
+            _at_visible(mechanism, still) - terms.visible_bias,
         ]
     )
-    roots = factor_symmetric(_joint_mass(local, terms, felt), _joint_scale(machine, len(driven)))
+    roots = factor_symmetric(_joint_mass(local, terms, felt), _joint_scale(mechanism, len(driven)))
     found = solve_symmetric(roots, driven)
     acceleration = to_world(rotation, found[:6])
     moved = state._replace(
         acceleration=acceleration[:3, np.newaxis], angular_acceleration=acceleration[3:, np.newaxis]
     )
-    bending = (_modes(machine).tips * found[6:]).sum(axis=2)
-    accelerated = legs_at(machine, tips, _accelerated(moved, tips, local, bending))
-    load = machine.equations.load(machine.legs, accelerated, machine.gravity)
+    bending = (_modes(mechanism).tips * found[6:]).sum(axis=2)
+    accelerated = legs_at(mechanism, tips, _accelerated(moved, tips, local, bending))
+    load = mechanism.equations.load(mechanism.legs, accelerated, mechanism.gravity)
     tip_force = legs.w * driving + push - at_tip(legs, load)
     elastic = _elastic(
-        machine, deformed, modal_load, found[:6], transposed_matvec(rotation, tip_force)
+        mechanism, deformed, modal_load, found[:6], transposed_matvec(rotation, tip_force)
     )
-    reactions = machine.equations.reactions(
-        machine.legs, accelerated, load, tip_force, rubbing.universal, rubbing.spherical
+    reactions = mechanism.equations.reactions(
+        mechanism.legs, accelerated, load, tip_force, rubbing.universal, rubbing.spherical
     )
     return Direct(acceleration, driven, legs, reactions, roots.health, elastic)
 
@@ -231,18 +202,18 @@ class Condensed(NamedTuple):
     legs: LegKinematics
 
 
-def condensed(machine: Machine, state: State) -> Condensed:
+def condensed(mechanism: Mechanism, state: State) -> Condensed:
     """The rigid motion's equation with all elastic accelerations eliminated, without friction."""
-    tips, local = place(machine, state)
+    tips, local = place(mechanism, state)
     rotation = state.rotation
-    legs = legs_at(machine, tips, tips.bias)
-    load = at_tip(legs, machine.equations.load(machine.legs, legs, machine.gravity))
-    felt = feel(machine, state, local, legs)
-    _, _, terms = platform(machine, state, np.zeros((6, 1)), 0 * legs.direction)
+    legs = legs_at(mechanism, tips, tips.bias)
+    load = at_tip(legs, mechanism.equations.load(mechanism.legs, legs, mechanism.gravity))
+    felt = feel(mechanism, state, local, legs)
+    _, _, terms = platform(mechanism, state, np.zeros((6, 1)), 0 * legs.direction)
     held = -transposed_matvec(rotation, load)
-    shift = _at_visible(machine, held) - terms.visible_bias
+    shift = _at_visible(mechanism, held) - terms.visible_bias
     softness = factor_symmetric(felt.softness, np.ones((len(shift), 1)))
-    T, mix = sharing(machine, local, terms, felt, legs, rotation, softness)
+    T, mix = sharing(mechanism, local, terms, felt, legs, rotation, softness)
     crossed = terms.mixed + felt.mixed
     whole = terms.mass + rigid.leg_mass_matrix(local, felt.inertia)
     mass = matrix(
@@ -262,7 +233,7 @@ def condensed(machine: Machine, state: State) -> Condensed:
 
 
 def sharing(
-    machine: Machine,
+    mechanism: Mechanism,
     local: Tips,
     terms: Terms,
     felt: Legs,
@@ -274,16 +245,16 @@ def sharing(
     direction = transposed_matvec(rotation, legs.w)
     rows = rigid.jacobian_rows(local, direction)
     mix = np.stack([solve_symmetric(softness, row) for row in terms.mixed + felt.mixed])
-    seen = (_modes(machine).tips * direction[:, :, np.newaxis]).sum(axis=0)
+    seen = (_modes(mechanism).tips * direction[:, :, np.newaxis]).sum(axis=0)
     lost = (mix[:, np.newaxis] * seen).sum(axis=2)
     T: Components = rows - lost
     return T, mix
 
 
-def feel(machine: Machine, state: State, local: Tips, legs: LegKinematics) -> Legs:
+def feel(mechanism: Mechanism, state: State, local: Tips, legs: LegKinematics) -> Legs:
     """The legs' inertia at the tips, in the platform's axes."""
-    inertia = _in_platform(state.rotation, machine.equations.inertia(machine.legs, legs))
-    F = _modes(machine).tips
+    inertia = _in_platform(state.rotation, mechanism.equations.inertia(mechanism.legs, legs))
+    F = _modes(mechanism).tips
     visible = matvec(inertia[:, :, :, np.newaxis], F)
     turning = cross(local.arm[:, :, np.newaxis], visible)
     mixed = np.concatenate([visible, turning]).sum(axis=1)
@@ -291,33 +262,33 @@ def feel(machine: Machine, state: State, local: Tips, legs: LegKinematics) -> Le
     return Legs(inertia, visible, mixed, softness)
 
 
-def bias(machine: Machine, state: State) -> tuple[Components, Components, LegKinematics]:
+def bias(mechanism: Mechanism, state: State) -> tuple[Components, Components, LegKinematics]:
     """b of M ξ̇ + b = Jᵀ Γ + (f, m, φ): (6, samples) in world axes, and (modes, samples)."""
-    tips, _ = place(machine, state)
-    legs = legs_at(machine, tips, tips.bias)
-    load = at_tip(legs, machine.equations.load(machine.legs, legs, machine.gravity))
-    _, pushed, turned = _unforced(machine, state)
+    tips, _ = place(mechanism, state)
+    legs = legs_at(mechanism, tips, tips.bias)
+    load = at_tip(legs, mechanism.equations.load(mechanism.legs, legs, mechanism.gravity))
+    _, pushed, turned = _unforced(mechanism, state)
     felt = transposed_matvec(state.rotation, load)
-    modal = turned + flexible.modal_work(_modes(machine).tables.tip_shapes, felt)
+    modal = turned + flexible.modal_work(_modes(mechanism).tables.tip_shapes, felt)
     return to_world(state.rotation, pushed) + rigid.gather(tips, load), modal, legs
 
 
-def jacobian(machine: Machine, state: State) -> tuple[Components, Components, LegKinematics]:
+def jacobian(mechanism: Mechanism, state: State) -> tuple[Components, Components, LegKinematics]:
     """q̇ = J ξ: rows (6, legs, samples) in world axes, and (legs, modes, samples)."""
-    tips, _ = place(machine, state)
-    legs = legs_at(machine, tips, tips.bias)
+    tips, _ = place(mechanism, state)
+    legs = legs_at(mechanism, tips, tips.bias)
     direction = transposed_matvec(state.rotation, legs.w)
-    modal = dot(_modes(machine).tables.tip_shapes, direction[:, :, np.newaxis])
+    modal = dot(_modes(mechanism).tables.tip_shapes, direction[:, :, np.newaxis])
     return rigid.jacobian_rows(tips, legs.w), modal, legs
 
 
-def energy(machine: Machine, state: State) -> tuple[Components, Components, LegKinematics]:
+def energy(mechanism: Mechanism, state: State) -> tuple[Components, Components, LegKinematics]:
     """Kinetic and potential energy, J, (samples,); the platform's ½ qᵀ K q included."""
-    tips, _ = place(machine, state)
-    legs = legs_at(machine, tips, tips.bias)
-    modes, rotation = _modes(machine), state.rotation
+    tips, _ = place(mechanism, state)
+    legs = legs_at(mechanism, tips, tips.bias)
+    modes, rotation = _modes(mechanism), state.rotation
     q, rate = state.elastic, state.elastic_velocity
-    deformed = flexible.deform(modes, machine.platform, q, rate)
+    deformed = flexible.deform(modes, mechanism.platform, q, rate)
     body = deformed.body
     omega = transposed_matvec(rotation, state.angular_velocity)
     v = transposed_matvec(rotation, state.velocity)
@@ -327,27 +298,27 @@ def energy(machine: Machine, state: State) -> tuple[Components, Components, LegK
         + dot(v, cross(omega, body.first_moment) + deformed.moving_moment)
         + dot(omega, matvec(body.inertia, omega) / 2 + turning)
     )[0] + over_modes(coupled(modes.couplings.mass, rate), rate) / 2
-    inertia = machine.equations.inertia(machine.legs, legs)
+    inertia = mechanism.equations.inertia(mechanism.legs, legs)
     kinetic = kinetic + dot(tips.velocity, matvec(inertia, tips.velocity)).sum(axis=0) / 2
     moment = body.mass * state.position + matvec(rotation, body.first_moment)
     potential = (
-        machine.equations.potential_energy(machine.legs, legs, machine.gravity).sum(axis=0)
-        - dot(machine.gravity, moment)[0]
+        mechanism.equations.potential_energy(mechanism.legs, legs, mechanism.gravity).sum(axis=0)
+        - dot(mechanism.gravity, moment)[0]
         + over_modes(coupled(modes.couplings.stiffness, q), q) / 2
     )
     return kinetic, potential, legs
 
 
-def mass_matrix(machine: Machine, state: State) -> tuple[Components, LegKinematics]:
+def mass_matrix(mechanism: Mechanism, state: State) -> tuple[Components, LegKinematics]:
     """M (6 + modes, 6 + modes, samples) of the whole robot, world axes; on numbers only.
 
     [A_rr, A_re; A_reᵀ, A_ee] = [M_rr + W A Wᵀ, M_re + W A Φ; …, m_ee + Φᵀ A Φ].
     """
-    tips, local = place(machine, state)
-    legs = legs_at(machine, tips, tips.bias)
-    modes, rotation = _modes(machine), state.rotation
-    deformed = flexible.deform(modes, machine.platform, state.elastic, state.elastic_velocity)
-    inertia = _in_platform(rotation, machine.equations.inertia(machine.legs, legs))
+    tips, local = place(mechanism, state)
+    legs = legs_at(mechanism, tips, tips.bias)
+    modes, rotation = _modes(mechanism), state.rotation
+    deformed = flexible.deform(modes, mechanism.platform, state.elastic, state.elastic_velocity)
+    inertia = _in_platform(rotation, mechanism.equations.inertia(mechanism.legs, legs))
     shapes = modes.tables.tip_shapes
     carried = matvec(inertia[:, :, :, np.newaxis], shapes)
     turning = cross(local.arm[:, :, np.newaxis], carried)
@@ -371,9 +342,9 @@ def mass_matrix(machine: Machine, state: State) -> tuple[Components, LegKinemati
     return whole, legs
 
 
-def _modes(machine: Machine) -> Flexible:
-    assert machine.flexible is not None
-    return machine.flexible
+def _modes(mechanism: Mechanism) -> Flexible:
+    assert mechanism.flexible is not None
+    return mechanism.flexible
 
 
 def _accelerated(
@@ -396,23 +367,23 @@ def _in_platform(rotation: Components, tensor: Components) -> Components:
     return matrix([[lower[max(i, j)][min(i, j)] for j in range(3)] for i in range(3)])
 
 
-def _unforced(machine: Machine, state: State) -> tuple[Deformed, Components, Components]:
+def _unforced(mechanism: Mechanism, state: State) -> tuple[Deformed, Components, Components]:
     """The deformed platform, b_r in its axes and b_e."""
-    modes, rotation = _modes(machine), state.rotation
+    modes, rotation = _modes(mechanism), state.rotation
     q, rate = state.elastic, state.elastic_velocity
-    deformed = flexible.deform(modes, machine.platform, q, rate)
+    deformed = flexible.deform(modes, mechanism.platform, q, rate)
     omega = transposed_matvec(rotation, state.angular_velocity)
-    gravity = transposed_matvec(rotation, machine.gravity)
+    gravity = transposed_matvec(rotation, mechanism.gravity)
     pushed = flexible.momentum_bias(deformed, omega, gravity)
     return deformed, pushed, flexible.modal_bias(modes, deformed, omega, gravity, q, rate)
 
 
 def platform(
-    machine: Machine, state: State, wrench: Components, couples: Components
+    mechanism: Mechanism, state: State, wrench: Components, couples: Components
 ) -> tuple[Deformed, Components, Terms]:
     """The deformed platform, its modal load e = b_e − φ (friction couples included) and its terms."""
-    modes, rotation = _modes(machine), state.rotation
-    deformed, pushed, load = _unforced(machine, state)
+    modes, rotation = _modes(mechanism), state.rotation
+    deformed, pushed, load = _unforced(mechanism, state)
     load = load - flexible.modal_force(modes, to_platform(rotation, wrench))
     load = load + flexible.modal_work(
         modes.tables.tip_rotations, transposed_matvec(rotation, couples)
@@ -421,10 +392,10 @@ def platform(
 
 
 def _elastic(
-    machine: Machine, deformed: Deformed, load: Components, x: Components, force: Components
+    mechanism: Mechanism, deformed: Deformed, load: Components, x: Components, force: Components
 ) -> Components:
     """q̈ = m_ee⁻¹ (Φᵀ f − e − M_reᵀ x), (modes, samples), from the legs' forces in platform axes."""
-    modes = _modes(machine)
+    modes = _modes(mechanism)
     driven = (
         flexible.modal_work(modes.tables.tip_shapes, force)
         - load
@@ -433,9 +404,9 @@ def _elastic(
     return coupled(modes.couplings.per_mass, driven)
 
 
-def _at_visible(machine: Machine, force: Components) -> Components:
+def _at_visible(mechanism: Mechanism, force: Components) -> Components:
     """Fᵀ f (visible, samples) of forces at the tips, platform axes."""
-    total: Components = (_modes(machine).tips * force[:, :, np.newaxis]).sum(axis=(0, 1))
+    total: Components = (_modes(mechanism).tips * force[:, :, np.newaxis]).sum(axis=(0, 1))
     return total
 
 
@@ -448,8 +419,8 @@ def _joint_mass(local: Tips, terms: Terms, felt: Legs) -> Components:
     return matrix(top + bottom)
 
 
-def _joint_scale(machine: Machine, count: int) -> Components:
+def _joint_scale(mechanism: Mechanism, count: int) -> Components:
     """Makes rows of the joint mass matrix comparable: visible coordinates count in √kg m."""
-    mass: Any = machine.platform.mass
+    mass: Any = mechanism.platform.mass
     visible = np.stack([np.sqrt(mass[0])] * (count - 6)) if count > 6 else np.zeros((0, 1))
-    return np.concatenate([dynamics.scale(machine), visible])
+    return np.concatenate([dynamics.scale(mechanism), visible])

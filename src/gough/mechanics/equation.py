@@ -15,17 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.legs.link import (
-    LegKinematics,
-    LegLoad,
-)
+from gough.legs.link import LegKinematics, LegLoad
 from gough.mechanics.body import Body
-from gough.mechanics.friction import (
-    Friction,
-    JointFriction,
-    Loads,
-    joint_friction,
-)
+from gough.mechanics.friction import Friction, JointFriction, Loads, joint_friction
 from gough.mechanics.platforms import rigid
 from gough.mechanics.platforms.flexible import Flexible
 from gough.mechanics.platforms.rigid import Tips
@@ -37,11 +29,7 @@ from gough.mechanics.solves import (
     solve_symmetric,
     substitute,
 )
-from gough.mechanics.vectors import (
-    Components,
-    dot,
-    matvec,
-)
+from gough.mechanics.vectors import Components, dot, matvec
 
 SOLVERS: dict[str, tuple[Callable[..., Any], Callable[..., Components]]] = {
     "qr": (factor, least_norm),
@@ -50,7 +38,7 @@ SOLVERS: dict[str, tuple[Callable[..., Any], Callable[..., Components]]] = {
 """How Jᵀ Γ = demand is solved: stable, or with few operations and for six legs only."""
 
 
-class Machine(NamedTuple):
+class Mechanism(NamedTuple):
     """A robot as the equations see it."""
 
     equations: ModuleType
@@ -121,21 +109,21 @@ class Direct(NamedTuple):
     """q̈e of a flexible platform, (modes, samples)."""
 
 
-def moving(machine: Machine, state: State) -> tuple[Tips, LegKinematics]:
+def moving(mechanism: Mechanism, state: State) -> tuple[Tips, LegKinematics]:
     """Tips and legs of a moving platform."""
-    tips = rigid.tips(machine.points, *state[:4])
+    tips = rigid.tips(mechanism.points, *state[:4])
     acceleration = rigid.tip_acceleration(tips, *state[4:6])
-    kinematics = machine.equations.kinematics(
-        machine.legs, tips.position, tips.velocity, acceleration
+    kinematics = mechanism.equations.kinematics(
+        mechanism.legs, tips.position, tips.velocity, acceleration
     )
     return tips, kinematics
 
 
-def coasting(machine: Machine, state: State) -> tuple[Tips, LegKinematics]:
+def coasting(mechanism: Mechanism, state: State) -> tuple[Tips, LegKinematics]:
     """Tips, and legs as if the tips were not accelerated: their load is h alone."""
-    tips = rigid.tips(machine.points, *state[:4])
-    kinematics = machine.equations.kinematics(
-        machine.legs, tips.position, tips.velocity, 0 * tips.velocity
+    tips = rigid.tips(mechanism.points, *state[:4])
+    kinematics = mechanism.equations.kinematics(
+        mechanism.legs, tips.position, tips.velocity, 0 * tips.velocity
     )
     return tips, kinematics
 
@@ -147,7 +135,7 @@ def without_acceleration(state: State) -> State:
 
 
 def inverse(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     wrench: Components,
     preload: Components | None = None,
@@ -160,15 +148,15 @@ def inverse(
     they do under these loads. `preload` (legs, samples) adds its part in the null space of Jᵀ.
     `solver` is one of SOLVERS.
     """
-    tips, legs = moving(machine, state)
-    load = machine.equations.load(machine.legs, legs, machine.gravity)
+    tips, legs = moving(mechanism, state)
+    load = mechanism.equations.load(mechanism.legs, legs, mechanism.gravity)
     jacobian = rigid.jacobian_rows(tips, legs.w)
     factorise, solve = SOLVERS[solver]
-    factors = factorise(np.moveaxis(jacobian, 0, 1), scale(machine))
-    wanted = platform_demand(machine, state) + rigid.gather(tips, load.sideways) - wrench
-    rubbing = rubbing_under(machine, tips.angular_velocity, legs, loads)
-    push = machine.equations.couple_at_tip(
-        machine.legs, legs, rubbing.universal + rubbing.spherical
+    factors = factorise(np.moveaxis(jacobian, 0, 1), scale(mechanism))
+    wanted = platform_demand(mechanism, state) + rigid.gather(tips, load.sideways) - wrench
+    rubbing = rubbing_under(mechanism, tips.angular_velocity, legs, loads)
+    push = mechanism.equations.couple_at_tip(
+        mechanism.legs, legs, rubbing.universal + rubbing.spherical
     )
     wanted = wanted - rigid.gather(tips, push) + couple_wrench(rubbing.spherical)
     along = load.along - rubbing.slider
@@ -179,14 +167,14 @@ def inverse(
     if preload is not None:
         forces = forces + preload - solve(factors, _through(jacobian, preload))
     tip_force = legs.w * (forces - along) + push - load.sideways
-    reactions = machine.equations.reactions(
-        machine.legs, legs, load, tip_force, rubbing.universal, rubbing.spherical
+    reactions = mechanism.equations.reactions(
+        mechanism.legs, legs, load, tip_force, rubbing.universal, rubbing.spherical
     )
     return Inverse(forces, legs, reactions, factors.health)
 
 
 def direct(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     forces: Components,
     wrench: Components,
@@ -197,44 +185,44 @@ def direct(
     Khalil & Guegan 2004, Eq. 35, signs corrected: A_robot ξ̇ = Jᵀ Γ − h_robot (+ wrench, friction), with
     h_robot = b + Σ W_i (A_i c_i + h_i) as in Eq. 37.
     """
-    tips, legs = coasting(machine, state)
-    inertia = machine.equations.inertia(machine.legs, legs)
-    load = machine.equations.load(machine.legs, legs, machine.gravity)
-    rubbing = rubbing_under(machine, tips.angular_velocity, legs, loads)
-    push = machine.equations.couple_at_tip(
-        machine.legs, legs, rubbing.universal + rubbing.spherical
+    tips, legs = coasting(mechanism, state)
+    inertia = mechanism.equations.inertia(mechanism.legs, legs)
+    load = mechanism.equations.load(mechanism.legs, legs, mechanism.gravity)
+    rubbing = rubbing_under(mechanism, tips.angular_velocity, legs, loads)
+    push = mechanism.equations.couple_at_tip(
+        mechanism.legs, legs, rubbing.universal + rubbing.spherical
     )
     driving = forces + rubbing.slider
     tip_force = legs.w * (driving - load.along) + push - load.sideways - matvec(inertia, tips.bias)
-    bias = rigid.bias(machine.platform, state.rotation, state.angular_velocity, machine.gravity)
-    roots = factor_symmetric(_whole_mass(machine, state, tips, inertia), scale(machine))
+    bias = rigid.bias(mechanism.platform, state.rotation, state.angular_velocity, mechanism.gravity)
+    roots = factor_symmetric(_whole_mass(mechanism, state, tips, inertia), scale(mechanism))
     driven = wrench - bias - couple_wrench(rubbing.spherical) + rigid.gather(tips, tip_force)
     found = solve_symmetric(roots, driven)
     moved = state._replace(
         acceleration=found[:3, np.newaxis], angular_acceleration=found[3:, np.newaxis]
     )
-    _, accelerated = moving(machine, moved)
-    load = machine.equations.load(machine.legs, accelerated, machine.gravity)
+    _, accelerated = moving(mechanism, moved)
+    load = mechanism.equations.load(mechanism.legs, accelerated, mechanism.gravity)
     tip_force = legs.w * driving + push - at_tip(legs, load)
-    reactions = machine.equations.reactions(
-        machine.legs, accelerated, load, tip_force, rubbing.universal, rubbing.spherical
+    reactions = mechanism.equations.reactions(
+        mechanism.legs, accelerated, load, tip_force, rubbing.universal, rubbing.spherical
     )
     return Direct(found, driven, legs, reactions, roots.health)
 
 
 def rubbing_under(
-    machine: Machine, angular_velocity: Components, legs: LegKinematics, loads: Loads | None
+    mechanism: Mechanism, angular_velocity: Components, legs: LegKinematics, loads: Loads | None
 ) -> JointFriction:
     """Friction under given loads on a platform that turns so at the tips; none without loads."""
     if loads is None:
         nothing = 0 * legs.direction
         return JointFriction(nothing, nothing, 0 * legs.q)
-    if not hasattr(machine.equations, "guide_normals"):
+    if not hasattr(mechanism.equations, "guide_normals"):
         loads = loads._replace(guide=1 + 0 * loads.guide)
-    return joint_friction(machine.friction, legs, angular_velocity, loads)
+    return joint_friction(mechanism.friction, legs, angular_velocity, loads)
 
 
-def load_vectors(machine: Machine, reactions: dict[str, Components]) -> Components:
+def load_vectors(mechanism: Mechanism, reactions: dict[str, Components]) -> Components:
     """F_A, F_B, u·N, v·N stacked as (8, legs, samples)."""
     universal, spherical = reactions["universal"], reactions["spherical"]
     zero = 0 * universal[:1]
@@ -242,7 +230,7 @@ def load_vectors(machine: Machine, reactions: dict[str, Components]) -> Componen
     if "guide" in reactions:
         guide = [
             dot(one, reactions["guide"])[np.newaxis]
-            for one in machine.equations.guide_normals(machine.legs)
+            for one in mechanism.equations.guide_normals(mechanism.legs)
         ]
     return np.concatenate([universal, spherical, *guide])
 
@@ -253,61 +241,63 @@ def at_tip(legs: LegKinematics, load: LegLoad) -> Components:
     return total
 
 
-def platform_demand(machine: Machine, state: State) -> Components:
+def platform_demand(mechanism: Mechanism, state: State) -> Components:
     """M ξ̇ + b of the platform alone, (6, samples)."""
     return rigid.demand(
-        machine.platform,
+        mechanism.platform,
         state.rotation,
         state.angular_velocity,
         state.acceleration,
         state.angular_acceleration,
-        machine.gravity,
+        mechanism.gravity,
     )
 
 
-def demand(machine: Machine, state: State) -> tuple[Components, Components]:
+def demand(mechanism: Mechanism, state: State) -> tuple[Components, Components]:
     """Wrenches (6, samples) that move the platform, and the legs, along a motion."""
-    tips, legs = moving(machine, state)
-    load: LegLoad = machine.equations.load(machine.legs, legs, machine.gravity)
-    return platform_demand(machine, state), rigid.gather(tips, at_tip(legs, load))
+    tips, legs = moving(mechanism, state)
+    load: LegLoad = mechanism.equations.load(mechanism.legs, legs, mechanism.gravity)
+    return platform_demand(mechanism, state), rigid.gather(tips, at_tip(legs, load))
 
 
-def robot_bias(machine: Machine, state: State) -> Components:
+def robot_bias(mechanism: Mechanism, state: State) -> Components:
     """b of M ξ̇ + b = Jᵀ Γ + wrench for the whole robot: what is left where ξ̇ = 0."""
-    platform, legs = demand(machine, without_acceleration(state))
+    platform, legs = demand(mechanism, without_acceleration(state))
     total: Components = platform + legs
     return total
 
 
-def mass_matrix(machine: Machine, state: State) -> Components:
+def mass_matrix(mechanism: Mechanism, state: State) -> Components:
     """M (6, 6, samples) of the whole robot, legs and rotors included (A_robot, Eq. 36)."""
-    tips, legs = coasting(machine, state)
-    return _whole_mass(machine, state, tips, machine.equations.inertia(machine.legs, legs))
+    tips, legs = coasting(mechanism, state)
+    return _whole_mass(mechanism, state, tips, mechanism.equations.inertia(mechanism.legs, legs))
 
 
-def _whole_mass(machine: Machine, state: State, tips: Tips, inertia: Components) -> Components:
+def _whole_mass(mechanism: Mechanism, state: State, tips: Tips, inertia: Components) -> Components:
     """M of the platform and Σ W_i A_i W_iᵀ of the legs."""
-    platform = rigid.mass_matrix(machine.platform, state.rotation)
+    platform = rigid.mass_matrix(mechanism.platform, state.rotation)
     total: Components = platform + rigid.leg_mass_matrix(tips, inertia)
     return total
 
 
-def energy(machine: Machine, state: State) -> tuple[Components, Components]:
+def energy(mechanism: Mechanism, state: State) -> tuple[Components, Components]:
     """Kinetic energy ½ ξᵀ M ξ and potential energy −g·Σ (M_j o_j + MS_j), J, (samples,)."""
     twist = np.concatenate(np.broadcast_arrays(state.velocity, state.angular_velocity))[:, 0]
-    matrix = mass_matrix(machine, state)
+    matrix = mass_matrix(mechanism, state)
     kinetic = sum(twist[i] * (matrix[i] * twist).sum(axis=0) for i in range(6)) / 2
-    _, legs = moving(machine, without_acceleration(state))
-    moment = machine.platform.mass * state.position + matvec(
-        state.rotation, machine.platform.first_moment
+    _, legs = moving(mechanism, without_acceleration(state))
+    moment = mechanism.platform.mass * state.position + matvec(
+        state.rotation, mechanism.platform.first_moment
     )
-    potential = machine.equations.potential_energy(machine.legs, legs, machine.gravity).sum(axis=0)
-    return kinetic, potential - dot(machine.gravity, moment)[0]
+    potential = mechanism.equations.potential_energy(mechanism.legs, legs, mechanism.gravity).sum(
+        axis=0
+    )
+    return kinetic, potential - dot(mechanism.gravity, moment)[0]
 
 
-def scale(machine: Machine) -> Components:
+def scale(mechanism: Mechanism) -> Components:
     """Makes angular columns and rows of J and M comparable with linear ones, (6, 1 or samples)."""
-    per_length = 1 / np.atleast_1d(machine.length_scale)
+    per_length = 1 / np.atleast_1d(mechanism.length_scale)
     return np.stack([np.ones(len(per_length))] * 3 + [per_length] * 3)
 
 

@@ -19,12 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.legs.link import LegKinematics
-from gough.mechanics.vectors import (
-    Components,
-    dot,
-    norm,
-    or_one,
-)
+from gough.mechanics.vectors import Components, dot, norm, or_one
 
 TOLERANCE = 1e-13
 """Residual, relative to the largest load, at which the loop stops."""

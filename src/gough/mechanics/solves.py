@@ -11,13 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.mechanics.vectors import (
-    Components,
-    copysign,
-    maximum,
-    minimum,
-    or_one,
-)
+from gough.mechanics.vectors import Components, copysign, maximum, minimum, or_one
 
 WORST_CONDITION = 1e10
 """Condition number from which a configuration counts as singular."""

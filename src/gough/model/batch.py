@@ -9,18 +9,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gough.base.arrays import Array
 from gough.engine.run.execute import LARGEST
-from gough.errors import (
-    Failure,
-    InputError,
-    NotFiniteError,
-    SampleError,
-)
+from gough.errors import Failure, InputError, NotFiniteError, SampleError
 from gough.mechanics.equation import RIGID_FIELDS
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 
 OnError = Literal["raise", "nan"]
 STATE_RANKS = {name: 2 if name == "rotation" else 1 for name in RIGID_FIELDS}

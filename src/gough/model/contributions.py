@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from gough.motion import Array
+from gough.base.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.errors import (
-    ConvergenceError,
-    InputError,
-)
+from gough.base.arrays import Array
+from gough.errors import ConvergenceError, InputError
 from gough.model import batch
 from gough.model.batch import OnError
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -10,42 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gough.engine.graph import (
-    Graph,
-    Symbol,
-)
-from gough.engine.passes.derivative import (
-    gradients,
-    substitute,
-    symbolic,
-    tangents,
-)
-from gough.mechanics import (
-    equation as dynamics,
-)
-from gough.mechanics import (
-    programs,
-)
-from gough.mechanics.equation import (
-    Machine,
-    State,
-)
-from gough.mechanics.friction import (
-    Loads,
-    magnitudes,
-)
+from gough.engine.graph import Graph, Symbol
+from gough.engine.passes.derivative import gradients, substitute, symbolic, tangents
+from gough.mechanics import equation as dynamics
+from gough.mechanics import programs
+from gough.mechanics.equation import Mechanism, State
+from gough.mechanics.friction import Loads, magnitudes
 from gough.mechanics.platforms import rigid
 from gough.mechanics.programs import Outputs
-from gough.mechanics.solves import (
-    factor,
-    factor_symmetric,
-    least_norm,
-    solve_symmetric,
-)
-from gough.mechanics.vectors import (
-    Components,
-    cross,
-)
+from gough.mechanics.solves import factor, factor_symmetric, least_norm, solve_symmetric
+from gough.mechanics.vectors import Components, cross
 
 if TYPE_CHECKING:
     pass
@@ -102,10 +76,10 @@ def _weighted(
     return found | {name: by[name] for name in others}
 
 
-def imbalance(machine: Machine, state: State, forces: Components) -> Components:
+def imbalance(mechanism: Mechanism, state: State, forces: Components) -> Components:
     """E (6, samples) without wrench and friction."""
-    tips, legs = dynamics.moving(machine, state)
-    platform, carried = dynamics.demand(machine, state)
+    tips, legs = dynamics.moving(mechanism, state)
+    platform, carried = dynamics.demand(mechanism, state)
     total: Components = platform + carried - rigid.gather(tips, legs.w * forces)
     return total
 
@@ -119,11 +93,11 @@ class Sharing(NamedTuple):
     """(Jᵀ)⁺, (legs, 6, 1)."""
 
     @classmethod
-    def of(cls, machine: Machine, state: State) -> Sharing:
+    def of(cls, mechanism: Mechanism, state: State) -> Sharing:
         """Of a robot in a state."""
-        tips, legs = dynamics.moving(machine, state)
+        tips, legs = dynamics.moving(mechanism, state)
         jacobian = rigid.jacobian_rows(tips, legs.w)
-        factors = factor(np.moveaxis(jacobian, 0, 1), dynamics.scale(machine))
+        factors = factor(np.moveaxis(jacobian, 0, 1), dynamics.scale(mechanism))
         units = graph_of(state).constants(np.eye(6)[..., np.newaxis])
         return cls(jacobian, np.stack([least_norm(factors, unit) for unit in units], axis=1))
 
@@ -147,15 +121,19 @@ class Sharing(NamedTuple):
 
 @symbolic
 def inverse_forward(
-    machine: Machine, state: State, forces: Components, wrench_change: Components, **changes: Any
+    mechanism: Mechanism,
+    state: State,
+    forces: Components,
+    wrench_change: Components,
+    **changes: Any,
 ) -> Outputs:
     """dΓ (legs,) = dJ λ + (Jᵀ)⁺ (dE − Jᵀ dJ λ) for changes of pose, twist, acceleration, wrench.
 
     With six legs it is J⁻ᵀ dE.
     """
     seeds = _seeds(state, {name: changes[f"{name}_change"] for name in COORDINATES})
-    change = tangents(imbalance(machine, state, forces), seeds) - wrench_change
-    sharing = Sharing.of(machine, state)
+    change = tangents(imbalance(mechanism, state, forces), seeds) - wrench_change
+    sharing = Sharing.of(mechanism, state)
     if len(forces) == 6:
         return {"change": sharing.forces(change)}
     shift = sharing.shift(forces, lambda rates: tangents(rates, seeds))
@@ -164,12 +142,12 @@ def inverse_forward(
 
 @symbolic
 def inverse_reverse(
-    machine: Machine, state: State, forces: Components, weights: Components
+    mechanism: Mechanism, state: State, forces: Components, weights: Components
 ) -> Outputs:
     """Σ weight dΓ by pose, twist, acceleration and wrench, (6,) each: `inverse_forward` transposed."""
-    sharing = Sharing.of(machine, state)
+    sharing = Sharing.of(mechanism, state)
     shared = sharing.transposed(weights)
-    found = _weighted(state, imbalance(machine, state, forces), shared)
+    found = _weighted(state, imbalance(mechanism, state, forces), shared)
     if len(forces) > 6:
         rest = weights - (sharing.jacobian * shared[:, np.newaxis]).sum(axis=0)
         shift = sharing.shift(forces, lambda rates: _weighted(state, rates, rest)["pose"])
@@ -179,7 +157,7 @@ def inverse_reverse(
 
 @symbolic
 def direct_forward(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     forces: Components,
     pose_change: Components,
@@ -190,30 +168,30 @@ def direct_forward(
     """dξ̇ (6,) = −M⁻¹ dE for changes of pose, twist, forces and wrench; the state's acceleration is ξ̇."""
     seeds = _seeds(state, {"pose": pose_change, "twist": twist_change})
     seeds |= _paired(forces, forces_change)
-    change = tangents(imbalance(machine, state, forces), seeds) - wrench_change
-    return {"change": _accelerated(machine, state, -change)}
+    change = tangents(imbalance(mechanism, state, forces), seeds) - wrench_change
+    return {"change": _accelerated(mechanism, state, -change)}
 
 
 @symbolic
 def direct_reverse(
-    machine: Machine, state: State, forces: Components, weights: Components
+    mechanism: Mechanism, state: State, forces: Components, weights: Components
 ) -> Outputs:
     """Σ weight dξ̇ by pose, twist, forces and wrench: `direct_forward` transposed."""
-    shared = _accelerated(machine, state, weights)
-    found = _weighted(state, imbalance(machine, state, forces), -shared, forces=forces)
+    shared = _accelerated(mechanism, state, weights)
+    found = _weighted(state, imbalance(mechanism, state, forces), -shared, forces=forces)
     del found["acceleration"]
     return found | {"wrench": shared}
 
 
-def _accelerated(machine: Machine, state: State, wrench: Components) -> Components:
+def _accelerated(mechanism: Mechanism, state: State, wrench: Components) -> Components:
     """M⁻¹ times a wrench."""
-    matrix = dynamics.mass_matrix(machine, state)
-    return solve_symmetric(factor_symmetric(matrix, dynamics.scale(machine)), wrench)
+    matrix = dynamics.mass_matrix(mechanism, state)
+    return solve_symmetric(factor_symmetric(matrix, dynamics.scale(mechanism)), wrench)
 
 
 @symbolic
 def friction_reverse(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     forces: Components,
     loads: Components,
@@ -224,32 +202,34 @@ def friction_reverse(
 
     By pose, twist, acceleration, forces Γ, loads s and multipliers λ; friction under loads s is in E.
     """
-    tips, legs = dynamics.moving(machine, state)
-    load = machine.equations.load(machine.legs, legs, machine.gravity)
+    tips, legs = dynamics.moving(mechanism, state)
+    load = mechanism.equations.load(mechanism.legs, legs, mechanism.gravity)
     rub = dynamics.rubbing_under(
-        machine, tips.angular_velocity, legs, Loads(loads[0], loads[1], loads[2])
+        mechanism, tips.angular_velocity, legs, Loads(loads[0], loads[1], loads[2])
     )
-    couple = machine.equations.couple_at_tip(machine.legs, legs, rub.universal + rub.spherical)
+    couple = mechanism.equations.couple_at_tip(mechanism.legs, legs, rub.universal + rub.spherical)
     push = legs.w * (forces + rub.slider) + couple - dynamics.at_tip(legs, load)
-    reactions = machine.equations.reactions(
-        machine.legs, legs, load, push, rub.universal, rub.spherical
+    reactions = mechanism.equations.reactions(
+        mechanism.legs, legs, load, push, rub.universal, rub.spherical
     )
-    felt = magnitudes(dynamics.load_vectors(machine, reactions))
-    demand = dynamics.platform_demand(machine, state) + dynamics.couple_wrench(rub.spherical)
+    felt = magnitudes(dynamics.load_vectors(mechanism, reactions))
+    demand = dynamics.platform_demand(mechanism, state) + dynamics.couple_wrench(rub.spherical)
     rates = (rigid.jacobian_rows(tips, legs.w) * multipliers[:, np.newaxis]).sum(axis=0)
     wrong = np.concatenate([demand - rigid.gather(tips, push), *(loads - felt), forces - rates])
     return _weighted(state, wrong, weights, forces=forces, loads=loads, multipliers=multipliers)
 
 
-def inverse_loads(machine: Machine, state: State, wrench: Components, loads: Components) -> Outputs:
+def inverse_loads(
+    mechanism: Mechanism, state: State, wrench: Components, loads: Components
+) -> Outputs:
     """Loads that friction feels in inverse dynamics, (3, legs)."""
-    found = programs.inverse_dynamics(machine, state, wrench, loads=loads)
+    found = programs.inverse_dynamics(mechanism, state, wrench, loads=loads)
     return {name: found[name] for name in ("caused", "vectors")} | {"loads": found["caused"]}
 
 
 def direct_loads(
-    machine: Machine, state: State, wrench: Components, forces: Components, loads: Components
+    mechanism: Mechanism, state: State, wrench: Components, forces: Components, loads: Components
 ) -> Outputs:
     """Loads that friction feels in direct dynamics, (3, legs)."""
-    found = programs.direct_dynamics(machine, state, forces, wrench, loads)
+    found = programs.direct_dynamics(mechanism, state, forces, wrench, loads)
     return {name: found[name] for name in ("caused", "vectors")} | {"loads": found["caused"]}

@@ -21,26 +21,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.engine.run.execute import (
-    CHUNK,
-    Function,
-    with_friction,
-)
-from gough.errors import (
-    InputError,
-    SingularError,
-)
+from gough.base.arrays import Array
+from gough.engine.run.execute import CHUNK, Function, with_friction
+from gough.errors import InputError, SingularError
 from gough.mechanics import programs
 from gough.mechanics.equation import RIGID_FIELDS
-from gough.model import (
-    batch,
-    elastic_derivatives,
-)
-from gough.model.batch import (
-    OnError,
-    Rows,
-    Trouble,
-)
+from gough.model import batch, elastic_derivatives
+from gough.model.batch import OnError, Rows, Trouble
 from gough.model.derivative_programs import (
     direct_forward,
     direct_loads,
@@ -50,10 +37,7 @@ from gough.model.derivative_programs import (
     inverse_loads,
     inverse_reverse,
 )
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -290,7 +274,7 @@ class _Asked:
         """Solve the model: forces None is inverse dynamics. Samples without an answer are NaN."""
         robot.need_rigid("a derivative")
         self.robot, self.motion, self.on_error = robot, motion, on_error
-        self.rubs = friction and not robot.machine.friction.none
+        self.rubs = friction and not robot.mechanism.friction.none
         self.given: dict[str, tuple[ArrayLike, tuple[int, ...]]] = {}
         if forces is None:
             self.model, self.answers = INVERSE, robot.leg_count
@@ -373,7 +357,7 @@ class _Asked:
         wrench = fields.pop("wrench")
         state = {name: fields[name] for name in RIGID_FIELDS}
         start = (fields if self.model is DIRECT else state) | {"wrench": wrench}
-        friction = robot.machine.friction
+        friction = robot.mechanism.friction
         fields |= with_friction(robot.executor, self.model.loads, rows, start, friction)[0]
         fields["multipliers"] = self._multipliers(rows, state, fields["forces"])
         solved = self.model.solved if legs > 6 else self.model.solved[:2]
@@ -397,7 +381,7 @@ class _Asked:
 
     def _standing(self, rows: Rows) -> list[Trouble]:
         """Rows where a joint stands still whose Coulomb friction jumps there."""
-        friction = self.robot.machine.friction
+        friction = self.robot.mechanism.friction
         state = {name: rows.fields[name] for name in RIGID_FIELDS}
         legs = self.robot.executor(programs.inverse_kinematics, rows.rows, state)
         turning = legs["link_angular_velocity"]

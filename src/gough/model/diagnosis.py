@@ -6,24 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gough.engine.run.execute import (
-    VARIANT,
-    Function,
-    NumPyExecutor,
-)
-from gough.errors import (
-    ReachError,
-    SingularError,
-)
+from gough.base.arrays import Array
+from gough.engine.run.execute import VARIANT, Function, NumPyExecutor
+from gough.errors import ReachError, SingularError
 from gough.mechanics import programs
 from gough.mechanics.equation import State
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model import forward
-from gough.model.batch import (
-    Rows,
-    Trouble,
-)
-from gough.motion import Array
+from gough.model.batch import Rows, Trouble
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -49,7 +39,7 @@ def diagnose(
         for name, value in rows.fields.items()
         if name in (*State._fields, VARIANT)
     }
-    found = NumPyExecutor(robot.machine)(programs.diagnosis, len(rest), fields)
+    found = NumPyExecutor(robot.mechanism)(programs.diagnosis, len(rest), fields)
     system, meaning = SYSTEMS.get(function.__name__, (None, ""))
     conditions = np.zeros(len(rest)) if system is None else forward.condition(found[system])
     troubles: list[Trouble] = []
@@ -64,7 +54,7 @@ def diagnose(
 
 
 def _leg_trouble(robot: Robot, row: int, measures: Array) -> Trouble | None:
-    for values, health in zip(measures, robot.machine.equations.HEALTH, strict=True):
+    for values, health in zip(measures, robot.mechanism.equations.HEALTH, strict=True):
         bad = np.flatnonzero(~(values > health.limit))
         if bad.size:
             leg = int(bad[0])

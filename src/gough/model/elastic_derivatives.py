@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from gough.base.arrays import Array
 from gough.model.batch import OnError
 from gough.model.deflection import largest_shapes
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot

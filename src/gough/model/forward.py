@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gough.base.arrays import Array
 from gough.errors import (
     ConvergenceError,
     Failure,
@@ -26,24 +27,12 @@ from gough.errors import (
     SingularError,
 )
 from gough.legs.pus.equations import PUS
-from gough.mechanics.equation import (
-    ELASTIC_FIELDS,
-    RIGID_FIELDS,
-)
-from gough.mechanics.forward_program import (
-    jacobian,
-    newton_step,
-)
+from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS
+from gough.mechanics.forward_program import jacobian, newton_step
 from gough.mechanics.programs import DOUBTFUL
 from gough.mechanics.solves import WORST_CONDITION
-from gough.model.batch import (
-    OnError,
-    last_axis,
-)
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.model.batch import OnError, last_axis
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -247,8 +236,8 @@ def _newton(robot: Robot, q: Array, position: Array, rotation: Array, elastic: A
 
 def rods(robot: Robot, q: Array) -> tuple[Array, Array]:
     """Fixed ends (samples, legs, 3) and lengths (samples, legs) of the legs as rods."""
-    machine = robot.machine
-    anchor, length, _ = machine.equations.rod(machine.legs, q.T)
+    mechanism = robot.mechanism
+    anchor, length, _ = mechanism.equations.rod(mechanism.legs, q.T)
     return np.broadcast_to(anchor.T, (*q.shape, 3)), np.broadcast_to(length.T, q.shape)
 
 

@@ -11,18 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.engine.program import Array
+from gough.base.arrays import Array
 from gough.engine.trace import trace
-from gough.mechanics import (
-    elastic,
-)
-from gough.mechanics import (
-    equation as dynamics,
-)
-from gough.mechanics.equation import (
-    Machine,
-    State,
-)
+from gough.mechanics import elastic
+from gough.mechanics import equation as dynamics
+from gough.mechanics.equation import Mechanism, State
 from gough.mechanics.platforms import rigid
 from gough.robot import Robot
 
@@ -62,10 +55,10 @@ def count(robot: Robot, model: str, solver: str = "qr") -> Count:
         stages = _bending
 
     def until(stage: str) -> Counter[str]:
-        def so_far(machine: Machine, state: State, **given: Array) -> dict[str, Array]:
-            return stages(machine, state, solver, **given)[stage]
+        def so_far(mechanism: Mechanism, state: State, **given: Array) -> dict[str, Array]:
+            return stages(mechanism, state, solver, **given)[stage]
 
-        return trace(so_far, robot.machine, inputs).tally()
+        return trace(so_far, robot.mechanism, inputs).tally()
 
     kinds = until("solved")
     sums = [sum(until(stage).values()) for stage in ("moving", "gathered")]
@@ -73,12 +66,12 @@ def count(robot: Robot, model: str, solver: str = "qr") -> Count:
     return Count(sums[0], sums[1] - sums[0], total - sums[1], kinds)
 
 
-def _inverse(machine: Machine, state: State, solver: str) -> dict[str, dict[str, Array]]:
-    tips, legs = dynamics.moving(machine, state)
-    load = machine.equations.load(machine.legs, legs, machine.gravity)
-    wanted = dynamics.platform_demand(machine, state) + rigid.gather(tips, load.sideways)
+def _inverse(mechanism: Mechanism, state: State, solver: str) -> dict[str, dict[str, Array]]:
+    tips, legs = dynamics.moving(mechanism, state)
+    load = mechanism.equations.load(mechanism.legs, legs, mechanism.gravity)
+    wanted = dynamics.platform_demand(mechanism, state) + rigid.gather(tips, load.sideways)
     rows = rigid.jacobian_rows(tips, legs.w)
-    found = dynamics.inverse(machine, state, NO_WRENCH, solver=solver)
+    found = dynamics.inverse(mechanism, state, NO_WRENCH, solver=solver)
     return {
         "moving": {"w": legs.w, "omega": legs.spin.omega, "omega_dot": legs.spin.omega_dot},
         "gathered": {"wanted": wanted, "along": load.along, "rows": rows},
@@ -87,11 +80,11 @@ def _inverse(machine: Machine, state: State, solver: str) -> dict[str, dict[str,
 
 
 def _direct(
-    machine: Machine, state: State, solver: str, forces: Array
+    mechanism: Mechanism, state: State, solver: str, forces: Array
 ) -> dict[str, dict[str, Array]]:
-    _, legs = dynamics.coasting(machine, state)
-    found = dynamics.direct(machine, state, forces, NO_WRENCH)
-    matrix = dynamics.mass_matrix(machine, state)
+    _, legs = dynamics.coasting(mechanism, state)
+    found = dynamics.direct(mechanism, state, forces, NO_WRENCH)
+    matrix = dynamics.mass_matrix(mechanism, state)
     return {
         "moving": {"w": legs.w, "omega": legs.spin.omega, "omega_dot": legs.spin.omega_dot},
         "gathered": {"matrix": matrix, "right": found.driving},
@@ -100,18 +93,18 @@ def _direct(
 
 
 def _bending(
-    machine: Machine, state: State, solver: str, forces: Array | None = None
+    mechanism: Mechanism, state: State, solver: str, forces: Array | None = None
 ) -> dict[str, dict[str, Array]]:
     """The same of a flexible platform, modes times the work a mode included."""
-    tips, local = elastic.place(machine, state)
-    legs = elastic.legs_at(machine, tips, tips.velocity if forces is None else 0 * tips.velocity)
-    felt = elastic.feel(machine, state, local, legs)
-    terms = elastic.platform(machine, state, NO_WRENCH, 0 * legs.direction)[2]
+    tips, local = elastic.place(mechanism, state)
+    legs = elastic.legs_at(mechanism, tips, tips.velocity if forces is None else 0 * tips.velocity)
+    felt = elastic.feel(mechanism, state, local, legs)
+    terms = elastic.platform(mechanism, state, NO_WRENCH, 0 * legs.direction)[2]
     if forces is None:
-        inverse = elastic.inverse(machine, state, NO_WRENCH)
+        inverse = elastic.inverse(mechanism, state, NO_WRENCH)
         solved = {"forces": inverse.forces, "elastic": inverse.elastic}
     else:
-        direct = elastic.direct(machine, state, forces, NO_WRENCH)
+        direct = elastic.direct(mechanism, state, forces, NO_WRENCH)
         solved = {"acceleration": direct.acceleration, "elastic": direct.elastic}
     return {
         "moving": {"w": legs.w, "omega": legs.spin.omega, "omega_dot": legs.spin.omega_dot},

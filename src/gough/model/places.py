@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.legs.pus.equations import PUS
-from gough.motion import Array
 
 if TYPE_CHECKING:
     from gough.results import LegMotion

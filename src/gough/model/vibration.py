@@ -18,19 +18,11 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 from scipy.spatial.transform import Rotation
 
-from gough.errors import (
-    InputError,
-    UnstableWarning,
-)
+from gough.base.arrays import Array
+from gough.errors import InputError, UnstableWarning
 from gough.model.batch import OnError
-from gough.model.deflection import (
-    largest_shapes,
-    static_deflection,
-)
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.model.deflection import largest_shapes, static_deflection
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -18,12 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.model.batch import OnError
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 from gough.parameters.generalised import generalised_regressor
 from gough.parameters.regressor import (
     LINEAR_FRICTION,
@@ -33,10 +31,7 @@ from gough.parameters.regressor import (
     standard_parameters,
 )
 from gough.parameters.special import special_cases
-from gough.parameters.states import (
-    largest_displacements,
-    random_states,
-)
+from gough.parameters.states import largest_displacements, random_states
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -20,19 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import lsq_linear
 
+from gough.base.arrays import Array
 from gough.description.numbers import describe
 from gough.description.schema import STANDARD_PARAMETERS
-from gough.errors import (
-    ConvergenceError,
-    Failure,
-    MissingDataError,
-)
-from gough.motion import Array
+from gough.errors import ConvergenceError, Failure, MissingDataError
 from gough.parameters.base import unit_of
-from gough.parameters.regressor import (
-    LINEAR_FRICTION,
-    standard_parameters,
-)
+from gough.parameters.regressor import LINEAR_FRICTION, standard_parameters
 
 if TYPE_CHECKING:
     from gough.parameters.identification import Identification
@@ -86,7 +79,7 @@ def changes(robot: Robot, names: tuple[str, ...], values: Array) -> Mapping[str,
 
     What is bolted to the platform as payload stays; the platform has the rest.
     """
-    legs, bodies = robot.leg_count, robot.machine.equations.BODIES
+    legs, bodies = robot.leg_count, robot.mechanism.equations.BODIES
     found: dict[str, Any] = {}
     leg_values = values[: 3 * TEN * legs].reshape(legs, 3, TEN)
     for i, body in enumerate(bodies):
@@ -133,8 +126,8 @@ def _payload(robot: Robot) -> Array:
         update={key: type(platform).model_fields[key].get_default() for key in own}
     )
     only = robot.file.model_copy(update={"platform": bare})
-    machine = type(robot)(only, robot.text, describe(only, robot.name))
-    return standard_parameters(machine)[-TEN:]
+    alone = type(robot)(only, robot.text, describe(only, robot.name))
+    return standard_parameters(alone)[-TEN:]
 
 
 def _never_negative(name: str) -> bool:

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.base.arrays import Array
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -57,7 +55,7 @@ def robot_energy_functions(robot: Robot, motion: Motion) -> Array:
     """
     robot.need_rigid("the sum of rigid bodies' energies")
     legs = robot.inverse_kinematics(motion)
-    gravity = robot.machine.gravity[:, 0, 0]
+    gravity = robot.mechanism.gravity[:, 0, 0]
     frames = leg_frames(robot, motion)
     bodies = np.stack([energy_functions(frame, gravity) for frame in frames], axis=-2)
     platform = Frame(motion.position, motion.rotation, motion.velocity, motion.angular_velocity)
@@ -93,13 +91,13 @@ def _joint_axes(axis: Array, direction: Array) -> tuple[Array, Array]:
 
 def _ups_frames(robot: Robot, motion: Motion) -> list[Frame]:
     """Frames 1, 2, 3 of the papers: 1 and 2 at B, 3 at the tip P; x2 = x3, y2 = −z3, z2 = y3."""
-    legs, parts = robot.inverse_kinematics(motion), robot.machine.legs
+    legs, parts = robot.inverse_kinematics(motion), robot.mechanism.legs
     axis, base = parts.axis[..., 0].T, parts.base[..., 0].T
     if robot.modes:
         bent = robot.deformation(motion)
         tip, speed = bent.position, bent.velocity
     else:
-        arm = np.einsum("...ij,kj->...ki", motion.rotation, robot.machine.points[..., 0].T)
+        arm = np.einsum("...ij,kj->...ki", motion.rotation, robot.mechanism.points[..., 0].T)
         tip = motion.position[..., np.newaxis, :] + arm
         speed = motion.velocity[..., np.newaxis, :] + np.cross(
             motion.angular_velocity[..., np.newaxis, :], arm
@@ -118,7 +116,7 @@ def _ups_frames(robot: Robot, motion: Motion) -> list[Frame]:
 
 def _pus_frames(robot: Robot, motion: Motion) -> list[Frame]:
     """Slider, cross and link, all at the universal joint; the slider's on world axes."""
-    legs, parts = robot.inverse_kinematics(motion), robot.machine.legs
+    legs, parts = robot.inverse_kinematics(motion), robot.mechanism.legs
     axis, rail = parts.axis[..., 0].T, parts.rail_direction[..., 0].T
     joint = parts.rail_origin[..., 0].T + legs.q[..., np.newaxis] * rail
     speed = legs.qd[..., np.newaxis] * rail

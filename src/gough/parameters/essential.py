@@ -21,14 +21,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.description.schema import STANDARD_PARAMETERS
 from gough.errors import InputError
-from gough.motion import Array
-from gough.parameters.base import (
-    BaseParameters,
-    first_independent,
-    relation,
-)
+from gough.parameters.base import BaseParameters, first_independent, relation
 
 ASSUMPTIONS = {
     "off-centre": "the cross has no inertia of its own (it is one body with what it carries); a UPS "

@@ -25,24 +25,14 @@ import numpy as np
 from scipy.linalg import block_diag, null_space
 from scipy.optimize import minimize
 
+from gough.base.arrays import Array
 from gough.base.rotations import exponential
 from gough.description.files import replacing
 from gough.description.numbers import Limits
-from gough.errors import (
-    FileError,
-    ImpossibleBodyWarning,
-    InputError,
-)
+from gough.errors import FileError, ImpossibleBodyWarning, InputError
 from gough.model.limits import demands
-from gough.motion import (
-    Array,
-    Motion,
-)
-from gough.parameters.base import (
-    BaseParameters,
-    base_parameters,
-    base_regressor,
-)
+from gough.motion import Motion
+from gough.parameters.base import BaseParameters, base_parameters, base_regressor
 from gough.parameters.regressor import LOAD_FRICTION
 from gough.parameters.states import leg_length
 from gough.trajectories import Fourier
@@ -157,7 +147,7 @@ class _Search:
         units = [length] * 3 + [0.1] * 3
         self.free = np.kron(np.diag(units), still)
         self.scale = np.ones(self.base.rank)
-        rubs = self.robot.machine.friction
+        rubs = self.robot.mechanism.friction
         loaded = any(np.any(getattr(rubs, one)) for one in LOAD_FRICTION[self.robot.kind])
         width = max(float(np.max(rubs.width)), WIDTH * float(np.min(self.bounds.limits.speed)))
         with warnings.catch_warnings():

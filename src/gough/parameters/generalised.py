@@ -20,50 +20,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gough.engine.passes.derivative import (
-    gradients,
-    symbolic,
-)
-from gough.mechanics import (
-    elastic,
-)
-from gough.mechanics import (
-    equation as dynamics,
-)
+from gough.base.arrays import Array
+from gough.engine.passes.derivative import gradients, symbolic
+from gough.mechanics import elastic
+from gough.mechanics import equation as dynamics
 from gough.mechanics.body import Body
-from gough.mechanics.equation import (
-    ELASTIC_FIELDS,
-    RIGID_FIELDS,
-    Machine,
-    State,
-)
+from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS, Mechanism, State
 from gough.mechanics.friction import Loads
-from gough.mechanics.modes import (
-    coupled,
-    over_modes,
-)
-from gough.mechanics.platforms import (
-    flexible,
-    rigid,
-)
-from gough.mechanics.programs import (
-    Outputs,
-    numeric,
-)
-from gough.mechanics.vectors import (
-    Components,
-    cross,
-    matvec,
-    transposed_matvec,
-)
+from gough.mechanics.modes import coupled, over_modes
+from gough.mechanics.platforms import flexible, rigid
+from gough.mechanics.programs import Outputs, numeric
+from gough.mechanics.vectors import Components, cross, matvec, transposed_matvec
 from gough.model import batch
 from gough.model.batch import OnError
 from gough.model.derivative_programs import graph_of
 from gough.model.derivatives import matrices
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 from gough.parameters.regressor import (
     LINEAR_FRICTION,
     modal_elements,
@@ -114,36 +86,36 @@ def generalised_regressor(
 
 
 @numeric
-def tip_motion(machine: Machine, state: State) -> Outputs:
+def tip_motion(mechanism: Mechanism, state: State) -> Outputs:
     """What the tips do (3, legs), world axes, where they are from the frame, and y0 (6 + modes,)."""
-    bends = machine.flexible is not None
-    tips = elastic.place(machine, state)[0] if bends else rigid.tips(machine.points, *state[:4])
+    bends = mechanism.flexible is not None
+    tips = elastic.place(mechanism, state)[0] if bends else rigid.tips(mechanism.points, *state[:4])
     acceleration = state.acceleration + cross(state.angular_acceleration, tips.arm) + tips.bias
     known = np.zeros((6, state.position.shape[-1]))
-    if machine.flexible is not None:
-        shapes = machine.flexible.tables.tip_shapes
+    if mechanism.flexible is not None:
+        shapes = mechanism.flexible.tables.tip_shapes
         bending = over_modes(shapes, state.elastic_acceleration)
         acceleration = acceleration + matvec(state.rotation, bending)
-        known = modal_demand(machine, state)
+        known = modal_demand(mechanism, state)
     turning = np.broadcast_to(tips.angular_velocity, tips.arm.shape)
     outputs = dict(zip(TIPS, (tips.position, tips.velocity, acceleration, turning), strict=True))
     return outputs | {"arm": tips.arm, "known": known}
 
 
-def modal_demand(machine: Machine, state: State) -> Components:
+def modal_demand(mechanism: Mechanism, state: State) -> Components:
     """y0 (6 + modes, samples): M ξ̇ + b of the mode shapes alone, world axes.
 
     The platform without its undeformed body, stiffness and damping: M_rr x + M_re q̈ + b_r and
     M_reᵀ x + m_ee q̈ + b_e (`platforms.flexible`) with what is linear or quadratic in shapes.
     """
-    assert machine.flexible is not None
-    pairs, rotation = machine.flexible.couplings, state.rotation
+    assert mechanism.flexible is not None
+    pairs, rotation = mechanism.flexible.couplings, state.rotation
     pairs = pairs._replace(stiffness=0 * pairs.stiffness, damping=0 * pairs.damping)
-    modes = machine.flexible._replace(couplings=pairs)
-    body = Body(*(0 * part for part in machine.platform))
+    modes = mechanism.flexible._replace(couplings=pairs)
+    body = Body(*(0 * part for part in mechanism.platform))
     deformed = flexible.deform(modes, body, state.elastic, state.elastic_velocity)
     omega = transposed_matvec(rotation, state.angular_velocity)
-    gravity = transposed_matvec(rotation, machine.gravity)
+    gravity = transposed_matvec(rotation, mechanism.gravity)
     x = flexible.to_platform(
         rotation, np.concatenate([state.acceleration, state.angular_acceleration])[:, 0]
     )
@@ -165,28 +137,30 @@ def modal_demand(machine: Machine, state: State) -> Components:
 
 
 @symbolic
-def tip_shares(machine: Machine, state: State, weights: Components, **tips: Components) -> Outputs:
+def tip_shares(
+    mechanism: Mechanism, state: State, weights: Components, **tips: Components
+) -> Outputs:
     """Σ weight ∂(f, 0)/∂X of what each leg asks for at its tip, and ∂(wrench)/∂X of the platform's.
 
     (parameters,); weights (6,), the same for every leg, as no two legs share a parameter.
     """
-    unknown = graph_of(state).inputs("standard", (31 * machine.points.shape[1] + 10, 1))
-    return _shares(with_parameters(machine, unknown), state, weights, tips, unknown, None)
+    unknown = graph_of(state).inputs("standard", (31 * mechanism.points.shape[1] + 10, 1))
+    return _shares(with_parameters(mechanism, unknown), state, weights, tips, unknown, None)
 
 
 @symbolic
 def tip_shares_with_friction(
-    machine: Machine, state: State, weights: Components, **tips: Components
+    mechanism: Mechanism, state: State, weights: Components, **tips: Components
 ) -> Outputs:
     """The same with the linear friction parameters; (f, m), m the couple on the platform at the tip."""
-    graph, count = graph_of(state), machine.points.shape[1]
+    graph, count = graph_of(state), mechanism.points.shape[1]
     zeros = graph.constants(np.zeros((count, 1)))
-    rubbing, unknown = rubbing_with(machine, graph)
+    rubbing, unknown = rubbing_with(mechanism, graph)
     return _shares(rubbing, state, weights, tips, unknown, Loads(zeros, zeros, zeros))
 
 
 def _shares(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     weights: Components,
     tips: dict[str, Components],
@@ -194,16 +168,16 @@ def _shares(
     loads: Loads | None,
 ) -> Outputs:
     position, velocity, acceleration, turning = (tips[name] for name in TIPS)
-    legs = machine.equations.kinematics(machine.legs, position, velocity, acceleration)
-    load = machine.equations.load(machine.legs, legs, machine.gravity)
-    rubbing = dynamics.rubbing_under(machine, turning, legs, loads)
-    push = machine.equations.couple_at_tip(
-        machine.legs, legs, rubbing.universal + rubbing.spherical
+    legs = mechanism.equations.kinematics(mechanism.legs, position, velocity, acceleration)
+    load = mechanism.equations.load(mechanism.legs, legs, mechanism.gravity)
+    rubbing = dynamics.rubbing_under(mechanism, turning, legs, loads)
+    push = mechanism.equations.couple_at_tip(
+        mechanism.legs, legs, rubbing.universal + rubbing.spherical
     )
     force = dynamics.at_tip(legs, load) - legs.w * rubbing.slider - push
     asked = np.concatenate([force, rubbing.spherical])[..., 0]
     weight = np.broadcast_to(weights, asked.shape)
-    platform = dynamics.platform_demand(machine, state)[:, 0]
+    platform = dynamics.platform_demand(mechanism, state)[:, 0]
     outputs = np.concatenate([asked.ravel(), platform])
     return {
         "row": gradients(outputs, np.concatenate([weight.ravel(), weights[:, 0]]), unknown),
@@ -225,8 +199,8 @@ def _gathered(robot: Robot, friction: bool, rotation: Array, arm: Array, share: 
     force, couple = share[:, :3], share[:, 3:]
     arms = np.concatenate([arm, np.zeros_like(arm[..., :1])], axis=-1)[..., leg]
     parts = [force, couple + np.cross(arms, force, axis=1)]
-    if robot.machine.flexible is not None:
-        tables = robot.machine.flexible.tables
+    if robot.mechanism.flexible is not None:
+        tables = robot.mechanism.flexible.tables
         parts.append(_modal_work(tables.tip_shapes, leg, rotation, force))
         if friction:  # else legs have no couples, and the platform's own do not count
             parts[2] += _modal_work(tables.tip_rotations, leg, rotation, couple)

@@ -36,27 +36,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.description.schema import STANDARD_PARAMETERS
 from gough.legs.pus.equations import BODIES as PUS_BODIES
 from gough.legs.ups.equations import BODIES as UPS_BODIES
-from gough.motion import Array
-from gough.parameters.base import (
-    NEGLIGIBLE,
-    BaseParameters,
-    first_independent,
-    relation,
-)
+from gough.parameters.base import NEGLIGIBLE, BaseParameters, first_independent, relation
 from gough.parameters.regressor import (
     LINEAR_FRICTION,
     parameter_names,
     refuse_load_friction,
     standard_parameters,
 )
-from gough.parameters.special import (
-    Special,
-    special_cases,
-    special_directions,
-)
+from gough.parameters.special import Special, special_cases, special_directions
 from gough.parameters.states import largest_displacements
 
 if TYPE_CHECKING:
@@ -273,13 +264,13 @@ def grouped_parameters(robot: Robot, friction: bool = False) -> BaseParameters:
         refuse_load_friction(robot)
     count, names = robot.leg_count, parameter_names(robot, friction)
     special = special_directions(robot)
-    lengths = robot.machine.legs.length[:, 0] if robot.kind == "PUS" else np.zeros(count)
+    lengths = robot.mechanism.legs.length[:, 0] if robot.kind == "PUS" else np.zeros(count)
     square = np.zeros((len(names), len(names)))
     inertial = 31 * count
     platform = slice(inertial, inertial + 10)
     square[platform, platform] = np.eye(10)
     tips = tip_masses(robot)
-    on_platform = tips.on_platform(robot.machine.points[..., 0].T)
+    on_platform = tips.on_platform(robot.mechanism.points[..., 0].T)
     legs = [closed_leg(robot.kind, special, i, lengths[i], tips.kept[i]) for i in range(count)]
     own = [[*range(30 * i, 30 * (i + 1)), 30 * count + i] for i in range(count)]
     for i, (leg, tip) in enumerate(legs):

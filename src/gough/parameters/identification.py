@@ -20,18 +20,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from scipy.signal import oaconvolve
 
+from gough.base.arrays import Array
 from gough.data.logs import Log
 from gough.errors import InputError
-from gough.motion import (
-    Array,
-    Motion,
-)
-from gough.parameters.base import (
-    BaseParameters,
-    base_parameters,
-    base_regressor,
-    unit_of,
-)
+from gough.motion import Motion
+from gough.parameters.base import BaseParameters, base_parameters, base_regressor, unit_of
 from gough.parameters.measurements import (
     PARALLEL,
     Measured,
@@ -39,10 +32,7 @@ from gough.parameters.measurements import (
     logged_motion,
     measure,
 )
-from gough.trajectories import (
-    Spline,
-    Trajectory,
-)
+from gough.trajectories import Spline, Trajectory
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -15,18 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.data.leg_rates import platform_motion
 from gough.data.plausibility import check_fit
 from gough.errors import InputError
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 from gough.parameters import signals
-from gough.parameters.base import (
-    BaseParameters,
-    base_regressor,
-)
+from gough.parameters.base import BaseParameters, base_regressor
 
 if TYPE_CHECKING:
     from gough.data.logs import Log

@@ -6,34 +6,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.description.schema import STANDARD_PARAMETERS
 from gough.engine.graph import Graph
-from gough.engine.passes.derivative import (
-    gradients,
-    symbolic,
-)
+from gough.engine.passes.derivative import gradients, symbolic
 from gough.errors import InputError
 from gough.mechanics import equation as dynamics
 from gough.mechanics.body import Body
-from gough.mechanics.equation import (
-    RIGID_FIELDS,
-    Machine,
-    State,
-)
-from gough.mechanics.friction import (
-    Friction,
-    Loads,
-)
+from gough.mechanics.equation import RIGID_FIELDS, Mechanism, State
+from gough.mechanics.friction import Friction, Loads
 from gough.mechanics.programs import Outputs
 from gough.mechanics.vectors import Components
 from gough.model import batch
 from gough.model.batch import OnError
 from gough.model.derivative_programs import graph_of
 from gough.model.derivatives import matrices
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -59,21 +47,21 @@ SYMMETRIC = 1e-9
 
 
 @symbolic
-def regressor_row(machine: Machine, state: State, weights: Components) -> Outputs:
+def regressor_row(mechanism: Mechanism, state: State, weights: Components) -> Outputs:
     """Σ weight ∂Γ/∂X, (parameters,): Γ is linear in X, so the values of X never enter."""
     graph = graph_of(state)
     unknown = graph.inputs("standard", (31 * len(weights) + 10, 1))
     wrench = graph.constants(np.zeros((6, 1)))
-    forces = dynamics.inverse(with_parameters(machine, unknown), state, wrench).forces
+    forces = dynamics.inverse(with_parameters(mechanism, unknown), state, wrench).forces
     return {"row": gradients(forces, weights, unknown)}
 
 
 @symbolic
-def regressor_row_with_friction(machine: Machine, state: State, weights: Components) -> Outputs:
+def regressor_row_with_friction(mechanism: Mechanism, state: State, weights: Components) -> Outputs:
     """The same, the linear friction parameters behind the inertial ones."""
     graph = graph_of(state)
     zeros = graph.constants(np.zeros((len(weights), 1)))
-    robot, unknown = rubbing_with(machine, graph)
+    robot, unknown = rubbing_with(mechanism, graph)
     wrench = graph.constants(np.zeros((6, 1)))
     forces = dynamics.inverse(robot, state, wrench, loads=Loads(zeros, zeros, zeros)).forces
     return {"row": gradients(forces, weights, unknown)}
@@ -87,7 +75,7 @@ def parameter_names(robot: Robot, friction: bool = False) -> tuple[str, ...]:
     that bends also the elements of K, then of D: "mode 1 stiffness", "modes 1,2 stiffness".
     """
     legs = [f"leg {i + 1}" for i in range(robot.leg_count)]
-    bodies = robot.machine.equations.BODIES
+    bodies = robot.mechanism.equations.BODIES
     names = [
         f"{leg} {body} {key}" for leg in legs for body in bodies for key in STANDARD_PARAMETERS
     ]
@@ -105,12 +93,12 @@ def parameter_names(robot: Robot, friction: bool = False) -> tuple[str, ...]:
 
 def standard_parameters(robot: Robot, friction: bool = False) -> Array:
     """X (parameters,): what `parameter_names` says, payload counted with the platform, SI units."""
-    machine = robot.machine
-    bodies = [_ten(getattr(machine.legs, name)) for name in machine.equations.BODIES]
+    mechanism = robot.mechanism
+    bodies = [_ten(getattr(mechanism.legs, name)) for name in mechanism.equations.BODIES]
     legs = np.stack(bodies).transpose(2, 0, 1)
-    parts = [legs, machine.legs.rotor_mass, _ten(machine.platform)]
+    parts = [legs, mechanism.legs.rotor_mass, _ten(mechanism.platform)]
     if friction:
-        rubs = [getattr(machine.friction, name) for name in LINEAR_FRICTION[robot.kind]]
+        rubs = [getattr(mechanism.friction, name) for name in LINEAR_FRICTION[robot.kind]]
         parts.append(np.concatenate(rubs, axis=1))
     parts += [elements.values for elements in modal_elements(robot).values()]
     return np.concatenate([np.ravel(part) for part in parts])
@@ -139,7 +127,9 @@ def regressor(
 def refuse_load_friction(robot: Robot) -> None:
     """Raise if the robot has friction that is not linear in its parameters, and name it."""
     found = [
-        name for name in LOAD_FRICTION[robot.kind] if np.any(getattr(robot.machine.friction, name))
+        name
+        for name in LOAD_FRICTION[robot.kind]
+        if np.any(getattr(robot.mechanism.friction, name))
     ]
     if found:
         raise InputError(
@@ -188,11 +178,11 @@ def _ten(body: Body) -> Array:
     return np.concatenate([tensor, body.first_moment, body.mass[np.newaxis]])[..., 0]
 
 
-def rubbing_with(machine: Machine, graph: Graph) -> tuple[Machine, Components]:
+def rubbing_with(mechanism: Mechanism, graph: Graph) -> tuple[Mechanism, Components]:
     """The robot with other inertial and linear friction parameters, and these, as symbols."""
-    count = machine.points.shape[1]
+    count = mechanism.points.shape[1]
     zeros = graph.constants(np.zeros((count, 1)))
-    kind = "PUS" if hasattr(machine.equations, "guide_normals") else "UPS"
+    kind = "PUS" if hasattr(mechanism.equations, "guide_normals") else "UPS"
     names = LINEAR_FRICTION[kind]
     inertial = 31 * count + 10
     unknown = graph.inputs("standard", (inertial + len(names) * count, 1))
@@ -200,21 +190,21 @@ def rubbing_with(machine: Machine, graph: Graph) -> tuple[Machine, Components]:
     rubs = dict.fromkeys(Friction._fields, zeros) | {
         name: by_leg[:, i] for i, name in enumerate(names)
     }
-    friction = Friction(**rubs)._replace(width=machine.friction.width)
-    return with_parameters(machine, unknown[:inertial])._replace(friction=friction), unknown
+    friction = Friction(**rubs)._replace(width=mechanism.friction.width)
+    return with_parameters(mechanism, unknown[:inertial])._replace(friction=friction), unknown
 
 
-def with_parameters(machine: Machine, standard: Components) -> Machine:
+def with_parameters(mechanism: Mechanism, standard: Components) -> Mechanism:
     """The robot with other inertial parameters (parameters, 1)."""
-    count = machine.points.shape[1]
+    count = mechanism.points.shape[1]
     legs = standard[: 30 * count].reshape(count, 3, 10, 1)
     bodies = {
         name: _body(np.moveaxis(legs[:, i], 0, 1))
-        for i, name in enumerate(machine.equations.BODIES)
+        for i, name in enumerate(mechanism.equations.BODIES)
     }
     rotors = standard[30 * count : 31 * count]
-    return machine._replace(
-        legs=machine.legs._replace(rotor_mass=rotors, **bodies),
+    return mechanism._replace(
+        legs=mechanism.legs._replace(rotor_mass=rotors, **bodies),
         platform=_body(standard[31 * count :, np.newaxis]),
     )
 

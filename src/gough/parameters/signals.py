@@ -13,7 +13,7 @@ from scipy.interpolate import make_interp_spline
 from scipy.signal import butter, sosfiltfilt
 from scipy.signal.windows import kaiser
 
-from gough.motion import Array
+from gough.base.arrays import Array
 
 ORDER = 4
 """Of the Butterworth filter; forwards and backwards its gain is 1/(1 + (f/f_c)⁸)."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gough.motion import Array
+from gough.base.arrays import Array
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -30,8 +30,8 @@ class Special(NamedTuple):
 
 def special_directions(robot: Robot) -> Special:
     """Which legs stand in a special way to gravity and to their rail."""
-    legs = robot.machine.legs
-    gravity = robot.machine.gravity[:, 0, 0]
+    legs = robot.mechanism.legs
+    gravity = robot.mechanism.gravity[:, 0, 0]
     weight = float(np.linalg.norm(gravity))
     down = gravity / weight if weight else np.zeros(3)
     axis = legs.axis[..., 0].T
@@ -62,8 +62,8 @@ def special_cases(robot: Robot) -> tuple[str, ...]:
             )
     found += _of_legs(special.axis_along_rail, "first universal axis parallel to the rail")
     found += _coinciding(robot)
-    for body in robot.machine.equations.BODIES:
-        inertia = getattr(robot.machine.legs, body).inertia[..., 0]
+    for body in robot.mechanism.equations.BODIES:
+        inertia = getattr(robot.mechanism.legs, body).inertia[..., 0]
         if inertia.any() and not inertia[[0, 0, 1], [1, 2, 2]].any():
             found.append(f"{body}: no products of inertia (see essential parameters)")
     return tuple(found)
@@ -71,10 +71,10 @@ def special_cases(robot: Robot) -> tuple[str, ...]:
 
 def _coinciding(robot: Robot) -> list[str]:
     """6-3 and 3-3 geometries: they have as many base parameters as others."""
-    machine = robot.machine
-    points = {"platform": machine.points[..., 0].T}
+    mechanism = robot.mechanism
+    points = {"platform": mechanism.points[..., 0].T}
     if robot.kind == "UPS":
-        points["base"] = machine.legs.base[..., 0].T
+        points["base"] = mechanism.legs.base[..., 0].T
     found = []
     for place, where in points.items():
         apart = np.linalg.norm(where[:, np.newaxis] - where, axis=-1)

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -83,9 +81,9 @@ def largest_displacements(robot: Robot) -> Array:
 
 def leg_length(robot: Robot, pose: Motion) -> float:
     """Mean distance from universal to spherical joint, m."""
-    machine = robot.machine
+    mechanism = robot.mechanism
     if robot.kind == "PUS":
-        return float(np.mean(machine.legs.length))
+        return float(np.mean(mechanism.legs.length))
     return float(np.mean(robot.inverse_kinematics(pose).q))
 
 
@@ -94,7 +92,7 @@ def _middle(robot: Robot, rng: np.random.Generator) -> Motion:
     home = robot.description.home
     if home is not None and np.isfinite(_condition(robot, home)):
         return home
-    legs, points = robot.machine.legs, robot.description.platform_points[..., 0].T
+    legs, points = robot.mechanism.legs, robot.description.platform_points[..., 0].T
     centers = (legs.base if robot.kind == "UPS" else legs.rail_origin)[..., 0].T
     size = float(_spread(centers) + robot.length_scale)
     if robot.kind == "PUS":

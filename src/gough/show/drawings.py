@@ -10,21 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from scipy.spatial import ConvexHull, QhullError
 
-from gough.motion import (
-    Array,
-    Motion,
-)
-from gough.show.plots import (
-    BLACK,
-    DARK,
-    GREY,
-    HALO,
-    PALE,
-    PALETTE,
-    SKY,
-    STYLE,
-    joint_places,
-)
+from gough.base.arrays import Array
+from gough.motion import Motion
+from gough.show.plots import BLACK, DARK, GREY, HALO, PALE, PALETTE, SKY, STYLE, joint_places
 
 if TYPE_CHECKING:
     from gough.robot import Robot

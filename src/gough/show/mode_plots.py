@@ -11,14 +11,10 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
+from gough.base.arrays import Array
 from gough.description.modal.body import ModalBody
 from gough.errors import InputError
-from gough.motion import Array
-from gough.show.plots import (
-    DARK,
-    GREY,
-    STYLE,
-)
+from gough.show.plots import DARK, GREY, STYLE
 
 COLORS = "RdBu_r"
 BEND = 0.14

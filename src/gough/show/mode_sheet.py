@@ -9,10 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gough.description.modal.body import (
-    ORTHOGONAL,
-    ModalBody,
-)
+from gough.description.modal.body import ORTHOGONAL, ModalBody
 
 
 def mode_numbers(body: ModalBody) -> dict[str, Any]:

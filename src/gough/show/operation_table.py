@@ -8,11 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gough.model.operation_count import (
-    PAPER,
-    count,
-    paper_robot,
-)
+from gough.model.operation_count import PAPER, count, paper_robot
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -10,23 +10,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gough.motion import Array
-from gough.parameters.base import (
-    BaseParameters,
-    base_parameters,
-    unit_of,
-)
-from gough.parameters.essential import (
-    ASSUMPTIONS,
-    EssentialParameters,
-    essential_parameters,
-)
-from gough.parameters.grouping import (
-    grouped_parameters,
-    leg_symbols,
-    platform_symbols,
-    tip_masses,
-)
+from gough.base.arrays import Array
+from gough.parameters.base import BaseParameters, base_parameters, unit_of
+from gough.parameters.essential import ASSUMPTIONS, EssentialParameters, essential_parameters
+from gough.parameters.grouping import grouped_parameters, leg_symbols, platform_symbols, tip_masses
 from gough.parameters.regressor import LINEAR_FRICTION
 from gough.parameters.special import special_directions
 

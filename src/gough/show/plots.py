@@ -26,26 +26,15 @@ from mpl_toolkits.mplot3d.proj3d import proj_transform
 from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull
 
+from gough.base.arrays import Array
 from gough.description.files import replacing
-from gough.errors import (
-    FileError,
-    InputError,
-)
-from gough.model.places import (
-    ground,
-    places,
-)
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.errors import FileError, InputError
+from gough.model.places import ground, places
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.model.contributions import Contributions
-    from gough.results import (
-        Actuation,
-        LegMotion,
-    )
+    from gough.results import Actuation, LegMotion
     from gough.robot import Robot
 
 KINDS = (".png", ".svg", ".pdf")
@@ -141,7 +130,7 @@ def joint_curves(robot: Robot, motion: Motion, legs: LegMotion) -> Figure:
     """The two angles (rad) of every leg's universal joint over time."""
     panels = [
         (legs.joints[..., i], f"{ANGLES[name]} [rad]")
-        for i, name in enumerate(robot.machine.equations.JOINTS)
+        for i, name in enumerate(robot.mechanism.equations.JOINTS)
         if name in ANGLES
     ]
     return _leg_panels(motion, panels, "Universal joints")

@@ -24,20 +24,11 @@ from rich.console import Console
 from rich.markup import escape as plain
 from rich.table import Table
 
+from gough.base.arrays import Array
 from gough.description.files import replacing
-from gough.errors import (
-    FileError,
-    InputError,
-)
-from gough.motion import Array
+from gough.errors import FileError, InputError
 from gough.show import plots
-from gough.show.page import (
-    Link,
-    Mark,
-    Marked,
-    Page,
-    picture,
-)
+from gough.show.page import Link, Mark, Marked, Page, picture
 
 NAMES = (
     "kim-ryu-2002",

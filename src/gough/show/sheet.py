@@ -16,12 +16,12 @@ from rich.markup import escape
 from rich.table import Table
 from scipy.spatial.transform import Rotation
 
+from gough.base.arrays import Array
 from gough.errors import GoughError
 from gough.legs.ups.equations import UPS
 from gough.mechanics.body import Body
 from gough.mechanics.friction import Friction
 from gough.model.limits import UNITS
-from gough.motion import Array
 from gough.robot import Robot
 
 FRICTION_UNITS = {
@@ -243,7 +243,7 @@ def _bodies(robot: Robot) -> list[tuple[str, Body | None]]:
     legs, missing = robot.description.legs, robot.description.missing
     found = [
         (name, None if f"legs.{name}" in missing else getattr(legs, name))
-        for name in robot.machine.equations.BODIES
+        for name in robot.mechanism.equations.BODIES
     ]
     return [*found, ("platform", None if "platform" in missing else robot.description.platform)]
 

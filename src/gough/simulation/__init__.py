@@ -15,15 +15,8 @@ from gough.simulation.controllers import (
     Measured,
     paper_loop,
 )
-from gough.simulation.disturbances import (
-    Push,
-    Shake,
-)
-from gough.simulation.linear import (
-    LinearModel,
-    equilibrium_forces,
-    linear_model,
-)
+from gough.simulation.disturbances import Push, Shake
+from gough.simulation.linear import LinearModel, equilibrium_forces, linear_model
 from gough.simulation.loop import simulate
 from gough.simulation.result import Simulation
 from gough.simulation.sensors import Sensors

@@ -11,14 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.mechanics.vectors import (
-    Components,
-    copysign,
-    maximum,
-    minimum,
-)
-from gough.motion import Array
+from gough.mechanics.vectors import Components, copysign, maximum, minimum
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -13,12 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gough.mechanics.vectors import (
-    Components,
-    cross,
-    dot,
-    matrix,
-)
+from gough.mechanics.vectors import Components, cross, dot, matrix
 
 
 def turned(gibbs: Components, rotation: Components) -> Components:

@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.engine.run.execute import NumPyExecutor
 from gough.mechanics import programs
 from gough.mechanics.body import Body
 from gough.model import batch
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 from gough.parameters.energy import leg_frames
 
 if TYPE_CHECKING:
@@ -43,7 +41,7 @@ def carried(point: Array) -> Array:
 
 def _of_platform(robot: Robot, still: Motion) -> Array:
     """M of the platform alone, on which the base acts as on its frame."""
-    machine = robot.machine
+    machine = robot.mechanism
     bodies = {name: getattr(machine.legs, name) for name in machine.equations.BODIES}
     empty = {name: Body(*(0 * part for part in body)) for name, body in bodies.items()}
     alone = machine._replace(
@@ -66,9 +64,9 @@ def _of_legs(robot: Robot, still: Motion) -> Array:
         elastic_velocity=units[:, 6:],
     )
     total = np.zeros((len(units), 6))
-    names = robot.machine.equations.BODIES
+    names = robot.mechanism.equations.BODIES
     for name, frame in zip(names, leg_frames(robot, moving), strict=True):
-        body = getattr(robot.machine.legs, name)
+        body = getattr(robot.mechanism.legs, name)
         shape = (len(units), robot.leg_count, 3)
         velocity, omega = (np.broadcast_to(one, shape) for one in (frame.velocity, frame.omega))
         origin = np.broadcast_to(frame.origin, shape)[0]

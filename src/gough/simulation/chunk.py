@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gough.motion import Array
+from gough.base.arrays import Array
 from gough.simulation.events import Stop
 from gough.simulation.integrators import runge_kutta
-from gough.simulation.plant import (
-    State,
-    at_rest_drives,
-)
-from gough.simulation.scenario import (
-    FIELDS,
-    Record,
-    Scenario,
-)
+from gough.simulation.plant import State, at_rest_drives
+from gough.simulation.scenario import FIELDS, Record, Scenario
 from gough.simulation.sensors import Noise
-from gough.simulation.stepwise import (
-    Loop,
-    stop_of,
-)
+from gough.simulation.stepwise import Loop, stop_of
 
 CHUNK = 4_000_000
 """Numbers that a chunk's state may hold."""

@@ -12,31 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.engine.run.execute import VARIANT
-from gough.mechanics.equation import (
-    ELASTIC_FIELDS,
-    RIGID_FIELDS,
-)
-from gough.motion import Array
+from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.simulation import programs
-from gough.simulation.chunk import (
-    BENDING,
-    MOVING,
-    Chunk,
-)
+from gough.simulation.chunk import BENDING, MOVING, Chunk
 from gough.simulation.laws import law_inputs
 from gough.simulation.plant import NOTHING
-from gough.simulation.scenario import (
-    Record,
-    Scenario,
-)
+from gough.simulation.scenario import Record, Scenario
 from gough.variants import which
 
 if TYPE_CHECKING:
-    from gough.engine.run.stepping import (
-        Call,
-        Stream,
-    )
+    from gough.engine.run.stepping import Call, Stream
     from gough.robot import Robot
 
 OF_STAGES = ("before", "ahead", "command")
@@ -328,10 +315,7 @@ def _call(
     until: str | None = None,
 ) -> Call:
     """A program's kernel on these arrays; of many robots each row with its own parameters."""
-    from gough.engine.run.stepping import (
-        Call,
-        Stream,
-    )
+    from gough.engine.run.stepping import Call, Stream
 
     executor: Any = robot.executor
     shapes = {

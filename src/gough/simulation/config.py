@@ -29,26 +29,13 @@ from gough.data.motion_files import read_motion
 from gough.data.paper_motions import paper_motion
 from gough.description import files
 from gough.description.files import small_text
-from gough.description.schema import (
-    LegScalar,
-    Table,
-    Vector,
-)
-from gough.errors import (
-    FileError,
-    GoughError,
-)
+from gough.description.schema import LegScalar, Table, Vector
+from gough.errors import FileError, GoughError
 from gough.motion import Motion
-from gough.robot import (
-    Robot,
-    load,
-)
+from gough.robot import Robot, load
 from gough.simulation import controllers
 from gough.simulation.actuators import Actuators
-from gough.simulation.disturbances import (
-    Push,
-    Shake,
-)
+from gough.simulation.disturbances import Push, Shake
 from gough.simulation.sensors import Sensors
 
 MOST_SEEDS = 1_000_000

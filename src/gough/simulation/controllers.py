@@ -16,16 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gough.base.arrays import Array
 from gough.engine.run.execute import Function
 from gough.errors import InputError
-from gough.mechanics.equation import (
-    ELASTIC_FIELDS,
-    RIGID_FIELDS,
-)
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS
+from gough.motion import Motion
 from gough.simulation import laws
 from gough.simulation.sensors import Reading
 from gough.variants import which

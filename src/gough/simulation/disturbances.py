@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.model.batch import last_axis
-from gough.motion import Array
 
 Wrench = Callable[[Array], Array]
 """At times (n,): (n, rows or 1, 6), force and moment at the platform's origin, world axes."""

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.engine.run.execute import NumPyExecutor
 from gough.mechanics import programs
 from gough.model import batch
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 from gough.variants import which
 
 if TYPE_CHECKING:
@@ -63,13 +61,13 @@ def with_culprit(stop: Stop, robot: Robot, start: Motion, last: Motion) -> Stop:
     A leg at the end of its reach makes the robot's matrices singular before it is out of reach.
     """
     rows = [batch.lay_out(one.reshape(1), {}).fields | which(robot) for one in (start, last)]
-    runner = NumPyExecutor(robot.machine)
+    runner = NumPyExecutor(robot.mechanism)
     begin, end = (runner(programs.diagnosis, 1, fields)["legs"][0] for fields in rows)
     left = end / np.where(begin == 0, np.inf, begin)
     kind, leg = np.unravel_index(np.argmin(left), left.shape)
     if stop.leg is not None or not left[kind, leg] < USED_UP:
         return stop
-    health = robot.machine.equations.HEALTH[int(kind)]
+    health = robot.mechanism.equations.HEALTH[int(kind)]
     near = health.reason.format(value=end[kind, leg], limit=health.limit)
     return Stop(stop.time, int(leg) + 1, f"{stop.reason}; just before, {near}")
 

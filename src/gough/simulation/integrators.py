@@ -12,16 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import integrate
 
-from gough.errors import (
-    ConvergenceError,
-    Failure,
-    SampleError,
-)
-from gough.motion import Array
-from gough.simulation.plant import (
-    Rates,
-    State,
-)
+from gough.base.arrays import Array
+from gough.errors import ConvergenceError, Failure, SampleError
+from gough.simulation.plant import Rates, State
 
 SOLVERS: dict[str, Any] = {
     "DOP853": integrate.DOP853,

@@ -10,22 +10,12 @@ from typing import Any
 import numpy as np
 
 from gough.engine.run.execute import Function
-from gough.mechanics import (
-    elastic,
-)
-from gough.mechanics import (
-    equation as dynamics,
-)
-from gough.mechanics.equation import (
-    Machine,
-    State,
-)
+from gough.mechanics import elastic
+from gough.mechanics import equation as dynamics
+from gough.mechanics.equation import Mechanism, State
 from gough.mechanics.platforms import rigid
 from gough.mechanics.programs import Outputs
-from gough.mechanics.solves import (
-    factor,
-    least_squares,
-)
+from gough.mechanics.solves import factor, least_squares
 from gough.mechanics.vectors import Components
 from gough.simulation.attitude import rotation_error
 
@@ -36,13 +26,13 @@ def law_inputs(law: Function | None) -> tuple[str, ...]:
     return tuple(code.co_varnames[2 : code.co_argcount])
 
 
-def given_forces(machine: Machine, state: State, feedforward: Components) -> Outputs:
+def given_forces(mechanism: Mechanism, state: State, feedforward: Components) -> Outputs:
     """Γ as given."""
     return {"command": feedforward}
 
 
 def leg_law(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     q: Components,
     qd: Components,
@@ -57,7 +47,7 @@ def leg_law(
 
 
 def leg_law_with_gravity(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     q: Components,
     qd: Components,
@@ -72,15 +62,15 @@ def leg_law_with_gravity(
     still = state._replace(
         velocity=zero, angular_velocity=zero, acceleration=zero, angular_acceleration=zero
     )
-    if machine.flexible is not None:
+    if mechanism.flexible is not None:
         still = still._replace(elastic_velocity=0 * state.elastic_velocity)
-    held = _inverse(machine, still)
-    law = leg_law(machine, state, q, qd, goal_q, goal_qd, stiffness, damping, feedforward)
+    held = _inverse(mechanism, still)
+    law = leg_law(mechanism, state, q, qd, goal_q, goal_qd, stiffness, damping, feedforward)
     return {"command": law["command"] + held}
 
 
 def platform_law(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     goal_position: Components,
     goal_rotation: Components,
@@ -103,7 +93,7 @@ def platform_law(
         stiffness,
         damping,
     )
-    return {"command": _inverse(machine, _accelerated(state, wanted)) + feedforward}
+    return {"command": _inverse(mechanism, _accelerated(state, wanted)) + feedforward}
 
 
 def wanted_acceleration(
@@ -129,7 +119,7 @@ def wanted_acceleration(
 
 
 def leg_acceleration_law(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     q: Components,
     qd: Components,
@@ -145,18 +135,18 @@ def leg_acceleration_law(
     Γ is the model's inverse dynamics of ξ̇ in the measured state; K in 1/s², D in 1/s.
     """
     resting = dynamics.without_acceleration(state)
-    tips, legs = dynamics.moving(machine, resting)
+    tips, legs = dynamics.moving(mechanism, resting)
     rows = np.moveaxis(rigid.jacobian_rows(tips, legs.w), 0, 1)
     wanted = goal_qdd + damping * (goal_qd - qd) + stiffness * (goal_q - q)
-    twist_rate = least_squares(factor(rows, dynamics.scale(machine)), wanted - legs.qdd)
-    return {"command": _inverse(machine, _accelerated(state, twist_rate)) + feedforward}
+    twist_rate = least_squares(factor(rows, dynamics.scale(mechanism)), wanted - legs.qdd)
+    return {"command": _inverse(mechanism, _accelerated(state, twist_rate)) + feedforward}
 
 
-def _inverse(machine: Machine, state: State) -> Components:
+def _inverse(mechanism: Mechanism, state: State) -> Components:
     """Γ for the state's acceleration, (legs, samples), without friction or wrench."""
-    equations = dynamics if machine.flexible is None else elastic
+    equations = dynamics if mechanism.flexible is None else elastic
     nothing = 0 * np.concatenate([state.velocity, state.angular_velocity])[:, 0]
-    forces: Components = equations.inverse(machine, state, nothing).forces
+    forces: Components = equations.inverse(mechanism, state, nothing).forces
     return forces
 
 

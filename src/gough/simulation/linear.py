@@ -16,19 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import signal
 
-from gough.errors import (
-    InputError,
-    MissingDataError,
-)
+from gough.base.arrays import Array
+from gough.errors import InputError, MissingDataError
 from gough.model.vibration import stiffness_matrix
-from gough.motion import (
-    Array,
-    Motion,
-)
-from gough.simulation.base_motion import (
-    base_inertia,
-    carried,
-)
+from gough.motion import Motion
+from gough.simulation.base_motion import base_inertia, carried
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -174,7 +166,7 @@ def linear_model(
     zero, one = np.zeros((size, size)), np.eye(size)
     A = np.block([[zero, one], [-np.linalg.solve(mass, stiff), -np.linalg.solve(mass, damp)]])
     dragged = base_inertia(robot, still)
-    gravity = robot.machine.gravity[:, 0, 0]
+    gravity = robot.mechanism.gravity[:, 0, 0]
     pushes = {
         "forces": jacobian.T,
         "wrench": _felt(robot, still),

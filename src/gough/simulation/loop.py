@@ -11,48 +11,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 from gough.robot import Robot
-from gough.simulation import (
-    compiled,
-    stepwise,
-)
+from gough.simulation import compiled, stepwise
 from gough.simulation.actuators import Actuators
-from gough.simulation.controllers import (
-    Controller,
-    controller_of,
-)
+from gough.simulation.controllers import Controller, controller_of
 from gough.simulation.disturbances import wrench_of
-from gough.simulation.events import (
-    KINDS,
-    Monitor,
-    with_culprit,
-)
+from gough.simulation.events import KINDS, Monitor, with_culprit
 from gough.simulation.integrators import SOLVERS
-from gough.simulation.plant import (
-    Plant,
-    State,
-)
-from gough.simulation.reference import (
-    Reference,
-    reference_of,
-)
+from gough.simulation.plant import Plant, State
+from gough.simulation.reference import Reference, reference_of
 from gough.simulation.result import Simulation
-from gough.simulation.scenario import (
-    FIELDS,
-    Progress,
-    Record,
-    Scenario,
-)
+from gough.simulation.scenario import FIELDS, Progress, Record, Scenario
 from gough.simulation.sensors import Sensors
-from gough.variants import (
-    Variants,
-    of_rows,
-)
+from gough.variants import Variants, of_rows
 
 LARGEST = 4e9
 """Bytes of records."""
@@ -270,7 +244,7 @@ class _Whole:
         )
         robot.direct_dynamics(state.motion, np.zeros(robot.leg_count), friction=False)
         limits = robot.description.limits
-        laws = robot.machine.friction
+        laws = robot.mechanism.friction
         coulomb = np.any(laws.slider_coulomb) or np.any(laws.screw_drag)
         sharp = bool(friction and coulomb and np.any(laws.width == 0))
         monitor = Monitor(limits.shortest, limits.longest, sharp, stop_on)

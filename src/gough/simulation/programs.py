@@ -13,65 +13,33 @@ import numpy as np
 
 from gough.engine.run.execute import Function
 from gough.legs.link import LegKinematics
-from gough.mechanics import (
-    elastic,
-    programs,
-)
-from gough.mechanics import (
-    equation as dynamics,
-)
-from gough.mechanics.equation import (
-    Machine,
-    State,
-)
+from gough.mechanics import elastic, programs
+from gough.mechanics import equation as dynamics
+from gough.mechanics.equation import Mechanism, State
 from gough.mechanics.friction import Loads
-from gough.mechanics.modes import (
-    coupled,
-    over_modes,
-)
-from gough.mechanics.platforms import (
-    flexible,
-    rigid,
-)
+from gough.mechanics.modes import coupled, over_modes
+from gough.mechanics.platforms import flexible, rigid
 from gough.mechanics.programs import Outputs
 from gough.mechanics.solves import factor
-from gough.mechanics.vectors import (
-    Components,
-    copysign,
-    dot,
-    maximum,
-    minimum,
-    or_one,
-)
-from gough.simulation.actuators import (
-    at_speed,
-    within,
-)
-from gough.simulation.attitude import (
-    gibbs_rate,
-    orthonormal,
-    turned,
-)
+from gough.mechanics.vectors import Components, copysign, dot, maximum, minimum, or_one
+from gough.simulation.actuators import at_speed, within
+from gough.simulation.attitude import gibbs_rate, orthonormal, turned
 from gough.simulation.laws import law_inputs
-from gough.simulation.sensors import (
-    Reading,
-    reading,
-    rounded,
-)
+from gough.simulation.sensors import Reading, reading, rounded
 
 WORKS = ("actuator_work", "wrench_work", "loss")
 """Integrals that a simulation carries, J: ∫ Σ Γ q̇ dt, ∫ wrench·ξ dt, ∫ friction power dt."""
 
 
-def watch(machine: Machine, state: State) -> Outputs:
+def watch(mechanism: Mechanism, state: State) -> Outputs:
     """What is looked at after every step: q, q̇ and how far the robot is from singular.
 
     `conditioning` is min |R_kk|/max |R_kk| of J = Q R, signed as det J: it passes through zero where
     a robot of six legs is singular.
     """
-    tips, legs = _coasting(machine, state)
+    tips, legs = _coasting(mechanism, state)
     rows = np.moveaxis(rigid.jacobian_rows(tips, legs.w), 0, 1)
-    nearness = conditioning(rows, dynamics.scale(machine))
+    nearness = conditioning(rows, dynamics.scale(mechanism))
     return {"q": legs.q, "qd": legs.qd, "conditioning": nearness}
 
 
@@ -88,10 +56,10 @@ def conditioning(jacobian: Components, scale: Components) -> Components:
 def watching(law: Function) -> Function:
     """A law and `watch` of its own robot as one program: they share the legs and J = Q R."""
 
-    def both(machine: Machine, state: State, **inputs: Components) -> Outputs:
-        seen = watch(machine, state)
+    def both(mechanism: Mechanism, state: State, **inputs: Components) -> Outputs:
+        seen = watch(mechanism, state)
         measured = {name: seen[name] for name in ("q", "qd") if name in law_inputs(law)}
-        return {**law(machine, state, **inputs, **measured), **seen}
+        return {**law(mechanism, state, **inputs, **measured), **seen}
 
     both.__name__ = f"watching_{law.__name__}"
     return both
@@ -102,28 +70,28 @@ def acting(law: Function) -> Function:
     """`watching` and the first stage of a step, at the state that the law sees, as one program."""
     watched = watching(law)
 
-    def first(machine: Machine, state: State, **inputs: Components) -> Outputs:
+    def first(mechanism: Mechanism, state: State, **inputs: Components) -> Outputs:
         own = {name: inputs.pop(name) for name in law_inputs(law) if name in inputs}
-        seen = watched(machine, state, **own)
-        found = rates(machine, state, 0 * state.position[:, 0], seen["command"], **inputs)
+        seen = watched(mechanism, state, **own)
+        found = rates(mechanism, state, 0 * state.position[:, 0], seen["command"], **inputs)
         return {**found, **seen}
 
     first.__name__ = f"acting_{law.__name__}"
     return first
 
 
-def sense(machine: Machine, state: State, noise: Components, steps: Components) -> Outputs:
+def sense(mechanism: Mechanism, state: State, noise: Components, steps: Components) -> Outputs:
     """Readings of sensors; noise (2, legs) in m and m/s, `Sensors.steps` (4,)."""
-    tips, legs = _coasting(machine, state)
+    tips, legs = _coasting(mechanism, state)
     q = rounded(legs.q + noise[0], steps[0], steps[1])
     qd = rounded(legs.qd + noise[1], steps[2], steps[3])
     true = Reading(legs.q, legs.qd, *(value[..., 0, :] for value in state[:4]))
     rows = np.moveaxis(rigid.jacobian_rows(tips, legs.w), 0, 1)
-    return reading(true, q, qd, rows, dynamics.scale(machine))._asdict()
+    return reading(true, q, qd, rows, dynamics.scale(mechanism))._asdict()
 
 
 def rates(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     gibbs: Components,
     command: Components,
@@ -141,13 +109,13 @@ def rates(
     Of a platform that bends `elastic` is q̈_e, which is no part of the rates, and the works' have
     φ·q̇_e of the wrench's modal force φ and the power q̇_eᵀ D q̇_e of the damping in them.
     """
-    tips, legs = _coasting(machine, state)
+    tips, legs = _coasting(mechanism, state)
     wanted = command if force_limit is None else within(command, force_limit)
     applied = wanted if drive is None else drive
     if speed_limit is not None:
         applied = at_speed(applied, legs.qd, speed_limit)
     push = 0 * _six(state) if wrench is None else wrench
-    found = programs.direct_dynamics(machine, state, applied, push, loads)
+    found = programs.direct_dynamics(mechanism, state, applied, push, loads)
     velocity, omega = state.velocity[:, 0], state.angular_velocity[:, 0]
     works = [
         (applied * legs.qd).sum(axis=0),
@@ -156,17 +124,17 @@ def rates(
     ]
     if loads is not None:
         feel = Loads(loads[0], loads[1], loads[2])
-        rubbing = dynamics.rubbing_under(machine, tips.angular_velocity, legs, feel)
+        rubbing = dynamics.rubbing_under(mechanism, tips.angular_velocity, legs, feel)
         relative = legs.link_angular_velocity - tips.angular_velocity
         lost = rubbing.slider * legs.qd + dot(rubbing.universal, legs.link_angular_velocity)
         works[2] = -(lost + dot(rubbing.spherical, relative)).sum(axis=0)
-    if machine.flexible is not None:
+    if mechanism.flexible is not None:
         bending = state.elastic_velocity
-        damped = coupled(machine.flexible.couplings.damping, bending)
+        damped = coupled(mechanism.flexible.couplings.damping, bending)
         works[2] = works[2] + over_modes(damped, bending)
         if wrench is not None:
             felt = flexible.to_platform(state.rotation, wrench)
-            modal = flexible.modal_force(machine.flexible, felt)
+            modal = flexible.modal_force(mechanism.flexible, felt)
             works[1] = works[1] + over_modes(modal, bending)
     parts = [velocity, gibbs_rate(gibbs, omega), found["linear"], found["angular"], np.stack(works)]
     if drive is not None:
@@ -177,7 +145,7 @@ def rates(
 
 
 def stage(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     before: Components,
     ahead: Components,
@@ -199,7 +167,7 @@ def stage(
     moved = _moved(state, change)
     pulled = None if drive is None else drive + change[15:]
     found = rates(
-        machine,
+        mechanism,
         moved,
         change[3:6],
         command,
@@ -220,13 +188,17 @@ def stage(
     return outputs
 
 
-def along_modes(machine: Machine, state: State, ahead: Components, further: Components) -> Outputs:
+def along_modes(
+    mechanism: Mechanism, state: State, ahead: Components, further: Components
+) -> Outputs:
     """x + a y + b z of each mode, in the places of elastic coordinates, rates and accelerations."""
     x, y, z = state.elastic, state.elastic_velocity, state.elastic_acceleration
     return {"moved": x + ahead * y + further * z}
 
 
-def stage_state(machine: Machine, state: State, before: Components, ahead: Components) -> Outputs:
+def stage_state(
+    mechanism: Mechanism, state: State, before: Components, ahead: Components
+) -> Outputs:
     """Pose and twist of a stage, for a controller that acts without pause."""
     moved = _moved(state, ahead * before)
     names = ("position", "rotation", "velocity", "angular_velocity")
@@ -234,7 +206,7 @@ def stage_state(machine: Machine, state: State, before: Components, ahead: Compo
 
 
 def finish(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     works: Components,
     step: Components,
@@ -265,7 +237,7 @@ def finish(
 
 
 def last(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     before: Components,
     ahead: Components,
@@ -280,14 +252,14 @@ def last(
     **others: Components,
 ) -> Outputs:
     """The fourth stage and the end of the step as one program; `before` is k3, `ahead` the step."""
-    found = stage(machine, state, before, ahead, command, drive=drive, **others)
+    found = stage(mechanism, state, before, ahead, command, drive=drive, **others)
     rates = (rate_1, rate_2, before, found["rate"])
     margins = (margin_1, margin_2, margin_3, found["margin"])
-    return finish(machine, state, works, ahead, *rates, *margins, drive)
+    return finish(mechanism, state, works, ahead, *rates, *margins, drive)
 
 
 def worst_residual(
-    machine: Machine,
+    mechanism: Mechanism,
     state: State,
     residual_1: Components,
     residual_2: Components,
@@ -308,12 +280,12 @@ def _moved(state: State, change: Components) -> State:
     )
 
 
-def _coasting(machine: Machine, state: State) -> tuple[rigid.Tips, LegKinematics]:
+def _coasting(mechanism: Mechanism, state: State) -> tuple[rigid.Tips, LegKinematics]:
     """Tips, and legs as if the tips were not accelerated."""
-    if machine.flexible is None:
-        return dynamics.coasting(machine, state)
-    tips, _ = elastic.place(machine, state)
-    return tips, elastic.legs_at(machine, tips, 0 * tips.velocity)
+    if mechanism.flexible is None:
+        return dynamics.coasting(mechanism, state)
+    tips, _ = elastic.place(mechanism, state)
+    return tips, elastic.legs_at(mechanism, tips, 0 * tips.velocity)
 
 
 def _six(state: State) -> Components:

@@ -8,15 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.motion import (
-    Array,
-    Motion,
-)
-from gough.trajectories import (
-    Spline,
-    Trajectory,
-)
+from gough.motion import Motion
+from gough.trajectories import Spline, Trajectory
 
 
 class Reference(NamedTuple):

@@ -17,31 +17,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from gough.data.datasets import (
-    AXES,
-    attributes,
-    write_dataset,
-)
+from gough.base.arrays import Array
+from gough.data.datasets import AXES, attributes, write_dataset
 from gough.data.motion_files import QUANTITIES
 from gough.errors import InputError
-from gough.motion import (
-    FIELDS,
-    Array,
-    Motion,
-)
+from gough.motion import FIELDS, Motion
 from gough.simulation.attitude import rotation_error
-from gough.simulation.events import (
-    Event,
-    Stop,
-)
-from gough.simulation.scenario import (
-    Record,
-    Scenario,
-)
-from gough.variants import (
-    Many,
-    of_rows,
-)
+from gough.simulation.events import Event, Stop
+from gough.simulation.scenario import Record, Scenario
+from gough.variants import Many, of_rows
 
 if TYPE_CHECKING:
     import xarray

@@ -7,16 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.base.arrays import Array
+from gough.motion import Motion
 from gough.simulation.controllers import Controller
 from gough.simulation.events import Monitor
-from gough.simulation.plant import (
-    Plant,
-    State,
-)
+from gough.simulation.plant import Plant, State
 from gough.simulation.reference import Reference
 from gough.simulation.sensors import Sensors
 

@@ -16,17 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.mechanics.solves import (
-    factor,
-    least_squares,
-)
+from gough.mechanics.solves import factor, least_squares
 from gough.mechanics.vectors import Components
-from gough.motion import Array
-from gough.simulation.attitude import (
-    orthonormal,
-    turned,
-)
+from gough.simulation.attitude import orthonormal, turned
 
 
 class Reading(NamedTuple):

@@ -8,34 +8,14 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import brentq
 
+from gough.base.arrays import Array
 from gough.errors import SampleError
-from gough.motion import Array
 from gough.simulation.controllers import Measured
-from gough.simulation.events import (
-    STICKING,
-    Event,
-    Stop,
-)
-from gough.simulation.integrators import (
-    FailedError,
-    Piece,
-    RateOf,
-    adaptive,
-    runge_kutta,
-)
-from gough.simulation.plant import (
-    Rates,
-    State,
-    at_rest_drives,
-)
-from gough.simulation.scenario import (
-    Record,
-    Scenario,
-)
-from gough.simulation.sensors import (
-    Noise,
-    Reading,
-)
+from gough.simulation.events import STICKING, Event, Stop
+from gough.simulation.integrators import FailedError, Piece, RateOf, adaptive, runge_kutta
+from gough.simulation.plant import Rates, State, at_rest_drives
+from gough.simulation.scenario import Record, Scenario
+from gough.simulation.sensors import Noise, Reading
 
 AHEAD = 256
 """Samples for which the reference is computed at a time."""

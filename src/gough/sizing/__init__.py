@@ -10,19 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gough.sizing.bounds import (
-        WorstCase,
-        worst_case,
-    )
-    from gough.sizing.demand import (
-        Sizing,
-        size,
-    )
+    from gough.sizing.bounds import WorstCase, worst_case
+    from gough.sizing.demand import Sizing, size
     from gough.sizing.drive import Drive
-    from gough.sizing.region import (
-        Region,
-        worst_in_region,
-    )
+    from gough.sizing.region import Region, worst_in_region
 
 __all__ = ["Drive", "Region", "Sizing", "WorstCase", "size", "worst_case", "worst_in_region"]
 

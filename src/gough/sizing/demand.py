@@ -9,17 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 from gough.sizing import integrals
-from gough.sizing.drive import (
-    RPM,
-    Drive,
-    Motor,
-)
+from gough.sizing.drive import RPM, Drive, Motor
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -179,7 +173,7 @@ def size(
     `wrench` (..., 6) acts in all of them.
     """
     names, parts = _named(motions)
-    mass = np.broadcast_to(robot.machine.legs.rotor_mass[..., 0], robot.leg_count)
+    mass = np.broadcast_to(robot.mechanism.legs.rotor_mass[..., 0], robot.leg_count)
     demands, motors, ratios, operating = [], [], [], []
     for motion in parts:
         legs = robot.inverse_kinematics(motion)

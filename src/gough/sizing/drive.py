@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.motion import Array
 
 RPM = 60 / (2 * np.pi)
 """Revolutions a minute in one rad/s."""

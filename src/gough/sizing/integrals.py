@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gough.motion import Array
+from gough.base.arrays import Array
 
 
 def mean_square(time: Array, values: Array) -> Array:

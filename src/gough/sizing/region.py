@@ -10,15 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.motion import (
-    Array,
-    Motion,
-)
-from gough.sizing.bounds import (
-    WorstCase,
-    worst_case,
-)
+from gough.motion import Motion
+from gough.sizing.bounds import WorstCase, worst_case
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -12,23 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.table import Table
 
-from gough.data.datasets import (
-    write_table,
-    writing,
-)
-from gough.errors import (
-    FileError,
-    InputError,
-)
-from gough.motion import Array
-from gough.sizing.demand import (
-    ADDED,
-    Sizing,
-)
-from gough.sizing.drive import (
-    RPM,
-    Drive,
-)
+from gough.base.arrays import Array
+from gough.data.datasets import write_table, writing
+from gough.errors import FileError, InputError
+from gough.sizing.demand import ADDED, Sizing
+from gough.sizing.drive import RPM, Drive
 from gough.sizing.region import RegionCase
 
 KINDS = (".csv", ".json", ".html")

@@ -9,37 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.base.tables import (
-    nearest,
-    shown,
-)
+from gough.base.arrays import Array
+from gough.base.tables import nearest, shown
 from gough.engine.run.execute import at_most
-from gough.errors import (
-    FileError,
-    GoughError,
-    InputError,
-    SampleError,
-)
-from gough.motion import (
-    FIELDS,
-    Array,
-    Motion,
-)
+from gough.errors import FileError, GoughError, InputError, SampleError
+from gough.motion import FIELDS, Motion
 from gough.robot import Robot
 from gough.sizing.drive import Drive
-from gough.studies.formula import (
-    Formula,
-    parse,
-)
-from gough.studies.measures import (
-    MEASURES,
-    Case,
-)
-from gough.studies.targets import (
-    Numbers,
-    parse_setting,
-    parse_target,
-)
+from gough.studies.formula import Formula, parse
+from gough.studies.measures import MEASURES, Case
+from gough.studies.targets import Numbers, parse_setting, parse_target
 from gough.variants import Variants
 
 LONGEST_REASON = 160

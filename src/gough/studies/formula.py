@@ -20,12 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.base.tables import (
-    nearest,
-    shown,
-)
+from gough.base.arrays import Array
+from gough.base.tables import nearest, shown
 from gough.errors import InputError
-from gough.motion import Array
 
 LONGEST = 1000
 """Characters of a formula."""

@@ -11,19 +11,11 @@ import numpy as np
 
 from gough.analysis.stiffness import tool_map
 from gough.analysis.workspace import workspace
+from gough.base.arrays import Array
 from gough.model.forward import condition
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 from gough.robot import Robot
-from gough.sizing.demand import (
-    Demand,
-    MotorDemand,
-    demand,
-    motor_demand,
-    stacked,
-)
+from gough.sizing.demand import Demand, MotorDemand, demand, motor_demand, stacked
 from gough.sizing.drive import Drive
 from gough.variants import Variants
 
@@ -82,7 +74,7 @@ class Case:
     def motors(self) -> MotorDemand:
         """(motions, n, legs)."""
         assert self.drive is not None
-        rotor = self.numbers(lambda machine: machine.legs.rotor_mass)  # (legs or 1, n)
+        rotor = self.numbers(lambda mechanism: mechanism.legs.rotor_mass)  # (legs or 1, n)
         rotor = np.moveaxis(rotor, -1, 0)[:, np.newaxis]
         parts = zip(self.motions, self.legs, self.forces, strict=True)
         found: MotorDemand = stacked(
@@ -97,7 +89,7 @@ class Case:
     @cached_property
     def condition(self) -> Array:
         """Condition number of the Jacobian (motions, n), worst over each motion."""
-        length = self.numbers(lambda machine: np.atleast_1d(machine.length_scale))
+        length = self.numbers(lambda mechanism: np.atleast_1d(mechanism.length_scale))
         scale = np.ones((len(length), 6))
         scale[:, 3:] = length[:, np.newaxis]
         found = []
@@ -110,10 +102,10 @@ class Case:
     def mass(self) -> Array:
         """Of all bodies of the robot file, payload included (n,), kg."""
 
-        def total(machine: Any) -> Array:
-            bodies = [getattr(machine.legs, name) for name in machine.equations.BODIES]
-            count = machine.points.shape[1]
-            whole = np.sum(machine.platform.mass, axis=0)
+        def total(mechanism: Any) -> Array:
+            bodies = [getattr(mechanism.legs, name) for name in mechanism.equations.BODIES]
+            count = mechanism.points.shape[1]
+            whole = np.sum(mechanism.platform.mass, axis=0)
             for body in bodies:
                 share = np.broadcast_to(body.mass, (count, body.mass.shape[-1]))
                 whole = whole + np.sum(share, axis=0)
@@ -122,8 +114,8 @@ class Case:
         return self.numbers(total)
 
     def numbers(self, of: Callable[[Any], Array]) -> Array:
-        """Numbers of the machines (..., n or 1)."""
-        return of(self.robots.machine)
+        """Numbers of the mechanisms (..., n or 1)."""
+        return of(self.robots.mechanism)
 
 
 class Measure(NamedTuple):

@@ -11,21 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gough.errors import (
-    FileError,
-    MissingDataError,
-)
-from gough.motion import Array
+from gough.base.arrays import Array
+from gough.errors import FileError, MissingDataError
 from gough.studies.evaluate import Outcome
-from gough.studies.plan import (
-    Plan,
-    Search,
-)
-from gough.studies.run import (
-    Job,
-    Progress,
-    Workers,
-)
+from gough.studies.plan import Plan, Search
+from gough.studies.run import Job, Progress, Workers
 from gough.studies.store import Store
 
 if TYPE_CHECKING:

@@ -35,45 +35,21 @@ import numpy as np
 from pydantic import Field, ValidationError, model_validator
 
 import gough
+from gough.base.arrays import Array
 from gough.base.tables import shown
 from gough.data.motion_files import read_motion
-from gough.data.paper_motions import (
-    MOTIONS,
-    paper_motion,
-)
+from gough.data.paper_motions import MOTIONS, paper_motion
 from gough.description import files
 from gough.description.files import small_text
 from gough.description.schema import Table
-from gough.errors import (
-    FileError,
-    GoughError,
-    InputError,
-)
-from gough.motion import (
-    Array,
-    Motion,
-)
-from gough.robot import (
-    Robot,
-    load,
-)
+from gough.errors import FileError, GoughError, InputError
+from gough.motion import Motion
+from gough.robot import Robot, load
 from gough.sizing.demand import check_timed
-from gough.studies.evaluate import (
-    Evaluator,
-    Recipe,
-)
-from gough.studies.formula import (
-    Constraint,
-    Formula,
-    parse,
-    parse_constraint,
-)
+from gough.studies.evaluate import Evaluator, Recipe
+from gough.studies.formula import Constraint, Formula, parse, parse_constraint
 from gough.studies.measures import MEASURES
-from gough.studies.sampling import (
-    Kind,
-    Variable,
-    draw,
-)
+from gough.studies.sampling import Kind, Variable, draw
 
 ROWS = 20_000
 """States computed together, unless the file says how many points a part has."""

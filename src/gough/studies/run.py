@@ -12,15 +12,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from gough.errors import (
-    GoughError,
-    InputError,
-)
-from gough.motion import Array
-from gough.studies.evaluate import (
-    Outcome,
-    compute,
-)
+from gough.base.arrays import Array
+from gough.errors import GoughError, InputError
+from gough.studies.evaluate import Outcome, compute
 from gough.studies.plan import Plan
 from gough.studies.store import Store
 

@@ -10,9 +10,9 @@ import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 from scipy.special import ndtri
 
+from gough.base.arrays import Array
 from gough.description.schema import Table
 from gough.errors import InputError
-from gough.motion import Array
 
 MOST_POINTS = 10_000_000
 Kind = Literal["grid", "random", "latin hypercube"]

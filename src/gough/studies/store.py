@@ -20,15 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gough.errors import (
-    FileError,
-    MissingDataError,
-)
-from gough.motion import Array
-from gough.studies.evaluate import (
-    LONGEST_REASON,
-    Outcome,
-)
+from gough.base.arrays import Array
+from gough.errors import FileError, MissingDataError
+from gough.studies.evaluate import LONGEST_REASON, Outcome
 from gough.studies.plan import Plan
 
 if TYPE_CHECKING:

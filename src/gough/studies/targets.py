@@ -16,11 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from gough.errors import (
-    GoughError,
-    InputError,
-)
-from gough.motion import Array
+from gough.base.arrays import Array
+from gough.errors import GoughError, InputError
 from gough.robot import Robot
 from gough.studies.formula import parse
 from gough.variants import varied_keys

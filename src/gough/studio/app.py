@@ -16,40 +16,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gough.errors import (
-    GoughError,
-    InputError,
-)
+from gough.errors import GoughError, InputError
 from gough.motion import Motion
 from gough.studio import export
 from gough.studio.levels import Level
-from gough.studio.library import (
-    Library,
-    Loaded,
-    Stamp,
-)
-from gough.studio.motions import (
-    Track,
-    at_rest,
-    offered,
-)
-from gough.studio.panel import (
-    NO_MOTION,
-    Panel,
-)
+from gough.studio.library import Library, Loaded, Stamp
+from gough.studio.motions import Track, at_rest, offered
+from gough.studio.panel import NO_MOTION, Panel
 from gough.studio.player import Player
-from gough.studio.pose import (
-    ranges,
-    values_of,
-)
+from gough.studio.pose import ranges, values_of
 from gough.studio.record import Record
 from gough.studio.requests import Requests
 from gough.studio.scene import Scene
 from gough.studio.setup import Setup
-from gough.studio.shapes import (
-    Layout,
-    round_number,
-)
+from gough.studio.shapes import Layout, round_number
 from gough.studio.tables import state_level
 
 if TYPE_CHECKING:

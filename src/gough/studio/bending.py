@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial import Delaunay
 
-from gough.motion import Array
+from gough.base.arrays import Array
 from gough.studio.shapes import outward
 
 if TYPE_CHECKING:

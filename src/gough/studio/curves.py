@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gough.motion import Array
+from gough.base.arrays import Array
 from gough.show.plots import PALETTE
 from gough.studio.tables import INSET
 

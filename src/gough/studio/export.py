@@ -7,11 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gough.data.datasets import (
-    attributes,
-    force_dataset,
-    write_dataset,
-)
+from gough.data.datasets import attributes, force_dataset, write_dataset
 from gough.data.motion_files import write_motion
 from gough.errors import InputError
 from gough.results import Actuation

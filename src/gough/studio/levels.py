@@ -6,8 +6,8 @@ from enum import Enum
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.model.limits import SHORTEST
-from gough.motion import Array
 
 NEAR = 0.9
 """Part of a limit from which on a number counts as near it."""

@@ -11,15 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gough.description.files import (
-    MOST_MEGABYTES,
-    catalogue,
-)
+from gough.description.files import MOST_MEGABYTES, catalogue
 from gough.errors import InputError
-from gough.robot import (
-    Robot,
-    load,
-)
+from gough.robot import Robot, load
 
 MOST = 200
 """Robot files of a folder that are listed."""

@@ -10,34 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.base.tables import read_bytes
-from gough.data.motion_files import (
-    read_dataset,
-    read_motion,
-)
-from gough.data.paper_motions import (
-    MOTIONS,
-    paper_motion,
-)
-from gough.errors import (
-    FileError,
-    GoughError,
-    InputError,
-)
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.data.motion_files import read_dataset, read_motion
+from gough.data.paper_motions import MOTIONS, paper_motion
+from gough.errors import FileError, GoughError, InputError
+from gough.motion import Motion
 from gough.studio.levels import ILL
-from gough.studio.record import (
-    Record,
-    record,
-    replay,
-)
-from gough.trajectories import (
-    Circle,
-    Harmonic,
-)
+from gough.studio.record import Record, record, replay
+from gough.trajectories import Circle, Harmonic
 
 if TYPE_CHECKING:
     import xarray

@@ -10,16 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import viser
 
-from gough.motion import Array
-from gough.studio import (
-    curves,
-    tables,
-)
+from gough.base.arrays import Array
+from gough.studio import curves, tables
 from gough.studio.levels import Level
-from gough.studio.player import (
-    SPEEDS,
-    Player,
-)
+from gough.studio.player import SPEEDS, Player
 from gough.studio.pose import STEP
 from gough.studio.record import Record
 from gough.studio.setup import Setup

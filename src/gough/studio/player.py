@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gough.motion import Array
+from gough.base.arrays import Array
 
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4")
 

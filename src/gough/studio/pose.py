@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from gough.base.arrays import Array
 from gough.legs.pus.equations import PUS
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot

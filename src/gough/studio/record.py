@@ -9,16 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.errors import (
-    GoughError,
-    SampleError,
-)
+from gough.base.arrays import Array
+from gough.errors import GoughError, SampleError
 from gough.model.limits import demands
 from gough.model.places import places
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 from gough.studio.levels import used_parts
 
 if TYPE_CHECKING:

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.base.arrays import Array
+from gough.motion import Motion
 from gough.studio.pose import pose_of
 
 if TYPE_CHECKING:

@@ -7,20 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.colors import to_rgb
 
-from gough.motion import Array
-from gough.show.plots import (
-    DARK,
-    GREY,
-    ORANGE,
-    PALE,
-    PALETTE,
-    SKY,
-    VERMILION,
-)
-from gough.studio.bending import (
-    BANDS,
-    Bending,
-)
+from gough.base.arrays import Array
+from gough.show.plots import DARK, GREY, ORANGE, PALE, PALETTE, SKY, VERMILION
+from gough.studio.bending import BANDS, Bending
 from gough.studio.record import Record
 from gough.studio.shapes import (
     CYLINDER,

@@ -9,10 +9,7 @@ from typing import Any
 import rich
 import viser
 
-from gough.studio.guard import (
-    guarding,
-    is_loopback,
-)
+from gough.studio.guard import guarding, is_loopback
 
 
 class StudioServer(viser.ViserServer):

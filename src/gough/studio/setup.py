@@ -6,10 +6,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gough.errors import (
-    GoughError,
-    InputError,
-)
+from gough.errors import GoughError, InputError
 
 if TYPE_CHECKING:
     from gough.robot import Robot

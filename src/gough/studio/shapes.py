@@ -9,18 +9,10 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.transform import Rotation
 
-from gough.model.places import (
-    ground,
-    places,
-)
-from gough.motion import (
-    Array,
-    Motion,
-)
-from gough.studio.pose import (
-    start_pose,
-    upward,
-)
+from gough.base.arrays import Array
+from gough.model.places import ground, places
+from gough.motion import Motion
+from gough.studio.pose import start_pose, upward
 
 if TYPE_CHECKING:
     from gough.robot import Robot

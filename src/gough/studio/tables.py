@@ -6,15 +6,10 @@ from html import escape
 
 import numpy as np
 
-from gough.motion import Array
+from gough.base.arrays import Array
 from gough.show.plots import PALETTE
 from gough.studio.bending import BANDS
-from gough.studio.levels import (
-    Level,
-    condition_level,
-    level,
-    worst,
-)
+from gough.studio.levels import Level, condition_level, level, worst
 from gough.studio.record import Record
 
 INSET = 9

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import eigsh
 
-from gough.motion import Array
+from gough.base.arrays import Array
 
 DENSE = 200
 """Unknowns up to which the eigenproblem is solved as a dense one."""

@@ -15,11 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from gough.errors import (
-    InputError,
-    ModalBodyWarning,
-)
-from gough.motion import Array
+from gough.base.arrays import Array
+from gough.errors import InputError, ModalBodyWarning
 
 DEPENDENT = 1e-12
 """Least eigenvalue of m_ee scaled to unit diagonal: below it shapes are linearly dependent."""

@@ -14,13 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from gough.description.modal.body import ModalBody
-from gough.description.modal.elements import (
-    FAMILIES,
-    Solid,
-    mass_points,
-    nodal_rotations,
-    skin,
-)
+from gough.description.modal.elements import FAMILIES, Solid, mass_points, nodal_rotations, skin
 from gough.description.modal.meshed import (
     MassPoints,
     Mesh,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import roots_jacobi
 
-from gough.motion import Array
+from gough.base.arrays import Array
 
 BRICK = np.array(
     [[x, y, z] for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))], float

@@ -5,14 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from gough.base.arrays import Array
 from gough.description.modal.body import ModalBody
 from gough.mechanics.body import Body
-from gough.mechanics.platforms.flexible import (
-    Couplings,
-    Flexible,
-    ModeTables,
-)
-from gough.motion import Array
+from gough.mechanics.platforms.flexible import Couplings, Flexible, ModeTables
 
 NOTHING = 1e-14
 """Couplings below this share of √(m_jj m_kk) are rounding of sums over nodes: taken as 0."""

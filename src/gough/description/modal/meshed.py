@@ -9,15 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from gough.description.modal.body import (
-    ModalBody,
-    rigid_basis,
-)
-from gough.errors import (
-    FileError,
-    ModalBodyWarning,
-)
-from gough.motion import Array
+from gough.base.arrays import Array
+from gough.description.modal.body import ModalBody, rigid_basis
+from gough.errors import FileError, ModalBodyWarning
 
 ON_MESH = 1e-4
 """How far a tip may be from its node, in parts of the mesh's size: files hold six digits."""

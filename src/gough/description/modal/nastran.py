@@ -16,12 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.description.modal.body import ModalBody
-from gough.description.modal.elements import (
-    FAMILIES,
-    Solid,
-    skin,
-)
+from gough.description.modal.elements import FAMILIES, Solid, skin
 from gough.description.modal.meshed import (
     MassPoints,
     Mesh,
@@ -30,13 +27,7 @@ from gough.description.modal.meshed import (
     origin_place,
     tip_places,
 )
-from gough.errors import (
-    FileError,
-    GoughError,
-    MissingDataError,
-    ModalBodyWarning,
-)
-from gough.motion import Array
+from gough.errors import FileError, GoughError, MissingDataError, ModalBodyWarning
 
 CORNERS = {"CTETRA": 4, "CPENTA": 6, "CHEXA": 8, "CTRIA6": 3, "CQUAD8": 4, "CTRIAR": 3}
 """Corners of elements that may have nodes on their edges as well."""

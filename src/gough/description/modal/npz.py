@@ -12,17 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.description.files import replacing
-from gough.description.modal.body import (
-    OPTIONAL,
-    ModalBody,
-)
-from gough.errors import (
-    FileError,
-    InputError,
-    ModalBodyWarning,
-)
-from gough.motion import Array
+from gough.description.modal.body import OPTIONAL, ModalBody
+from gough.errors import FileError, InputError, ModalBodyWarning
 
 LARGEST = 2_000_000_000
 """Largest total of the arrays, bytes, unpacked."""

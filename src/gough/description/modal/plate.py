@@ -18,21 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
-from gough.description.modal.argyris import (
-    clamped_edges,
-    locate,
-    lowest,
-    null_space,
-    probes,
-)
+from gough.base.arrays import Array
+from gough.description.modal.argyris import clamped_edges, locate, lowest, null_space, probes
 from gough.description.modal.body import ModalBody
 from gough.description.modal.triangulation import triangulate
-from gough.errors import (
-    InputError,
-    MissingDataError,
-    ModalBodyWarning,
-)
-from gough.motion import Array
+from gough.errors import InputError, MissingDataError, ModalBodyWarning
 
 Boundary = Literal["free", "pinned", "clamped"]
 

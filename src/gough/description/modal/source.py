@@ -7,14 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.description.modal.body import ModalBody
 from gough.description.modal.meshed import Selection
 from gough.description.modal.npz import read_npz
-from gough.description.schema import (
-    Modes,
-    Plate,
-)
-from gough.motion import Array
+from gough.description.schema import Modes, Plate
 
 _plates: dict[tuple[str, bytes, str], ModalBody] = {}
 MOST_PLATES = 16
@@ -33,11 +30,7 @@ def body_of_plate(table: Plate, tips: Array, name: str) -> ModalBody:
 
 
 def _plate(table: Plate, tips: Array, name: str) -> ModalBody:
-    from gough.description.modal.plate import (
-        Material,
-        plate_body,
-        regular_polygon,
-    )
+    from gough.description.modal.plate import Material, plate_body, regular_polygon
 
     if table.sides is not None:
         outline = regular_polygon(float(table.radius), table.sides)

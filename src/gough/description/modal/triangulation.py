@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import Delaunay, QhullError
 
+from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.motion import Array
 
 CLEAR = 0.6
 """Inner points keep this part of the spacing clear of the edge."""

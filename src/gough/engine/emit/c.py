@@ -17,16 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.engine.graph import (
-    CONSTANT,
-    INPUT,
-)
-from gough.engine.program import (
-    HOISTED,
-    Array,
-    Output,
-    Program,
-)
+from gough.base.arrays import Array
+from gough.engine.graph import CONSTANT, INPUT
+from gough.engine.program import HOISTED, Output, Program
 from gough.engine.trace import STATE_SHAPES
 from gough.errors import InputError
 

@@ -6,16 +6,9 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from gough.engine.graph import (
-    CONSTANT,
-    INPUT,
-)
-from gough.engine.program import (
-    HOISTED,
-    Array,
-    Output,
-    Program,
-)
+from gough.base.arrays import Array
+from gough.engine.graph import CONSTANT, INPUT
+from gough.engine.program import HOISTED, Output, Program
 from gough.errors import MissingDataError
 
 

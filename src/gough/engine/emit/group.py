@@ -10,25 +10,11 @@ from math import prod
 from typing import Any, NamedTuple
 
 from gough.engine.emit.pointers import Pointers
-from gough.engine.graph import (
-    CONSTANT,
-    INPUT,
-)
+from gough.engine.graph import CONSTANT, INPUT
 from gough.engine.passes.fused import FUSED
-from gough.engine.passes.pipeline import (
-    Halves,
-    woven,
-)
-from gough.engine.passes.registers import (
-    Memory,
-    Work,
-    carry_out,
-)
-from gough.engine.program import (
-    HOISTED,
-    Program,
-    Step,
-)
+from gough.engine.passes.pipeline import Halves, woven
+from gough.engine.passes.registers import Memory, Work, carry_out
+from gough.engine.program import HOISTED, Program, Step
 
 MARK = "  call void @llvm.codeview.annotation(metadata !0)"
 """Nothing is moved across it, and it makes no instruction."""

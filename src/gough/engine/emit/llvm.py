@@ -15,22 +15,12 @@ from math import prod
 
 import llvmlite.binding as llvm
 
-from gough.engine.emit.group import (
-    Group,
-    Straight,
-    near,
-)
+from gough.engine.emit.group import Group, Straight, near
 from gough.engine.emit.modal_kernel import ModalKernel
-from gough.engine.graph import (
-    CONSTANT,
-    INPUT,
-)
+from gough.engine.graph import CONSTANT, INPUT
 from gough.engine.passes.fused import fuse
 from gough.engine.passes.pipeline import halves
-from gough.engine.program import (
-    HOISTED,
-    Program,
-)
+from gough.engine.program import HOISTED, Program
 
 llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()

@@ -17,18 +17,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from gough.engine.emit.lines import Lines
-from gough.engine.graph import (
-    CONSTANT,
-    COUPLED,
-    INPUT,
-    MODE,
-    SUM,
-    TABLE,
-)
-from gough.engine.program import (
-    HOISTED,
-    Program,
-)
+from gough.engine.graph import CONSTANT, COUPLED, INPUT, MODE, SUM, TABLE
+from gough.engine.program import HOISTED, Program
 
 FLAGS = "reassoc nsz arcp contract"
 

@@ -6,11 +6,7 @@ from math import prod
 
 from gough.engine.emit.lines import Lines
 from gough.engine.graph import INPUT
-from gough.engine.program import (
-    HOISTED,
-    Program,
-    Step,
-)
+from gough.engine.program import HOISTED, Program, Step
 
 
 class Pointers(Lines):

@@ -25,28 +25,13 @@ from typing import Any
 
 import numpy as np
 
-from gough.engine.graph import (
-    INPUT,
-    Graph,
-    Symbol,
-)
-from gough.engine.program import (
-    HOISTED,
-    Array,
-    Program,
-    Step,
-)
+from gough.base.arrays import Array
+from gough.engine.graph import INPUT, Graph, Symbol
+from gough.engine.program import HOISTED, Program, Step
 from gough.engine.run.execute import Function
 from gough.engine.run.prologue import evaluate
-from gough.engine.trace import (
-    parameters,
-    structure_of,
-    trace,
-)
-from gough.mechanics.equation import (
-    Machine,
-    State,
-)
+from gough.engine.trace import parameters, structure_of, trace
+from gough.mechanics.equation import Mechanism, State
 
 BLOCK = 256
 """Rows that NumPy evaluates at a time: all values of a program stay in memory for so many."""
@@ -182,12 +167,12 @@ def symbolic(function: Function) -> Function:
     """
 
     @wraps(function)
-    def run(machine: Machine, state: State, **inputs: Array) -> Mapping[str, Array]:
+    def run(mechanism: Mechanism, state: State, **inputs: Array) -> Mapping[str, Array]:
         if state.position.dtype == object:
-            return function(machine, state, **inputs)
+            return function(mechanism, state, **inputs)
         shapes = {name: value.shape[:-1] for name, value in inputs.items()}
         return _evaluate(
-            _program(function, machine, shapes), machine, {**state._asdict(), **inputs}
+            _program(function, mechanism, shapes), mechanism, {**state._asdict(), **inputs}
         )
 
     return run
@@ -197,15 +182,15 @@ _programs: dict[Any, Program] = {}
 
 
 def _program(
-    function: Function, machine: Machine, inputs: Mapping[str, tuple[int, ...]]
+    function: Function, mechanism: Mechanism, inputs: Mapping[str, tuple[int, ...]]
 ) -> Program:
     """The program of a function for a robot's structure; places of its inputs are those in a row."""
-    marks = structure_of(machine)
-    legs = machine.points.shape[1]
+    marks = structure_of(mechanism)
+    legs = mechanism.points.shape[1]
     name = f"{function.__module__}.{function.__name__}"
-    key = (name, machine.equations.__name__, legs, marks, tuple(inputs.items()))
+    key = (name, mechanism.equations.__name__, legs, marks, tuple(inputs.items()))
     if key not in _programs:
-        program = trace(function, machine, inputs)
+        program = trace(function, mechanism, inputs)
         widths = {HOISTED: len(program.hoisted)}
         widths |= {name: math.prod(shape) for name, shape in program.fields.items()}
         starts = dict(zip(widths, np.cumsum([0, *widths.values()]).tolist(), strict=False))
@@ -220,10 +205,12 @@ def _program(
     return _programs[key]
 
 
-def _evaluate(program: Program, machine: Machine, fields: Mapping[str, Array]) -> dict[str, Array]:
+def _evaluate(
+    program: Program, mechanism: Mechanism, fields: Mapping[str, Array]
+) -> dict[str, Array]:
     """Outputs (..., samples) from fields (..., samples or 1)."""
     samples = np.broadcast_shapes(*(value.shape[-1:] for value in fields.values()))
-    hoisted = evaluate(program.prologue, program.hoisted, parameters(machine))
+    hoisted = evaluate(program.prologue, program.hoisted, parameters(mechanism))
     parts = [hoisted[: len(program.hoisted), np.newaxis]]
     parts += [fields[name].reshape(math.prod(shape), -1) for name, shape in program.fields.items()]
     rows = np.concatenate([np.broadcast_to(part, (len(part), *samples)) for part in parts]).T

@@ -10,10 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gough.engine.program import (
-    Program,
-    Step,
-)
+from gough.engine.program import Program, Step
 
 FUSED = "fused"
 """±a b ± c of arguments (a, b, c); its leaf tells whether the product and whether c is negated."""

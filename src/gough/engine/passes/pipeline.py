@@ -11,10 +11,7 @@ from collections.abc import Container, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from gough.engine.graph import (
-    CONSTANT,
-    INPUT,
-)
+from gough.engine.graph import CONSTANT, INPUT
 from gough.engine.passes.fused import FUSED
 from gough.engine.passes.order import few_alive
 from gough.engine.program import Step

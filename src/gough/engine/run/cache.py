@@ -25,14 +25,8 @@ import llvmlite
 import llvmlite.binding as llvm
 
 import gough
-from gough.engine.emit.llvm import (
-    kernel_text,
-    lanes,
-)
-from gough.engine.program import (
-    Program,
-    Step,
-)
+from gough.engine.emit.llvm import kernel_text, lanes
+from gough.engine.program import Program, Step
 
 NAME = "kernel"
 MAGIC = b"gough-kernel-1\n"
@@ -224,8 +218,8 @@ def _compile(program: Program, variants: bool = False) -> bytes:
 
 
 def _load(description: dict[str, Any], code: bytes) -> Kernel:
-    machine = _machine()
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    mechanism = _machine()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), mechanism)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     address, once = (engine.get_function_address(name) for name in (NAME, f"{NAME}_once"))

@@ -10,14 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.engine.emit.llvm import lanes
 from gough.engine.run import cache as disk
-from gough.engine.run.execute import (
-    Array,
-    Function,
-    NumPyExecutor,
-    spread,
-)
+from gough.engine.run.execute import Function, NumPyExecutor, spread
 from gough.engine.run.prologue import evaluate
 from gough.engine.trace import (
     mode_count,
@@ -27,10 +23,7 @@ from gough.engine.trace import (
     structure_of,
     trace,
 )
-from gough.mechanics.equation import (
-    Machine,
-    State,
-)
+from gough.mechanics.equation import Mechanism, State
 
 BLOCK = 8192
 """Rows a thread takes at a time."""
@@ -43,10 +36,10 @@ ONCE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 class CompiledExecutor:
     """Compiles a robot's programs when they are first asked for, and runs them."""
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self.parameters = parameters(machine)
-        self.structure = structure_of(machine)
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = mechanism
+        self.parameters = parameters(mechanism)
+        self.structure = structure_of(mechanism)
         self._ready: dict[tuple[str, ...], BoundKernel] = {}
 
     def __call__(
@@ -57,7 +50,7 @@ class CompiledExecutor:
         bound = self._ready.get(key)
         if bound is None:
             if getattr(function, "numeric", False):
-                return NumPyExecutor(self.machine)(function, rows, fields)
+                return NumPyExecutor(self.mechanism)(function, rows, fields)
             inputs = {n: v.shape[1:] for n, v in fields.items() if n not in State._fields}
             bound = self._ready[key] = self.bind(function, inputs)
         if rows == 1:
@@ -66,12 +59,12 @@ class CompiledExecutor:
 
     def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
         """The kernel of a function for this robot, which takes further inputs of given shapes."""
-        kernel = kernel_for(function, self.machine, self.structure, inputs)
+        kernel = kernel_for(function, self.mechanism, self.structure, inputs)
         hoisted = evaluate(kernel.prologue, kernel.hoisted, self.parameters)
-        if self.machine.flexible is None:
+        if self.mechanism.flexible is None:
             return BoundKernel(kernel, in_all_lanes(hoisted))
-        tables = mode_tables(self.machine)[list(kernel.tables)]
-        matrices = mode_matrices(self.machine)[list(kernel.matrices)]
+        tables = mode_tables(self.mechanism)[list(kernel.tables)]
+        matrices = mode_matrices(self.mechanism)[list(kernel.matrices)]
         return BoundKernel(kernel, np.concatenate([hoisted, tables.ravel(), matrices.ravel()]))
 
 
@@ -221,18 +214,18 @@ _kernels: dict[Any, disk.Kernel] = {}
 
 def kernel_for(
     function: Function,
-    machine: Machine,
+    mechanism: Mechanism,
     marks: bytes,
     inputs: Mapping[str, tuple[int, ...]],
     variants: bool = False,
 ) -> disk.Kernel:
     """The kernel of a program for a robot's structure: from memory, from disk, or made now."""
-    legs = machine.points.shape[1]
+    legs = mechanism.points.shape[1]
     name = f"{function.__module__}.{function.__name__}"
-    modes = mode_count(machine)
-    key = (name, machine.equations.__name__, legs, modes, marks, tuple(inputs.items()))
+    modes = mode_count(mechanism)
+    key = (name, mechanism.equations.__name__, legs, modes, marks, tuple(inputs.items()))
     known = (key, variants)
     if known not in _kernels:
-        made = disk.load_or_make(key, lambda: trace(function, machine, inputs), variants)
+        made = disk.load_or_make(key, lambda: trace(function, mechanism, inputs), variants)
         _kernels[known] = made
     return _kernels[known]

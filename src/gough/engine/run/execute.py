@@ -12,19 +12,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.mechanics.equation import (
-    ELASTIC_FIELDS,
-    RIGID_FIELDS,
-    Machine,
-    State,
-)
-from gough.mechanics.friction import (
-    Friction,
-    consistent,
-)
+from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS, Mechanism, State
+from gough.mechanics.friction import Friction, consistent
 
-Array = np.ndarray[Any, Any]
 Function = Callable[..., Mapping[str, Array]]
 
 LARGEST = 1e60
@@ -49,10 +41,10 @@ class Executor(Protocol):
         """Outputs (rows, ...) by name; fields (rows or 1, ...) by name, the state's and others."""
 
 
-def executor(machine: Machine, variants: bool = False) -> Executor:
+def executor(mechanism: Mechanism, variants: bool = False) -> Executor:
     """The fastest executor there is: compiled, unless llvmlite is missing or GOUGH_ENGINE=numpy.
 
-    With `variants` the machine has robots on the last axis of its arrays; see `engine.variants`.
+    With `variants` the mechanism has robots on the last axis of its arrays; see `engine.variants`.
     """
     wanted = os.environ.get("GOUGH_ENGINE", "llvm")
     if wanted not in ("llvm", "numpy"):
@@ -62,8 +54,8 @@ def executor(machine: Machine, variants: bool = False) -> Executor:
             from gough.engine.run.compiled import CompiledExecutor
             from gough.engine.run.variants import CompiledVariants
 
-            return CompiledVariants(machine) if variants else CompiledExecutor(machine)
-    return NumPyExecutor(machine)
+            return CompiledVariants(mechanism) if variants else CompiledExecutor(mechanism)
+    return NumPyExecutor(mechanism)
 
 
 _at_most: ContextVar[int | None] = ContextVar("threads", default=None)
@@ -119,8 +111,8 @@ if hasattr(os, "register_at_fork"):  # a forked child has the pool but not its t
 class NumPyExecutor:
     """The equations themselves on component-first arrays, chunk by chunk."""
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = mechanism
 
     def __call__(
         self, function: Function, rows: int, fields: Mapping[str, Array]
@@ -136,13 +128,13 @@ class NumPyExecutor:
                 for name, value in fields.items()
             }
             which = parts.pop(VARIANT, None)
-            machine = self.machine if which is None else _chosen(self.machine, which)
+            mechanism = self.mechanism if which is None else _chosen(self.mechanism, which)
             chunk = {name: np.moveaxis(value, 0, -1) for name, value in parts.items()}
             state = State(*(np.expand_dims(chunk.pop(name), -2) for name in RIGID_FIELDS))
-            if self.machine.flexible is not None:
+            if self.mechanism.flexible is not None:
                 state = state._replace(**{name: chunk.pop(name) for name in ELASTIC_FIELDS})
             with np.errstate(all="ignore"):
-                results = function(machine, state, **chunk)
+                results = function(mechanism, state, **chunk)
                 if "margin" in results:
                     whole = sum(
                         value.sum(axis=tuple(range(1, value.ndim))) for value in parts.values()
@@ -157,10 +149,10 @@ class NumPyExecutor:
         return out
 
 
-def _chosen(machine: Machine, which: Array) -> Machine:
+def _chosen(mechanism: Mechanism, which: Array) -> Mechanism:
     from gough.engine.run.variants import chosen
 
-    return chosen(machine, which)
+    return chosen(mechanism, which)
 
 
 def with_friction(

@@ -7,14 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gough.engine.graph import (
-    CONSTANT,
-    INPUT,
-)
-from gough.engine.program import (
-    Array,
-    Step,
-)
+from gough.base.arrays import Array
+from gough.engine.graph import CONSTANT, INPUT
+from gough.engine.program import Step
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": np.add,

@@ -15,13 +15,10 @@ from typing import Any, NamedTuple
 import llvmlite.binding as llvm
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.engine.run.cache import _machine
 from gough.engine.run.compiled import BoundKernel
-from gough.engine.run.execute import (
-    Array,
-    spread,
-    threads,
-)
+from gough.engine.run.execute import spread, threads
 
 MOST_REPEATS = 60
 LEAST, MOST = 64, 256

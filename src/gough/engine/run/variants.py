@@ -1,7 +1,7 @@
-"""Batches over parameters: many robots of one shape, in machines with a robot axis behind their numbers.
+"""Batches over parameters: many robots of one shape, their numbers with a robot axis behind.
 
-Such a machine has its arrays' last axis, which holds the samples in the equations, as long as there are
-robots; or 1 where all robots have the same. A row of states says by its VARIANT which robot it is of.
+Arrays of such a mechanism have their last axis, which holds the samples in the equations, as long as
+there are robots; or 1 where all have the same. A row of states says by its VARIANT which robot it is of.
 """
 
 from __future__ import annotations
@@ -13,11 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gough.engine.run.execute import (
-    VARIANT,
-    Array,
-    Function,
-)
+from gough.base.arrays import Array
+from gough.engine.run.execute import VARIANT, Function
 from gough.engine.run.prologue import evaluate
 from gough.engine.trace import (
     _NUMERIC,
@@ -27,7 +24,7 @@ from gough.engine.trace import (
     _numeric,
     structure_of,
 )
-from gough.mechanics.equation import Machine
+from gough.mechanics.equation import Mechanism
 
 if TYPE_CHECKING:
     from gough.engine.run.compiled import BoundKernel
@@ -36,26 +33,26 @@ TOGETHER = 8192
 """Robots whose hoisted parameters are held at a time, and rows of more of them taken at a time."""
 
 
-def map_numbers(machine: Machine, function: Callable[[Array], Any]) -> Machine:
-    """The machine with a function applied to each array of its numbers."""
-    numbers = _map_leaves(_numeric(machine), function)
-    return machine._replace(**dict(zip(_NUMERIC, numbers, strict=True)))
+def map_numbers(mechanism: Mechanism, function: Callable[[Array], Any]) -> Mechanism:
+    """The mechanism with a function applied to each array of its numbers."""
+    numbers = _map_leaves(_numeric(mechanism), function)
+    return mechanism._replace(**dict(zip(_NUMERIC, numbers, strict=True)))
 
 
-def arrays_of(machine: Machine) -> list[Array]:
-    """The arrays of a machine's numbers, in the order of `map_numbers`."""
+def arrays_of(mechanism: Mechanism) -> list[Array]:
+    """The arrays of a mechanism's numbers, in the order of `map_numbers`."""
     arrays: list[Array] = []
-    _each_leaf(_numeric(machine), arrays.append)
+    _each_leaf(_numeric(mechanism), arrays.append)
     return arrays
 
 
-def chosen(machine: Machine, which: Array) -> Machine:
+def chosen(mechanism: Mechanism, which: Array) -> Mechanism:
     """The robots with the given numbers (n,)."""
     places = which.astype(np.intp)
-    return map_numbers(machine, lambda leaf: leaf if leaf.shape[-1] == 1 else leaf[..., places])
+    return map_numbers(mechanism, lambda leaf: leaf if leaf.shape[-1] == 1 else leaf[..., places])
 
 
-def common(machine: Machine) -> Machine:
+def common(mechanism: Mechanism) -> Mechanism:
     """One robot with what all have in common; NaN stands for numbers in which they differ."""
 
     def shared(leaf: Array) -> Array:
@@ -64,12 +61,12 @@ def common(machine: Machine) -> Machine:
         alike = (leaf == first).all(axis=-1, keepdims=True)
         return np.where(alike, first, unknown) if first.size else unknown
 
-    return map_numbers(machine, shared)
+    return map_numbers(mechanism, shared)
 
 
-def parameters_of(machine: Machine, which: Array) -> Array:
+def parameters_of(mechanism: Mechanism, which: Array) -> Array:
     """The parameters (robots, n) of the robots with the given numbers, as `trace.parameters`."""
-    arrays = arrays_of(machine)
+    arrays = arrays_of(mechanism)
     sizes = [math.prod(array.shape[:-1]) for array in arrays]
     values = np.empty((sum(sizes), len(which)))
     start = 0
@@ -83,11 +80,11 @@ def parameters_of(machine: Machine, which: Array) -> Array:
 class CompiledVariants:
     """Runs programs of many robots with one kernel: that of the structure all have in common."""
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        lengths = {array.shape[-1] for array in arrays_of(machine)}
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = mechanism
+        lengths = {array.shape[-1] for array in arrays_of(mechanism)}
         self.count = min(lengths - {1}, default=1)
-        self.common = common(machine)
+        self.common = common(mechanism)
         self.structure = structure_of(self.common)
         self._kept = threading.local()
 
@@ -117,13 +114,10 @@ class CompiledVariants:
 
     def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
         """The kernel of a function with the hoisted parameters of all robots, for further inputs."""
-        from gough.engine.run.compiled import (
-            BoundKernel,
-            kernel_for,
-        )
+        from gough.engine.run.compiled import BoundKernel, kernel_for
 
         kernel = kernel_for(function, self.common, self.structure, inputs, variants=True)
-        parameters = parameters_of(self.machine, np.arange(self.count))
+        parameters = parameters_of(self.mechanism, np.arange(self.count))
         return BoundKernel(kernel, evaluate(kernel.prologue, kernel.hoisted, parameters))
 
     def _bound(
@@ -133,10 +127,7 @@ class CompiledVariants:
 
         Those of the last call are kept: the passes of a friction loop ask for the same robots.
         """
-        from gough.engine.run.compiled import (
-            BoundKernel,
-            kernel_for,
-        )
+        from gough.engine.run.compiled import BoundKernel, kernel_for
 
         kept = self._kept.__dict__.setdefault("bound", {})
         robots, bound = kept.get(key, (None, None))
@@ -150,7 +141,7 @@ class CompiledVariants:
         robots, places = np.unique(which, return_inverse=True)
         if self.count <= TOGETHER:
             robots, places = np.arange(self.count), which
-        hoisted = evaluate(kernel.prologue, kernel.hoisted, parameters_of(self.machine, robots))
+        hoisted = evaluate(kernel.prologue, kernel.hoisted, parameters_of(self.mechanism, robots))
         bound = BoundKernel(kernel, hoisted)
         kept[key] = robots, bound
         return bound, places

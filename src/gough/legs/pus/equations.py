@@ -30,20 +30,8 @@ from gough.legs.link import (
     turning,
     turning_load,
 )
-from gough.mechanics.body import (
-    Body,
-    force,
-    moment,
-    spinning,
-)
-from gough.mechanics.vectors import (
-    Components,
-    cross,
-    dot,
-    matvec,
-    maximum,
-    transposed_matvec,
-)
+from gough.mechanics.body import Body, force, moment, spinning
+from gough.mechanics.vectors import Components, cross, dot, matvec, maximum, transposed_matvec
 
 JOINTS = ("lambda", "phi1", "phi2")
 BODIES = ("slider", "cross", "link")

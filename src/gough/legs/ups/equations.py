@@ -30,18 +30,8 @@ from gough.legs.link import (
     turning,
     turning_load,
 )
-from gough.mechanics.body import (
-    Body,
-    force,
-    moment,
-    turned,
-)
-from gough.mechanics.vectors import (
-    Components,
-    cross,
-    dot,
-    norm,
-)
+from gough.mechanics.body import Body, force, moment, turned
+from gough.mechanics.vectors import Components, cross, dot, norm
 
 JOINTS = ("q1", "q2", "q3")
 BODIES = ("cross", "cylinder", "rod")

@@ -25,20 +25,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.mechanics.body import Body
-from gough.mechanics.modes import (
-    coupled,
-    over_modes,
-)
+from gough.mechanics.modes import coupled, over_modes
 from gough.mechanics.platforms import rigid
 from gough.mechanics.platforms.rigid import Tips
-from gough.mechanics.vectors import (
-    Components,
-    cross,
-    dot,
-    matrix,
-    matvec,
-    transposed_matvec,
-)
+from gough.mechanics.vectors import Components, cross, dot, matrix, matvec, transposed_matvec
 
 
 class ModeTables(NamedTuple):

@@ -9,20 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.mechanics.body import (
-    Body,
-    force,
-    spinning,
-    turning_moment,
-)
-from gough.mechanics.vectors import (
-    Components,
-    cross,
-    matrix,
-    matvec,
-    symmetric,
-    transposed_matvec,
-)
+from gough.mechanics.body import Body, force, spinning, turning_moment
+from gough.mechanics.vectors import Components, cross, matrix, matvec, symmetric, transposed_matvec
 
 
 class Tips(NamedTuple):

@@ -16,26 +16,12 @@ from scipy.spatial import ConvexHull, QhullError
 from gough.analysis.clearance import Clearance
 from gough.analysis.isosurface import Surface
 from gough.analysis.locus import Slice
-from gough.analysis.singularities import (
-    Singularity,
-    lines,
-    output_transmission,
-)
+from gough.analysis.singularities import Singularity, lines, output_transmission
+from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.model import forward
-from gough.motion import (
-    Array,
-    Motion,
-)
-from gough.show.plots import (
-    BLUE,
-    DARK,
-    GREY,
-    ORANGE,
-    PALETTE,
-    STYLE,
-    VERMILION,
-)
+from gough.motion import Motion
+from gough.show.plots import BLUE, DARK, GREY, ORANGE, PALETTE, STYLE, VERMILION
 
 if TYPE_CHECKING:
     from gough.robot import Robot

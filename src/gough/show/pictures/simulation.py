@@ -8,16 +8,7 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from gough.show.plots import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PALETTE,
-    STYLE,
-    VERMILION,
-)
+from gough.show.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PALETTE, STYLE, VERMILION
 
 if TYPE_CHECKING:
     from gough.simulation.result import Simulation

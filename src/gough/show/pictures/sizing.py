@@ -9,13 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gough.errors import InputError
-from gough.show.plots import (
-    BLACK,
-    DARK,
-    GREY,
-    PALETTE,
-    STYLE,
-)
+from gough.show.plots import BLACK, DARK, GREY, PALETTE, STYLE
 from gough.sizing.demand import Sizing
 from gough.sizing.drive import RPM
 

@@ -8,22 +8,11 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
+from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.motion import Array
-from gough.show.plots import (
-    BLUE,
-    DARK,
-    GREY,
-    PALE,
-    STYLE,
-    VERMILION,
-)
+from gough.show.plots import BLUE, DARK, GREY, PALE, STYLE, VERMILION
 from gough.studies.evaluate import Outcome
-from gough.studies.optimise import (
-    NOT_ASKED,
-    judged,
-    pareto,
-)
+from gough.studies.optimise import NOT_ASKED, judged, pareto
 
 if TYPE_CHECKING:
     import xarray

@@ -15,15 +15,9 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from gough.analysis.isosurface import Surface
 from gough.analysis.workspace_result import Workspace
+from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.motion import Array
-from gough.show.plots import (
-    BLUE,
-    DARK,
-    PALETTE,
-    SKY,
-    STYLE,
-)
+from gough.show.plots import BLUE, DARK, PALETTE, SKY, STYLE
 
 POINTS, SURFACE_POINTS = 201, 41
 """A side of a slice's grid, and of a surface's."""
@@ -191,7 +185,7 @@ def _robot(axes: Any, found: Workspace) -> Array:
     robot, home = found.robot, found.robot.home
     legs = robot.inverse_kinematics(home)
     tip = home.position + robot.description.platform_points[..., 0].T @ home.rotation.T
-    length = legs.q if robot.kind == "UPS" else robot.machine.legs.length[:, 0]
+    length = legs.q if robot.kind == "UPS" else robot.mechanism.legs.length[:, 0]
     foot = tip - length[:, np.newaxis] * legs.direction
     for leg, ends in enumerate(zip(foot, tip, strict=True)):
         axes.plot(*np.stack(ends).T, color=PALETTE[leg % len(PALETTE)], linewidth=1.6)

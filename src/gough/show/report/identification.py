@@ -10,22 +10,12 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
+from gough.base.arrays import Array
 from gough.description.files import replacing
-from gough.motion import Array
 from gough.parameters.base import unit_of
-from gough.parameters.identification import (
-    GOOD,
-    ROUGH,
-    Identification,
-    Validation,
-)
+from gough.parameters.identification import GOOD, ROUGH, Identification, Validation
 from gough.show import plots
-from gough.show.page import (
-    Cell,
-    Mark,
-    Marked,
-    Page,
-)
+from gough.show.page import Cell, Mark, Marked, Page
 
 if TYPE_CHECKING:
     from gough.robot import Robot

@@ -15,15 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.data.datasets import LABELS
 from gough.errors import FileError
 from gough.model.contributions import Contributions
-from gough.motion import Array
-from gough.show.page import (
-    Cell,
-    Marked,
-    Page,
-)
+from gough.show.page import Cell, Marked, Page
 from gough.show.plots import curves
 
 if TYPE_CHECKING:

@@ -8,18 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.errors import GoughError
-from gough.motion import (
-    Array,
-    Motion,
-)
+from gough.motion import Motion
 from gough.show import sheet
-from gough.show.page import (
-    Cell,
-    Mark,
-    Marked,
-    Page,
-)
+from gough.show.page import Cell, Mark, Marked, Page
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -76,7 +69,7 @@ def _flat(fact: sheet.Fact) -> sheet.Fact:
 
 def _legs_mass(robot: Robot) -> float:
     legs = robot.description.legs
-    return float(sum(getattr(legs, name).mass.sum() for name in robot.machine.equations.BODIES))
+    return float(sum(getattr(legs, name).mass.sum() for name in robot.mechanism.equations.BODIES))
 
 
 def _total_mass(robot: Robot) -> float | None:
@@ -249,10 +242,7 @@ def _modes(page: Page, robot: Robot) -> None:
 
 
 def _motion(page: Page, robot: Robot, motion: Motion, what: str) -> None:
-    from gough.data.datasets import (
-        force_dataset,
-        leg_dataset,
-    )
+    from gough.data.datasets import force_dataset, leg_dataset
     from gough.show.plots import draw
     from gough.show.report.result import add_result
 
