@@ -21,6 +21,7 @@ from pydantic import BaseModel, ValidationError
 
 from gough.description.schema import RobotFile
 from gough.errors import FileError
+from gough.legs.register import KINDS
 
 MOST_MEGABYTES = 4
 """Of a robot file; the largest real one has a few thousand bytes."""
@@ -182,7 +183,7 @@ def _explain(error: ValidationError) -> str:
     """One line on the first thing wrong, unknown keys before all else: they explain the rest."""
     problems = sorted(error.errors(), key=lambda item: item["type"] != "extra_forbidden")
     first = problems[0]
-    place = [str(part) for part in first["loc"] if part not in ("UPS", "PUS")]
+    place = [str(part) for part in first["loc"] if part not in KINDS]
     key = ".".join(place)
     if first["type"] == "extra_forbidden":
         known = _known_keys(first["loc"])
@@ -193,7 +194,7 @@ def _explain(error: ValidationError) -> str:
     if first["type"] == "union_tag_not_found":
         return "missing key legs.kind"
     if first["type"] == "union_tag_invalid":
-        return "legs.kind needs 'UPS' or 'PUS'"
+        return f"legs.kind needs {' or '.join(map(repr, KINDS))}"
     message = first["msg"].removeprefix("Value error, ")
     return f"{key}: {message}" if key else message
 
@@ -211,11 +212,8 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
 
 def _models(model: type[BaseModel], part: str) -> Iterator[type[BaseModel]]:
     """The table model under a key (or with a leg kind's tag) of a table model."""
-    from gough.description.schema import PUSLegs, UPSLegs
-
-    tags: dict[str, type[BaseModel]] = {"UPS": UPSLegs, "PUS": PUSLegs}
-    if part in tags:
-        yield tags[part]
+    if part in KINDS:
+        yield KINDS[part].keys
         return
     field = model.model_fields.get(part)
     pending = [field.annotation if field else None]
