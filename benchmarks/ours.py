@@ -15,7 +15,7 @@ from gough.engine.run.compiled import BoundKernel, CompiledExecutor, SingleState
 from gough.engine.run.execute import NumPyExecutor, cores
 from gough.engine.trace import trace
 from gough.mechanics import programs
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.mechanics.state import RIGID_FIELDS
 
 Array = np.ndarray[Any, Any]
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from gough import Motion, Robot, load
 from gough.cli.app import app
-from gough.description.schema import STANDARD_PARAMETERS
+from gough.legs.bodies import STANDARD_PARAMETERS
 from gough.engine.run.execute import NumPyExecutor
 from gough.errors import GoughError, InputError
 from gough.parameters.base import base_parameters, base_regressor

@@ -20,7 +20,7 @@ from gough.engine.run import prologue
 from gough.engine.trace import STATE_SHAPES
 from gough.errors import FileError, InputError, MissingDataError
 from gough.exchange.export import PROGRAMS, export_c, sanitised
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.mechanics.state import RIGID_FIELDS
 from oracles.random_robot import random_motion, random_robot
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
@@ -270,7 +270,7 @@ def test_states_without_an_answer_are_refused(exported, name):
             if program not in ("inverse_dynamics", "direct_dynamics", "reactions"):
                 inputs = ()
             assert one(program, state, *inputs)[0] == 1, program
-        if not one.robot.mechanism.friction.none:
+        if not one.robot.mechanism.legs.friction.none:
             assert one("inverse_dynamics_with_friction", state, None, 25)[0] == 1
     home = {f: getattr(one.robot.home, f) for f in RIGID_FIELDS}
     assert one("inverse_dynamics", home, np.full(6, np.nan))[0] == 1

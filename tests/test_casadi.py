@@ -12,7 +12,7 @@ from gough import Motion, Robot
 from gough.engine.run.execute import NumPyExecutor
 from gough.errors import GoughError, InputError, MissingDataError
 from gough.exchange.export import PROGRAMS, to_casadi
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.mechanics.state import RIGID_FIELDS
 from oracles.random_robot import random_motion, random_robot
 
 ROBOTS = ("kim-ryu-2002", "sinatra-xi-staicu-2009", "long-khalil-martinet-2014")

@@ -18,7 +18,7 @@ from gough.engine.run.compiled import BoundKernel, CompiledExecutor, in_all_lane
 from gough.engine.run.execute import NumPyExecutor
 from gough.engine.trace import trace
 from gough.mechanics import programs
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.mechanics.state import RIGID_FIELDS
 from oracles.random_robot import random_motion, random_robot
 
 repeatable = settings(deadline=None, derandomize=True, phases=[Phase.generate])

@@ -33,6 +33,7 @@ class Robot(Model):
             >>> robot = gough.load("kim-ryu-2002")
             >>> robot.variants({"platform.mass": [10.0, 20.0]}).shape
             (2,)
+
         """
         return Variants.of(self, changes)
 
@@ -61,6 +62,7 @@ class Robot(Model):
             >>> robot = gough.load("dietmaier-1998")
             >>> robot.assembly_modes(robot.inverse_kinematics(robot.home).q).shape
             (40,)
+
         """
         with limited(threads):
             return postures.assembly_modes(self, q, method=method, on_error=on_error)
@@ -89,6 +91,7 @@ class Robot(Model):
             >>> robot = gough.load("kim-ryu-2002")
             >>> robot.regressor(robot.home).shape
             (6, 196)
+
         """
         with limited(threads):
             return regressor.regressor(self, motion, friction, on_error=on_error)
@@ -117,6 +120,7 @@ class Robot(Model):
             >>> robot = gough.load("kim-ryu-2002")
             >>> robot.generalised_regressor(robot.home).matrix.shape
             (6, 196)
+
         """
         with limited(threads):
             return generalised.generalised_regressor(self, motion, friction, on_error=on_error)
@@ -131,6 +135,7 @@ class Robot(Model):
         Example:
             >>> robot = gough.load("kim-ryu-2002")
             >>> forces = robot.to_casadi("inverse_dynamics")
+
         """
         return casadi.to_casadi(self, name, loads=loads)
 
@@ -153,6 +158,7 @@ class Robot(Model):
 
         Example:
             >>> folder = gough.load("kim-ryu-2002").export_c("kim")
+
         """
         return c.export_c(self, folder, programs=programs, real=real)
 
@@ -166,5 +172,6 @@ def load(name: str | os.PathLike[str]) -> Robot:
     Example:
         >>> gough.load("kim-ryu-2002").leg_count
         6
+
     """
     return Robot.load(name)

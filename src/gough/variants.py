@@ -217,7 +217,7 @@ def varied_keys(robot: Robot) -> dict[str, tuple[int, ...]]:
     scalars += [f"friction.{key}" for key in Friction._fields if key != "screw_drag"]
     cores: dict[str, tuple[int, ...]] = {"gravity": (3,), **geometry}
     cores |= {f"legs.{key}": (count,) for key in scalars}
-    for body in robot.mechanism.equations.BODIES:
+    for body in robot.mechanism.legs.BODIES:
         cores |= {f"legs.{body}.{key}": (count, *CORES.get(key, ())) for key in parameters}
     return cores | {f"platform.{key}": CORES.get(key, ()) for key in parameters}
 
@@ -278,7 +278,7 @@ class _Changing:
 
     def __init__(self, robot: Robot, changes: Mapping[str, ArrayLike]) -> None:
         self.robot, self.legs = robot, robot.leg_count
-        self.bodies = robot.mechanism.equations.BODIES
+        self.bodies = robot.mechanism.legs.BODIES
         cores = varied_keys(robot)
         self.given: dict[str, Array] = {}
         shapes = {}
@@ -342,7 +342,7 @@ class _Changing:
             points,
             self._platform(mechanism.platform),
             gravity,
-            mechanism.friction._replace(**friction),
+            mechanism.legs.friction._replace(**friction),
             length_scale(points),
         )
 

@@ -25,12 +25,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.analysis.singularities import lines, matrix
-from gough.base.arrays import Array
+from gough.base.arrays import Array, condition
 from gough.errors import ConvergenceError, Failure, InputError, SingularError
 from gough.legs.pus.equations import PUS
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError
-from gough.model.forward import condition
 from gough.motion import Motion
 
 if TYPE_CHECKING:

@@ -96,7 +96,7 @@ def size(
         with err.status("worst case over the region …"):
             region = worst_in_region(machine, place, steps=steps, **boxes)
         _warn_of_region(machine, place)
-    rotor = machine.mechanism.legs.rotor_mass[..., 0]
+    rotor = machine.mechanism.legs.rotor[..., 0]
     found = requirements(sizing, region, drive, margin, machine.name, rotor)
     out.print(found.screen(), highlight=False)
     if region is not None:

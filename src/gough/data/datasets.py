@@ -70,7 +70,7 @@ def leg_dataset(robot: Robot, motion: Motion, legs: LegMotion) -> xarray.Dataset
     if legs.q.shape != shape:
         raise InputError(f"legs has q of shape {legs.q.shape}, the motion and robot need {shape}")
     dims, coordinates = batch_coordinates(motion)
-    joints = robot.mechanism.equations.JOINTS
+    joints = robot.mechanism.legs.JOINTS
     coordinates |= {"leg": np.arange(1, robot.leg_count + 1)}
     coordinates |= {"joint": list(joints), "axis": list(AXES)}
     variables = {}

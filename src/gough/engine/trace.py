@@ -16,8 +16,9 @@ from gough.base.arrays import Array
 from gough.engine.graph import Graph
 from gough.engine.program import PARAMETERS, Program, assemble
 from gough.engine.run.execute import LARGEST
-from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS, Mechanism, State
+from gough.mechanics.equation import Mechanism
 from gough.mechanics.platforms.flexible import Couplings, Flexible, ModeTables
+from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS, State
 
 STRUCTURAL = (0.0, 1.0, -1.0)
 STATE_SHAPES: dict[str, tuple[int, ...]] = {

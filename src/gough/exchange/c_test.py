@@ -10,7 +10,7 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.engine.emit import c
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.mechanics.state import RIGID_FIELDS
 
 
 class Vectors(NamedTuple):

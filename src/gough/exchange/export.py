@@ -29,7 +29,7 @@ from gough.errors import FileError, InputError, MissingDataError
 from gough.exchange.c_test import Vectors, test_program
 from gough.mechanics import friction
 from gough.mechanics import programs as models
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.mechanics.state import RIGID_FIELDS
 from gough.model import forward
 from gough.model.diagnosis import SYSTEMS
 from gough.motion import Motion
@@ -237,7 +237,7 @@ def _package(
     functions = []
     for name in dict.fromkeys(names):
         functions.append(c.Function(name, *traced(robot, name), SUMMARIES[name]))
-        if name in FORCED and not robot.mechanism.friction.none:
+        if name in FORCED and not robot.mechanism.legs.friction.none:
             loaded = traced(robot, name, loads=True)
             functions.append(c.Function(name + c.UNDER_LOADS, *loaded, LOADED))
     title = [f"{robot.name}: {robot.leg_count} {robot.kind} legs, numbers of type {real}."]
@@ -294,10 +294,10 @@ def _test_vectors(robot: Robot, package: c.Package, states: Motion | None) -> Ve
         if function.looped:
             del given["loads"]
             answers[function.looped] = with_friction(
-                run, PROGRAMS[name], count, given, robot.mechanism.friction
+                run, PROGRAMS[name], count, given, robot.mechanism.legs.friction
             )[0]
             tolerances[function.looped] = tolerances[function.name]
-            slow[function.looped] = _slow(run, PROGRAMS[name], given, robot.mechanism.friction)
+            slow[function.looped] = _slow(run, PROGRAMS[name], given, robot.mechanism.legs.friction)
     return Vectors(inputs, answers, tolerances, slow)
 
 

@@ -58,6 +58,10 @@ class MovingLink(MovingLeg):
     def couple_at_tip(self, couple: Components) -> Components:
         """Force at the tip that does the work of a couple on the link (world axes)."""
 
+    def rotation(self) -> tuple[Components, Components]:
+        """Of the link, on its own axes."""
+        return self.spin.omega, self.spin.omega_dot
+
     def rubbing(self, angular_velocity: Components, loads: Loads | None) -> Rubbing:
         """Friction under given loads on a platform that turns so at the tips; none without loads."""
         nothing = 0 * self.direction

@@ -72,6 +72,10 @@ class MovingLeg(ABC):
     """Measures that must stay above `Leg.HEALTH`, (measures, legs, samples)."""
 
     @abstractmethod
+    def rotation(self) -> tuple[Components, Components]:
+        """Angular velocity and acceleration of the link on the axes the leg computes with."""
+
+    @abstractmethod
     def load(self, gravity: Components) -> LegLoad:
         """A v̇ + h at the tips, in one go."""
 
@@ -130,6 +134,9 @@ class Leg(Protocol):
 
         `grip` tells from the rod's direction by how much its length would have to change with q.
         """
+
+    def on_other_branch(self, rod: Components) -> Components:
+        """Where a rod (3, legs, samples) of `locked` is one that the leg at that q cannot be."""
 
     def replace(self, **numbers: object) -> Self:
         """The same legs with other numbers."""

@@ -93,6 +93,7 @@ class ModelCalls(ABC):
             >>> robot = gough.load("kim-ryu-2002")
             >>> robot.inverse_kinematics(robot.home).q.shape
             (6,)
+
         """
         return LegMotion(**self.run(programs.inverse_kinematics, motion, on_error, threads=threads))
 
@@ -113,6 +114,7 @@ class ModelCalls(ABC):
             >>> robot = gough.load("kim-ryu-2002")
             >>> robot.jacobian(robot.home).shape
             (6, 6)
+
         """
         out = self.run(programs.jacobian, motion, on_error, threads=threads)
         return _joined(out, "jacobian")
@@ -134,6 +136,7 @@ class ModelCalls(ABC):
             >>> robot = gough.load("kim-ryu-2002")
             >>> float(robot.condition_number(robot.home)) > 1
             True
+
         """
         rows = self.run(programs.scaled_jacobian, motion, on_error, threads=threads)
         return batch.condition(rows["jacobian"])
@@ -167,6 +170,7 @@ class ModelCalls(ABC):
             >>> robot = gough.load("kim-ryu-2002")
             >>> robot.inverse_dynamics(robot.home).forces.round(1)
             array([-45.4, -45.5, -45.5, -45.5, -45.5, -45.4])
+
         """
         given = self.forced(wrench, preload)
         out = self.run(programs.inverse_dynamics, motion, on_error, given, friction, False, threads)
@@ -199,6 +203,7 @@ class ModelCalls(ABC):
             >>> robot = gough.load("kim-ryu-2002")
             >>> robot.reactions(robot.home).spherical.shape
             (6, 3)
+
         """
         given = self.forced(wrench, preload)
         out = self.run(programs.reactions, motion, on_error, given, friction, False, threads)
@@ -232,6 +237,7 @@ class ModelCalls(ABC):
             >>> held = robot.inverse_dynamics(robot.home).forces
             >>> bool(abs(robot.direct_dynamics(robot.home, held).linear).max() < 1e-9)
             True
+
         """
         given = self.forced(wrench, None) | {"forces": (forces, (self.leg_count,))}
         out = self.run(programs.direct_dynamics, motion, on_error, given, friction, True, threads)
@@ -254,6 +260,7 @@ class ModelCalls(ABC):
             >>> robot = gough.load("kim-ryu-2002")
             >>> robot.mass_matrix(robot.home).shape
             (6, 6)
+
         """
         self.need_masses()
         out = self.run(programs.mass_matrix, motion, on_error, threads=threads)
@@ -277,6 +284,7 @@ class ModelCalls(ABC):
             >>> robot = gough.load("kim-ryu-2002")
             >>> robot.bias(robot.home).shape
             (6,)
+
         """
         self.need_masses()
         return _joined(self.run(programs.bias, motion, on_error, threads=threads), "bias")
@@ -301,6 +309,7 @@ class ModelCalls(ABC):
         Example:
             >>> robot = gough.load("kim-ryu-2002")
             >>> A, c, T = robot.condensed(robot.home)
+
         """
         self.need_masses()
         return Condensed(**self.run(programs.condensed, motion, on_error, threads=threads))
@@ -322,6 +331,7 @@ class ModelCalls(ABC):
             >>> robot = gough.load("kim-ryu-2002")
             >>> float(robot.energy(robot.home).kinetic)
             0.0
+
         """
         self.need_masses()
         return Energy(**self.run(programs.energy, motion, on_error, threads=threads))
@@ -354,6 +364,7 @@ class ModelCalls(ABC):
             >>> parts = robot.contributions(robot.home)
             >>> bool(abs(parts.total - robot.inverse_dynamics(robot.home).forces).max() < 1e-9)
             True
+
         """
         given = self.forced(wrench, preload)
         parts = self.run(programs.contributions, motion, on_error, given, threads=threads)

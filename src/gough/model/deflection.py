@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,10 +12,8 @@ from gough.base.arrays import Array
 from gough.errors import ConvergenceError, InputError
 from gough.model import batch
 from gough.model.batch import OnError
+from gough.model.described import DescribedModel
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 TOLERANCE = 1e-11
 """Newton step, relative to the deflection, at which the static deflection counts as found."""
@@ -44,7 +42,11 @@ class Deformation:
 
 
 def static_deflection(
-    robot: Robot, motion: Motion, wrench: ArrayLike | None = None, *, on_error: OnError = "raise"
+    robot: DescribedModel,
+    motion: Motion,
+    wrench: ArrayLike | None = None,
+    *,
+    on_error: OnError = "raise",
 ) -> Motion:
     """The motion's poses at rest with the elastic coordinates that stay: q̈e(qe) = 0 there.
 
@@ -92,7 +94,7 @@ def static_deflection(
     return Motion(rest.position, rest.rotation, elastic=found, time=rest.time)
 
 
-def deformation(robot: Robot, motion: Motion, at: Where = "tips") -> Deformation:
+def deformation(robot: DescribedModel, motion: Motion, at: Where = "tips") -> Deformation:
     """Where the platform frame's origin, the tips or all nodes are, and how they move.
 
     x = p + R (r + Φ qe), ẋ = v + ω×R (r + Φ qe) + R Φ q̇e, and the material's ω + R Φ_r q̇e:
@@ -140,7 +142,7 @@ def deformation(robot: Robot, motion: Motion, at: Where = "tips") -> Deformation
     return Deformation(position, moved, velocity, turning)
 
 
-def largest_shapes(robot: Robot) -> Array:
+def largest_shapes(robot: DescribedModel) -> Array:
     """Largest displacement of each mode (modes,) at nodes and tips; 1 where it has none."""
     body = robot.description.modal
     assert body is not None

@@ -14,11 +14,12 @@ from gough.engine.graph import Graph, Symbol
 from gough.engine.passes.derivative import gradients, substitute, symbolic, tangents
 from gough.mechanics import equation as dynamics
 from gough.mechanics import programs
-from gough.mechanics.equation import Mechanism, State
+from gough.mechanics.equation import Mechanism
 from gough.mechanics.friction import Loads, magnitudes
 from gough.mechanics.platforms import rigid
 from gough.mechanics.programs import Outputs
 from gough.mechanics.solves import factor, factor_symmetric, least_norm, solve_symmetric
+from gough.mechanics.state import State
 from gough.mechanics.vectors import Components, cross
 
 if TYPE_CHECKING:

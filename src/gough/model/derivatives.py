@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,7 @@ from gough.base.arrays import Array
 from gough.engine.run.execute import CHUNK, Function, with_friction
 from gough.errors import InputError, SingularError
 from gough.mechanics import programs
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.mechanics.state import RIGID_FIELDS
 from gough.model import batch, elastic_derivatives
 from gough.model.batch import OnError, Rows, Trouble
 from gough.model.derivative_programs import (
@@ -37,10 +37,8 @@ from gough.model.derivative_programs import (
     inverse_loads,
     inverse_reverse,
 )
+from gough.model.described import DescribedModel
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 PAIRS = 32768
 """States times unit vectors that a program takes at a time."""
@@ -79,7 +77,7 @@ class Linearization(NamedTuple):
 
 
 def inverse_dynamics_derivatives(
-    robot: Robot,
+    robot: DescribedModel,
     motion: Motion,
     wrench: ArrayLike | None = None,
     friction: bool = True,
@@ -92,7 +90,7 @@ def inverse_dynamics_derivatives(
 
 
 def direct_dynamics_derivatives(
-    robot: Robot,
+    robot: DescribedModel,
     motion: Motion,
     forces: ArrayLike,
     wrench: ArrayLike | None = None,
@@ -106,7 +104,7 @@ def direct_dynamics_derivatives(
 
 
 def linearize(
-    robot: Robot,
+    robot: DescribedModel,
     motion: Motion,
     forces: ArrayLike | None = None,
     wrench: ArrayLike | None = None,
@@ -145,7 +143,7 @@ def linearize(
 
 
 def inverse_dynamics_jvp(
-    robot: Robot,
+    robot: DescribedModel,
     motion: Motion,
     changes: Mapping[str, ArrayLike],
     wrench: ArrayLike | None = None,
@@ -161,7 +159,7 @@ def inverse_dynamics_jvp(
 
 
 def inverse_dynamics_vjp(
-    robot: Robot,
+    robot: DescribedModel,
     motion: Motion,
     weights: ArrayLike,
     wrench: ArrayLike | None = None,
@@ -178,7 +176,7 @@ def inverse_dynamics_vjp(
 
 
 def direct_dynamics_jvp(
-    robot: Robot,
+    robot: DescribedModel,
     motion: Motion,
     forces: ArrayLike,
     changes: Mapping[str, ArrayLike],
@@ -192,7 +190,7 @@ def direct_dynamics_jvp(
 
 
 def direct_dynamics_vjp(
-    robot: Robot,
+    robot: DescribedModel,
     motion: Motion,
     forces: ArrayLike,
     weights: ArrayLike,
@@ -234,7 +232,7 @@ DIRECT = _Model(
 
 
 def matrices(
-    robot: Robot, reverse: Function, rows: int, fields: Mapping[str, Array], units: Array
+    robot: DescribedModel, reverse: Function, rows: int, fields: Mapping[str, Array], units: Array
 ) -> dict[str, Array]:
     """Matrices (rows, units, ...) from a program that multiplies weights with them.
 
@@ -264,7 +262,7 @@ class _Asked:
 
     def __init__(
         self,
-        robot: Robot,
+        robot: DescribedModel,
         motion: Motion,
         forces: ArrayLike | None,
         wrench: ArrayLike | None,
@@ -274,7 +272,7 @@ class _Asked:
         """Solve the model: forces None is inverse dynamics. Samples without an answer are NaN."""
         robot.need_rigid("a derivative")
         self.robot, self.motion, self.on_error = robot, motion, on_error
-        self.rubs = friction and not robot.mechanism.friction.none
+        self.rubs = friction and not robot.mechanism.legs.friction.none
         self.given: dict[str, tuple[ArrayLike, tuple[int, ...]]] = {}
         if forces is None:
             self.model, self.answers = INVERSE, robot.leg_count
@@ -357,7 +355,7 @@ class _Asked:
         wrench = fields.pop("wrench")
         state = {name: fields[name] for name in RIGID_FIELDS}
         start = (fields if self.model is DIRECT else state) | {"wrench": wrench}
-        friction = robot.mechanism.friction
+        friction = robot.mechanism.legs.friction
         fields |= with_friction(robot.executor, self.model.loads, rows, start, friction)[0]
         fields["multipliers"] = self._multipliers(rows, state, fields["forces"])
         solved = self.model.solved if legs > 6 else self.model.solved[:2]
@@ -381,7 +379,7 @@ class _Asked:
 
     def _standing(self, rows: Rows) -> list[Trouble]:
         """Rows where a joint stands still whose Coulomb friction jumps there."""
-        friction = self.robot.mechanism.friction
+        friction = self.robot.mechanism.legs.friction
         state = {name: rows.fields[name] for name in RIGID_FIELDS}
         legs = self.robot.executor(programs.inverse_kinematics, rows.rows, state)
         turning = legs["link_angular_velocity"]

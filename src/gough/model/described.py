@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from gough import results
 from gough.base.arrays import Array
 from gough.base.files import replacing
 from gough.description import files
@@ -22,11 +23,11 @@ from gough.engine.run.execute import Executor
 from gough.errors import ImpossibleBodyWarning, MissingDataError
 from gough.legs.leg import LegKind
 from gough.mechanics.equation import Mechanism
+from gough.mechanics.platforms.platform import Platform
 from gough.mechanics.platforms.rigid import RigidPlatform
 from gough.model.calls import ModelCalls
 from gough.model.execution import executor
 from gough.motion import Motion
-from gough.results import Platform
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,7 @@ class DescribedModel(ModelCalls):
             text: TOML.
             name: what to call it in messages.
             folder: where paths in it start; the current one by default.
+
         """
         file, start = files.parse(text, name), Path.cwd() if folder is None else Path(folder)
         return cls(file, text, describe(file, name, start), start)
@@ -76,6 +78,7 @@ class DescribedModel(ModelCalls):
         Example:
             >>> gough.load("kim-ryu-2002").edited({"platform.mass": 12.0}).platform.mass
             12.0
+
         """
         return self.from_text(files.edit(self.text, changes), self.name, self.folder)
 
@@ -92,7 +95,7 @@ class DescribedModel(ModelCalls):
 
     @property
     def kind(self) -> str:
-        """Leg architecture: "UPS", "PUS", …"""
+        """Leg architecture, as in the robot file."""
         return self.leg_kind.name
 
     @property
@@ -113,12 +116,12 @@ class DescribedModel(ModelCalls):
         return self.description.home
 
     @cached_property
-    def platform(self) -> Platform:
+    def platform(self) -> results.Platform:
         """Mass, inertia and modal properties of the platform, payload included."""
         body = self.description.platform
         mass, moment = float(body.mass[0, 0]), body.first_moment[:, 0, 0]
         modal, none = self.description.modal, np.zeros(0)
-        return Platform(
+        return results.Platform(
             mass,
             moment / mass if mass else np.zeros(3),
             body.inertia[:, :, 0, 0],
@@ -152,10 +155,13 @@ class DescribedModel(ModelCalls):
     def mechanism(self) -> Mechanism:
         """The robot as the equations see it."""
         parts, modal = self.description, self.description.modal
+        platform: Platform = RigidPlatform(parts.platform)
+        if modal is not None and modal.modes:
+            platform = flexible_platform(modal)
         return Mechanism(
             parts.legs,
             parts.platform_points,
-            flexible_platform(modal) if modal is not None and modal.modes else RigidPlatform(parts.platform),
+            platform,
             parts.gravity.reshape(3, 1, 1),
             self.length_scale,
         )

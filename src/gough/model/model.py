@@ -46,6 +46,7 @@ class Model(DescribedModel):
             >>> q = robot.inverse_kinematics(robot.home).q
             >>> bool(abs(robot.forward_kinematics(q).position - robot.home.position).max() < 1e-12)
             True
+
         """
         start = self.home if guess is None else guess
         with limited(threads):
@@ -68,6 +69,7 @@ class Model(DescribedModel):
             >>> robot = gough.load("kim-ryu-2002")
             >>> print(robot.check(robot.home))
             within all limits
+
         """
         with limited(threads):
             return limits.check(self, motion, wrench)
@@ -95,13 +97,12 @@ class Model(DescribedModel):
             >>> robot = gough.load("long-khalil-martinet-2014")
             >>> robot.static_deflection(robot.home).elastic.shape
             (10,)
+
         """
         with limited(threads):
             return deflection.static_deflection(self, motion, wrench, on_error=on_error)
 
-    def deformation(
-        self, motion: Motion, at: deflection.Where = "tips"
-    ) -> deflection.Deformation:
+    def deformation(self, motion: Motion, at: deflection.Where = "tips") -> deflection.Deformation:
         """Places and velocities of points of a flexible platform.
 
         Args:
@@ -115,6 +116,7 @@ class Model(DescribedModel):
             >>> robot = gough.load("long-khalil-martinet-2014")
             >>> robot.deformation(robot.static_deflection(robot.home)).position.shape
             (6, 3)
+
         """
         return deflection.deformation(self, motion, at)
 
@@ -143,6 +145,7 @@ class Model(DescribedModel):
             >>> robot = gough.load("kim-ryu-2002")
             >>> robot.natural_frequencies(robot.home, 1e7).frequencies.shape
             (6,)
+
         """
         with limited(threads):
             return vibration.natural_frequencies(self, motion, actuators, wrench, on_error=on_error)
@@ -164,6 +167,7 @@ class Model(DescribedModel):
             >>> robot = gough.load("long-khalil-martinet-2014")
             >>> robot.elastic_health(robot.home).poles.shape
             (20,)
+
         """
         with limited(threads):
             return vibration.elastic_health(self, motion, on_error=on_error)
@@ -185,6 +189,7 @@ class Model(DescribedModel):
             >>> robot = gough.load("kim-ryu-2002")
             >>> robot.tool_wrench(robot.home, [0, 0, -100]).shape
             (6,)
+
         """
         pushed = batch.last_axis("force", force, 3)
         turned = batch.last_axis("moment", moment, 3)
@@ -223,6 +228,7 @@ class Model(DescribedModel):
             >>> robot = gough.load("kim-ryu-2002")
             >>> robot.linearize(robot.home).A.shape
             (12, 12)
+
         """
         with limited(threads):
             return derivatives.linearize(self, motion, forces, wrench, friction, on_error=on_error)
@@ -252,6 +258,7 @@ class Model(DescribedModel):
             >>> robot = gough.load("kim-ryu-2002")
             >>> robot.inverse_dynamics_derivatives(robot.home).pose.shape
             (6, 6)
+
         """
         with limited(threads):
             return derivatives.inverse_dynamics_derivatives(
@@ -286,6 +293,7 @@ class Model(DescribedModel):
             >>> held = robot.inverse_dynamics(robot.home).forces
             >>> robot.direct_dynamics_derivatives(robot.home, held).forces.shape
             (6, 6)
+
         """
         with limited(threads):
             return derivatives.direct_dynamics_derivatives(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,10 +22,8 @@ from gough.base.arrays import Array
 from gough.errors import InputError, UnstableWarning
 from gough.model.batch import OnError
 from gough.model.deflection import largest_shapes, static_deflection
+from gough.model.described import DescribedModel
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 STEP = 1e-5
 """Metres and radians (deflection of the most moved point) of the central differences."""
@@ -63,7 +61,7 @@ class ElasticHealth:
 
 
 def natural_frequencies(
-    robot: Robot,
+    robot: DescribedModel,
     motion: Motion,
     actuators: Actuators | ArrayLike = "locked",
     wrench: ArrayLike | None = None,
@@ -128,7 +126,7 @@ def natural_frequencies(
 
 
 def stiffness_matrix(
-    robot: Robot, motion: Motion, forces: ArrayLike, *, on_error: OnError = "raise"
+    robot: DescribedModel, motion: Motion, forces: ArrayLike, *, on_error: OnError = "raise"
 ) -> Array:
     """K (..., 6 + N, 6 + N) = ∂/∂(p, θ, qe) (b − Jᵀ Γ) at rest, Γ constant, by central differences."""
     size = 6 + robot.modes
@@ -151,7 +149,9 @@ def stiffness_matrix(
     return np.swapaxes(slopes, -1, -2)
 
 
-def elastic_health(robot: Robot, motion: Motion, *, on_error: OnError = "raise") -> ElasticHealth:
+def elastic_health(
+    robot: DescribedModel, motion: Motion, *, on_error: OnError = "raise"
+) -> ElasticHealth:
     """How well actuators command a flexible platform at the motion's poses; warns where they cannot.
 
     While actuators hold (v̇, ω̇) as asked, the modes obey M_z q̈e + D q̇e + K qe = …, the zero dynamics.

@@ -22,8 +22,8 @@ from scipy.optimize import lsq_linear
 
 from gough.base.arrays import Array
 from gough.description.numbers import describe
-from gough.description.schema import STANDARD_PARAMETERS
 from gough.errors import ConvergenceError, Failure, MissingDataError
+from gough.legs.bodies import STANDARD_PARAMETERS
 from gough.parameters.base import unit_of
 from gough.parameters.regressor import LINEAR_FRICTION, standard_parameters
 
@@ -79,7 +79,7 @@ def changes(robot: Robot, names: tuple[str, ...], values: Array) -> Mapping[str,
 
     What is bolted to the platform as payload stays; the platform has the rest.
     """
-    legs, bodies = robot.leg_count, robot.mechanism.equations.BODIES
+    legs, bodies = robot.leg_count, robot.mechanism.legs.BODIES
     found: dict[str, Any] = {}
     leg_values = values[: 3 * TEN * legs].reshape(legs, 3, TEN)
     for i, body in enumerate(bodies):

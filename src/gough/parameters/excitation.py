@@ -28,8 +28,8 @@ from scipy.optimize import minimize
 from gough.base.arrays import Array
 from gough.base.rotations import exponential
 from gough.description.files import replacing
-from gough.description.numbers import Limits
 from gough.errors import FileError, ImpossibleBodyWarning, InputError
+from gough.legs.reading import Limits
 from gough.model.limits import demands
 from gough.motion import Motion
 from gough.parameters.base import BaseParameters, base_parameters, base_regressor
@@ -147,7 +147,7 @@ class _Search:
         units = [length] * 3 + [0.1] * 3
         self.free = np.kron(np.diag(units), still)
         self.scale = np.ones(self.base.rank)
-        rubs = self.robot.mechanism.friction
+        rubs = self.robot.mechanism.legs.friction
         loaded = any(np.any(getattr(rubs, one)) for one in LOAD_FRICTION[self.robot.kind])
         width = max(float(np.max(rubs.width)), WIDTH * float(np.min(self.bounds.limits.speed)))
         with warnings.catch_warnings():

@@ -25,11 +25,12 @@ from gough.engine.passes.derivative import gradients, symbolic
 from gough.mechanics import elastic
 from gough.mechanics import equation as dynamics
 from gough.mechanics.body import Body
-from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS, Mechanism, State
+from gough.mechanics.equation import Mechanism
 from gough.mechanics.friction import Loads
 from gough.mechanics.modes import coupled, over_modes
 from gough.mechanics.platforms import flexible, rigid
 from gough.mechanics.programs import Outputs, numeric
+from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS, State
 from gough.mechanics.vectors import Components, cross, matvec, transposed_matvec
 from gough.model import batch
 from gough.model.batch import OnError

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.description.schema import STANDARD_PARAMETERS
+from gough.legs.bodies import STANDARD_PARAMETERS
 from gough.legs.pus.equations import BODIES as PUS_BODIES
 from gough.legs.ups.equations import BODIES as UPS_BODIES
 from gough.parameters.base import NEGLIGIBLE, BaseParameters, first_independent, relation

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.description.schema import STANDARD_PARAMETERS
 from gough.engine.graph import Graph
 from gough.engine.passes.derivative import gradients, symbolic
 from gough.errors import InputError
+from gough.legs.bodies import STANDARD_PARAMETERS
 from gough.mechanics import equation as dynamics
 from gough.mechanics.body import Body
-from gough.mechanics.equation import RIGID_FIELDS, Mechanism, State
+from gough.mechanics.equation import Mechanism
 from gough.mechanics.friction import Friction, Loads
 from gough.mechanics.programs import Outputs
+from gough.mechanics.state import RIGID_FIELDS, State
 from gough.mechanics.vectors import Components
 from gough.model import batch
 from gough.model.batch import OnError
@@ -75,7 +76,7 @@ def parameter_names(robot: Robot, friction: bool = False) -> tuple[str, ...]:
     that bends also the elements of K, then of D: "mode 1 stiffness", "modes 1,2 stiffness".
     """
     legs = [f"leg {i + 1}" for i in range(robot.leg_count)]
-    bodies = robot.mechanism.equations.BODIES
+    bodies = robot.mechanism.legs.BODIES
     names = [
         f"{leg} {body} {key}" for leg in legs for body in bodies for key in STANDARD_PARAMETERS
     ]
@@ -94,11 +95,11 @@ def parameter_names(robot: Robot, friction: bool = False) -> tuple[str, ...]:
 def standard_parameters(robot: Robot, friction: bool = False) -> Array:
     """X (parameters,): what `parameter_names` says, payload counted with the platform, SI units."""
     mechanism = robot.mechanism
-    bodies = [_ten(getattr(mechanism.legs, name)) for name in mechanism.equations.BODIES]
+    bodies = [_ten(getattr(mechanism.legs, name)) for name in mechanism.legs.BODIES]
     legs = np.stack(bodies).transpose(2, 0, 1)
-    parts = [legs, mechanism.legs.rotor_mass, _ten(mechanism.platform)]
+    parts = [legs, mechanism.legs.rotor, _ten(mechanism.platform)]
     if friction:
-        rubs = [getattr(mechanism.friction, name) for name in LINEAR_FRICTION[robot.kind]]
+        rubs = [getattr(mechanism.legs.friction, name) for name in LINEAR_FRICTION[robot.kind]]
         parts.append(np.concatenate(rubs, axis=1))
     parts += [elements.values for elements in modal_elements(robot).values()]
     return np.concatenate([np.ravel(part) for part in parts])
@@ -129,7 +130,7 @@ def refuse_load_friction(robot: Robot) -> None:
     found = [
         name
         for name in LOAD_FRICTION[robot.kind]
-        if np.any(getattr(robot.mechanism.friction, name))
+        if np.any(getattr(robot.mechanism.legs.friction, name))
     ]
     if found:
         raise InputError(
@@ -190,7 +191,7 @@ def rubbing_with(mechanism: Mechanism, graph: Graph) -> tuple[Mechanism, Compone
     rubs = dict.fromkeys(Friction._fields, zeros) | {
         name: by_leg[:, i] for i, name in enumerate(names)
     }
-    friction = Friction(**rubs)._replace(width=mechanism.friction.width)
+    friction = Friction(**rubs)._replace(width=mechanism.legs.friction.width)
     return with_parameters(mechanism, unknown[:inertial])._replace(friction=friction), unknown
 
 
@@ -199,8 +200,7 @@ def with_parameters(mechanism: Mechanism, standard: Components) -> Mechanism:
     count = mechanism.points.shape[1]
     legs = standard[: 30 * count].reshape(count, 3, 10, 1)
     bodies = {
-        name: _body(np.moveaxis(legs[:, i], 0, 1))
-        for i, name in enumerate(mechanism.equations.BODIES)
+        name: _body(np.moveaxis(legs[:, i], 0, 1)) for i, name in enumerate(mechanism.legs.BODIES)
     }
     rotors = standard[30 * count : 31 * count]
     return mechanism._replace(

@@ -62,7 +62,7 @@ def special_cases(robot: Robot) -> tuple[str, ...]:
             )
     found += _of_legs(special.axis_along_rail, "first universal axis parallel to the rail")
     found += _coinciding(robot)
-    for body in robot.mechanism.equations.BODIES:
+    for body in robot.mechanism.legs.BODIES:
         inertia = getattr(robot.mechanism.legs, body).inertia[..., 0]
         if inertia.any() and not inertia[[0, 0, 1], [1, 2, 2]].any():
             found.append(f"{body}: no products of inertia (see essential parameters)")

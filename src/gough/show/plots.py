@@ -130,7 +130,7 @@ def joint_curves(robot: Robot, motion: Motion, legs: LegMotion) -> Figure:
     """The two angles (rad) of every leg's universal joint over time."""
     panels = [
         (legs.joints[..., i], f"{ANGLES[name]} [rad]")
-        for i, name in enumerate(robot.mechanism.equations.JOINTS)
+        for i, name in enumerate(robot.mechanism.legs.JOINTS)
         if name in ANGLES
     ]
     return _leg_panels(motion, panels, "Universal joints")

@@ -243,7 +243,7 @@ def _bodies(robot: Robot) -> list[tuple[str, Body | None]]:
     legs, missing = robot.description.legs, robot.description.missing
     found = [
         (name, None if f"legs.{name}" in missing else getattr(legs, name))
-        for name in robot.mechanism.equations.BODIES
+        for name in robot.mechanism.legs.BODIES
     ]
     return [*found, ("platform", None if "platform" in missing else robot.description.platform)]
 

@@ -64,7 +64,7 @@ def _of_legs(robot: Robot, still: Motion) -> Array:
         elastic_velocity=units[:, 6:],
     )
     total = np.zeros((len(units), 6))
-    names = robot.mechanism.equations.BODIES
+    names = robot.mechanism.legs.BODIES
     for name, frame in zip(names, leg_frames(robot, moving), strict=True):
         body = getattr(robot.mechanism.legs, name)
         shape = (len(units), robot.leg_count, 3)

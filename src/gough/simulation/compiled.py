@@ -14,7 +14,7 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.engine.run.execute import VARIANT
-from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS
+from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.simulation import programs
 from gough.simulation.chunk import BENDING, MOVING, Chunk
 from gough.simulation.laws import law_inputs

@@ -25,11 +25,11 @@ import numpy as np
 from pydantic import BaseModel, Field, ValidationError, model_validator
 from scipy.spatial.transform import Rotation
 
+from gough.base.keys import LegScalar, Table, Vector
 from gough.data.motion_files import read_motion
 from gough.data.paper_motions import paper_motion
 from gough.description import files
 from gough.description.files import small_text
-from gough.description.schema import LegScalar, Table, Vector
 from gough.errors import FileError, GoughError
 from gough.motion import Motion
 from gough.robot import Robot, load

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from gough.base.arrays import Array
 from gough.engine.run.execute import Function
 from gough.errors import InputError
-from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS
+from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.motion import Motion
 from gough.simulation import laws
 from gough.simulation.sensors import Reading

@@ -67,7 +67,7 @@ def with_culprit(stop: Stop, robot: Robot, start: Motion, last: Motion) -> Stop:
     kind, leg = np.unravel_index(np.argmin(left), left.shape)
     if stop.leg is not None or not left[kind, leg] < USED_UP:
         return stop
-    health = robot.mechanism.equations.HEALTH[int(kind)]
+    health = robot.mechanism.legs.HEALTH[int(kind)]
     near = health.reason.format(value=end[kind, leg], limit=health.limit)
     return Stop(stop.time, int(leg) + 1, f"{stop.reason}; just before, {near}")
 

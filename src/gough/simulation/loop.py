@@ -244,7 +244,7 @@ class _Whole:
         )
         robot.direct_dynamics(state.motion, np.zeros(robot.leg_count), friction=False)
         limits = robot.description.limits
-        laws = robot.mechanism.friction
+        laws = robot.mechanism.legs.friction
         coulomb = np.any(laws.slider_coulomb) or np.any(laws.screw_drag)
         sharp = bool(friction and coulomb and np.any(laws.width == 0))
         monitor = Monitor(limits.shortest, limits.longest, sharp, stop_on)

@@ -21,8 +21,8 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.engine.run.execute import with_friction
 from gough.errors import ConvergenceError, Failure, SampleError
-from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.mechanics.friction import WORST_RESIDUAL
+from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.motion import Motion
 from gough.simulation import programs
 from gough.simulation.actuators import UNLIMITED, Actuators, at_speed, within
@@ -133,7 +133,7 @@ class Plant:
     @cached_property
     def rubs(self) -> bool:
         """There is friction in this simulation."""
-        return self.friction and not self.robot.mechanism.friction.none
+        return self.friction and not self.robot.mechanism.legs.friction.none
 
     def rates(self, time: float, state: State, gibbs: Array, command: Array) -> Rates:
         """dy/dt and the applied forces under a command (rows, legs)."""
@@ -162,7 +162,7 @@ class Plant:
             fields["drive"] = state.drive
         residual = None
         if self.rubs:
-            friction = self.robot.mechanism.friction
+            friction = self.robot.mechanism.legs.friction
             run = self.robot.executor
             found, residual = with_friction(run, programs.rates, rows, fields, friction)
         else:

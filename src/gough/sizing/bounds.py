@@ -22,11 +22,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, condition
 from gough.errors import InputError, SingularError
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError, Trouble, lay_out, settle
-from gough.model.forward import condition
 from gough.motion import Motion
 
 if TYPE_CHECKING:

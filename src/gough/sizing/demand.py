@@ -173,7 +173,7 @@ def size(
     `wrench` (..., 6) acts in all of them.
     """
     names, parts = _named(motions)
-    mass = np.broadcast_to(robot.mechanism.legs.rotor_mass[..., 0], robot.leg_count)
+    mass = np.broadcast_to(robot.mechanism.legs.rotor[..., 0], robot.leg_count)
     demands, motors, ratios, operating = [], [], [], []
     for motion in parts:
         legs = robot.inverse_kinematics(motion)

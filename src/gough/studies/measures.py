@@ -11,8 +11,7 @@ import numpy as np
 
 from gough.analysis.stiffness import tool_map
 from gough.analysis.workspace import workspace
-from gough.base.arrays import Array
-from gough.model.forward import condition
+from gough.base.arrays import Array, condition
 from gough.motion import Motion
 from gough.robot import Robot
 from gough.sizing.demand import Demand, MotorDemand, demand, motor_demand, stacked
@@ -74,7 +73,7 @@ class Case:
     def motors(self) -> MotorDemand:
         """(motions, n, legs)."""
         assert self.drive is not None
-        rotor = self.numbers(lambda mechanism: mechanism.legs.rotor_mass)  # (legs or 1, n)
+        rotor = self.numbers(lambda mechanism: mechanism.legs.rotor)  # (legs or 1, n)
         rotor = np.moveaxis(rotor, -1, 0)[:, np.newaxis]
         parts = zip(self.motions, self.legs, self.forces, strict=True)
         found: MotorDemand = stacked(
@@ -103,7 +102,7 @@ class Case:
         """Of all bodies of the robot file, payload included (n,), kg."""
 
         def total(mechanism: Any) -> Array:
-            bodies = [getattr(mechanism.legs, name) for name in mechanism.equations.BODIES]
+            bodies = [getattr(mechanism.legs, name) for name in mechanism.legs.BODIES]
             count = mechanism.points.shape[1]
             whole = np.sum(mechanism.platform.mass, axis=0)
             for body in bodies:

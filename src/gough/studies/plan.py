@@ -36,12 +36,12 @@ from pydantic import Field, ValidationError, model_validator
 
 import gough
 from gough.base.arrays import Array
+from gough.base.keys import Table
 from gough.base.tables import shown
 from gough.data.motion_files import read_motion
 from gough.data.paper_motions import MOTIONS, paper_motion
 from gough.description import files
 from gough.description.files import small_text
-from gough.description.schema import Table
 from gough.errors import FileError, GoughError, InputError
 from gough.motion import Motion
 from gough.robot import Robot, load

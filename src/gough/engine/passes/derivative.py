@@ -31,7 +31,8 @@ from gough.engine.program import HOISTED, Program, Step
 from gough.engine.run.execute import Function
 from gough.engine.run.prologue import evaluate
 from gough.engine.trace import parameters, structure_of, trace
-from gough.mechanics.equation import Mechanism, State
+from gough.mechanics.equation import Mechanism
+from gough.mechanics.state import State
 
 BLOCK = 256
 """Rows that NumPy evaluates at a time: all values of a program stay in memory for so many."""

@@ -23,7 +23,8 @@ from gough.engine.trace import (
     structure_of,
     trace,
 )
-from gough.mechanics.equation import Mechanism, State
+from gough.mechanics.equation import Mechanism
+from gough.mechanics.state import State
 
 BLOCK = 8192
 """Rows a thread takes at a time."""

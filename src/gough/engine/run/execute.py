@@ -14,8 +14,9 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS, Mechanism, State
+from gough.mechanics.equation import Mechanism
 from gough.mechanics.friction import Friction, consistent
+from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS, State
 
 Function = Callable[..., Mapping[str, Array]]
 

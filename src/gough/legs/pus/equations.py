@@ -185,6 +185,11 @@ class PUS:
 
         return self.rail_origin + q * self.rail_direction, self.length + 0 * q, grip
 
+    def on_other_branch(self, rod: Components) -> Components:
+        """Where the link leans the other way along the rail: it has another q (Eq. 8's sign)."""
+        lean: Components = dot(self.rail_direction, rod) * self.sign > 0
+        return lean
+
     def guide_normals(self) -> tuple[Components, Components]:
         """The guide's two normals, unit: u (`guide_normal`) and v = rail × u."""
         return self.guide_normal, cross(self.rail_direction, self.guide_normal)

@@ -125,6 +125,10 @@ class UPS:
         """The leg at a fixed q as a rod from B of length q, which changes by 1 with q."""
         return self.base, q, lambda direction: 1 + 0 * direction[0]
 
+    def on_other_branch(self, rod: Components) -> Components:
+        """Nowhere."""
+        return np.zeros(rod.shape[1:], dtype=bool)
+
     def on_link_axes(self) -> Body:
         """The cylinder on the axes of frame 3: x2 = x3, y2 = −z3, z2 = y3."""
         return turned(self.cylinder, [[1, 0, 0], [0, 0, 1], [0, -1, 0]])

@@ -69,7 +69,7 @@ def _flat(fact: sheet.Fact) -> sheet.Fact:
 
 def _legs_mass(robot: Robot) -> float:
     legs = robot.description.legs
-    return float(sum(getattr(legs, name).mass.sum() for name in robot.mechanism.equations.BODIES))
+    return float(sum(getattr(legs, name).mass.sum() for name in robot.mechanism.legs.BODIES))
 
 
 def _total_mass(robot: Robot) -> float | None:
