@@ -19,17 +19,20 @@ from gough.description import files
 from gough.description.modal.integrals import flexible_part
 from gough.description.numbers import Description, describe, length_scale
 from gough.description.schema import RobotFile
-from gough.engine.run.execute import Executor, Function, at_most, executor, with_friction
+from gough.engine.functions import Function
+from gough.engine.run.execute import Executor
+from gough.engine.run.threads import at_most
 from gough.errors import ConvergenceError, ImpossibleBodyWarning, InputError, MissingDataError
 from gough.legs.pus import equations as pus
 from gough.legs.ups import equations as ups
 from gough.mechanics import programs
 from gough.mechanics.equation import ELASTIC_FIELDS, Mechanism
-from gough.mechanics.friction import WORST_RESIDUAL
 from gough.model import batch, deflection, derivatives, forward, vibration
 from gough.model.batch import OnError
 from gough.model.contributions import Contributions
 from gough.model.diagnosis import diagnose
+from gough.model.execution import executor
+from gough.model.friction_loop import WORST_RESIDUAL, with_friction
 from gough.model.limits import Report, check
 from gough.motion import Motion
 from gough.parameters import generalised, regressor

@@ -29,14 +29,16 @@ from gough.description.numbers import (
     steiner,
 )
 from gough.description.schema import PARTED_PARAMETERS, STANDARD_PARAMETERS
-from gough.engine.run.execute import VARIANT, Executor, Function, executor
-from gough.engine.run.variants import arrays_of, map_numbers
+from gough.engine.functions import VARIANT, Function
+from gough.engine.run.execute import Executor
+from gough.engine.tree import leaves, map_arrays, replaced
 from gough.errors import InputError
 from gough.legs.pus.equations import PUS
 from gough.mechanics.body import Body
 from gough.mechanics.equation import Mechanism
 from gough.mechanics.friction import Friction
 from gough.model.batch import OnError
+from gough.model.execution import executor
 from gough.motion import Motion
 from gough.results import Acceleration, Actuation, LegMotion, Reactions
 from gough.robot import Robot
@@ -67,10 +69,10 @@ class Variants:
                     f"variants have the same legs: {first.name} has {first.leg_count} {first.kind}, "
                     f"{robot.name} has {robot.leg_count} {robot.kind}"
                 )
-        columns = zip(*(arrays_of(robot.mechanism) for robot in found), strict=True)
-        mechanism = map_numbers(
-            first.mechanism._replace(length_scale=np.array([first.length_scale])),
-            lambda _: np.concatenate(next(columns), axis=-1),
+        columns = zip(*(leaves(robot.mechanism) for robot in found), strict=True)
+        mechanism = replaced(
+            first.mechanism,
+            (np.concatenate([leaf.values for leaf in one], axis=-1) for one in columns),
         )
         lacking = max(found, key=lambda robot: len(robot.description.missing))
         self._set(Many.of(lacking, mechanism), np.arange(len(found)), {})
@@ -235,7 +237,7 @@ class Many(Robot):
     def of(cls, robot: Robot, mechanism: Mechanism) -> Self:
         """A robot with a machine of many robots' numbers."""
         many = cls(robot.file, robot.text, robot.description)
-        many.__dict__["mechanism"] = map_numbers(mechanism, np.ascontiguousarray)
+        many.__dict__["mechanism"] = map_arrays(mechanism, np.ascontiguousarray)
         return many
 
     @cached_property

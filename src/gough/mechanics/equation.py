@@ -29,6 +29,10 @@ from gough.mechanics.solves import (
     solve_symmetric,
     substitute,
 )
+from gough.mechanics.state import ELASTIC_FIELDS as ELASTIC_FIELDS
+from gough.mechanics.state import NO_MODES as NO_MODES
+from gough.mechanics.state import RIGID_FIELDS as RIGID_FIELDS
+from gough.mechanics.state import State as State
 from gough.mechanics.vectors import Components, dot, matvec
 
 SOLVERS: dict[str, tuple[Callable[..., Any], Callable[..., Components]]] = {
@@ -55,30 +59,6 @@ class Mechanism(NamedTuple):
     """Makes moments comparable with forces in the solves, m: a number, or (samples,)."""
     flexible: Flexible | None = None
     """What its modes add to a platform that bends."""
-
-
-NO_MODES = np.zeros((0, 1))
-
-
-class State(NamedTuple):
-    """States on components: vectors (3, 1, samples), rotation (3, 3, 1, samples).
-
-    Of a flexible platform also its elastic coordinates, (modes, samples).
-    """
-
-    position: Components
-    rotation: Components
-    velocity: Components
-    angular_velocity: Components
-    acceleration: Components
-    angular_acceleration: Components
-    elastic: Components = NO_MODES
-    elastic_velocity: Components = NO_MODES
-    elastic_acceleration: Components = NO_MODES
-
-
-RIGID_FIELDS = State._fields[:6]
-ELASTIC_FIELDS = State._fields[6:]
 
 
 class Inverse(NamedTuple):

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import CHUNK, Function, with_friction
+from gough.engine.functions import Function
+from gough.engine.run.execute import CHUNK
 from gough.errors import InputError, SingularError
 from gough.mechanics import programs
 from gough.mechanics.equation import RIGID_FIELDS
@@ -37,6 +38,7 @@ from gough.model.derivative_programs import (
     inverse_loads,
     inverse_reverse,
 )
+from gough.model.friction_loop import with_friction
 from gough.motion import Motion
 
 if TYPE_CHECKING:

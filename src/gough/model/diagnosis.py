@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import VARIANT, Function, NumPyExecutor
+from gough.engine.functions import VARIANT, Function
 from gough.errors import ReachError, SingularError
 from gough.mechanics import programs
 from gough.mechanics.equation import State
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model import forward
 from gough.model.batch import Rows, Trouble
+from gough.model.execution import numpy_executor
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -39,7 +40,7 @@ def diagnose(
         for name, value in rows.fields.items()
         if name in (*State._fields, VARIANT)
     }
-    found = NumPyExecutor(robot.mechanism)(programs.diagnosis, len(rest), fields)
+    found = numpy_executor(robot.mechanism)(programs.diagnosis, len(rest), fields)
     system, meaning = SYSTEMS.get(function.__name__, (None, ""))
     conditions = np.zeros(len(rest)) if system is None else forward.condition(found[system])
     troubles: list[Trouble] = []

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.trace import trace
 from gough.mechanics import elastic
 from gough.mechanics import equation as dynamics
 from gough.mechanics.equation import Mechanism, State
 from gough.mechanics.platforms import rigid
+from gough.model.execution import trace
 from gough.robot import Robot
 
 PAPER = {("inverse", 52): 2078, ("inverse", 88): 2282, ("direct", 52): 2943}

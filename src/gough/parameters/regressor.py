@@ -8,8 +8,9 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.description.schema import STANDARD_PARAMETERS
+from gough.engine.functions import symbolic
 from gough.engine.graph import Graph
-from gough.engine.passes.derivative import gradients, symbolic
+from gough.engine.passes.derivative import gradients
 from gough.errors import InputError
 from gough.mechanics import equation as dynamics
 from gough.mechanics.body import Body

@@ -11,7 +11,7 @@ from functools import cache, reduce
 
 import numpy as np
 
-from gough.engine.run.execute import Function
+from gough.engine.functions import Function
 from gough.legs.link import LegKinematics
 from gough.mechanics import elastic, programs
 from gough.mechanics import equation as dynamics

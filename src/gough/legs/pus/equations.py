@@ -77,6 +77,9 @@ class PUS(NamedTuple):
     link: Body
 
 
+PUS.unstructured = ("sign",)  # type: ignore[attr-defined]
+
+
 def kinematics(
     leg: PUS, tip: Components, velocity: Components, acceleration: Components
 ) -> LegKinematics:

@@ -49,6 +49,9 @@ class ModeTables(NamedTuple):
     """Z, (visible, modes, 1)."""
 
 
+ModeTables.mode_axes = 1  # type: ignore[attr-defined]
+
+
 class Couplings(NamedTuple):
     """Numbers of each pair of modes [k, j], (..., modes, modes, 1)."""
 
@@ -62,6 +65,9 @@ class Couplings(NamedTuple):
     """Π_kj = Σ m Φ_k Φ_jᵀ, (3, 3, modes, modes, 1)."""
     crossed: Components
     """λ_kj = Σ m Φ_j×Φ_k, (3, modes, modes, 1)."""
+
+
+Couplings.mode_axes = 2  # type: ignore[attr-defined]
 
 
 class Flexible(NamedTuple):
