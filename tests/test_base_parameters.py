@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from gough import Motion, Robot, load
 from gough.cli.app import app
-from gough.legs.bodies import STANDARD_PARAMETERS
-from gough.engine.run.execute import NumPyExecutor
 from gough.errors import GoughError, InputError
+from gough.legs.bodies import STANDARD_PARAMETERS
+from gough.model.execution import numpy_executor
 from gough.parameters.base import base_parameters, base_regressor
 from gough.parameters.energy import Frame, energy_functions, robot_energy_functions
 from gough.parameters.essential import ASSUMPTIONS, essential_parameters
@@ -48,7 +48,7 @@ def drawn(kind, seed=0, legs=6, friction=False, **changes):
 def made(data):
     """The robot; NumPy runs its programs, which is quicker here than to compile them."""
     robot = Robot.from_dict(data)
-    robot.__dict__["executor"] = NumPyExecutor(robot.mechanism)
+    robot.__dict__["executor"] = numpy_executor(robot.mechanism)
     return robot
 
 

@@ -13,8 +13,8 @@ from scipy.spatial.transform import Rotation
 import gough
 from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import rigid_part
-from gough.engine.run.execute import NumPyExecutor
 from gough.errors import ConvergenceError, InputError, SampleError, UnstableWarning
+from gough.model.execution import numpy_executor
 from oracles.flexible_energy import (
     FlexibleEnergy,
     nodes_as_rigid_table,
@@ -196,7 +196,7 @@ def test_compiled_equals_numpy_for_any_number_of_modes(modes):
     act = robot.inverse_dynamics(motion)
     acc = robot.direct_dynamics(motion, act.forces)
     plain = replace(robot)
-    object.__setattr__(plain, "executor", NumPyExecutor(plain.mechanism))
+    object.__setattr__(plain, "executor", numpy_executor(plain.mechanism))
     expected = plain.direct_dynamics(motion, act.forces)
     close(acc.elastic, expected.elastic, 1e-11)
     close(acc.angular, expected.angular, 1e-10)

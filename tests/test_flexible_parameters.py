@@ -13,8 +13,8 @@ import gough
 from gough.cli.app import app
 from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import rigid_part
-from gough.engine.run.execute import NumPyExecutor
 from gough.errors import InputError, SampleError
+from gough.model.execution import numpy_executor
 from gough.parameters.base import base_parameters, base_regressor
 from gough.parameters.excitation import excite
 from gough.parameters.grouping import grouped_parameters, tip_masses
@@ -58,7 +58,7 @@ def bending(table, modes, seed=0, general=True, **arrays):
 def in_numpy(robot):
     """NumPy runs its programs, which is quicker here than to compile them."""
     for one in (robot, robot.rigid):
-        one.__dict__["executor"] = NumPyExecutor(one.mechanism)
+        one.__dict__["executor"] = numpy_executor(one.mechanism)
     return robot
 
 
@@ -203,7 +203,7 @@ def test_columns_of_stiffness_and_damping_are_differences_of_the_bias(skew):
             step[j, i] = 1.0
         modal = replace(robot.description.modal, **{key: body[key] + 1e3 * step})
         changed = replace(robot, description=robot.description._replace(modal=modal))
-        changed.__dict__["executor"] = NumPyExecutor(changed.mechanism)
+        changed.__dict__["executor"] = numpy_executor(changed.mechanism)
         difference = (changed.bias(motion) - robot.bias(motion)) / 1e3
         assert_allclose(Y[:, column], difference, atol=1e-9 * np.abs(Y[:, column]).max())
         checked += 1

@@ -30,7 +30,7 @@ from gough.analysis.study import quadrics, rounding, to_pose, to_study
 from gough.base.arrays import Array
 from gough.description.architecture import random_rods, weakest
 from gough.description.rods import UNFRAMED, Frame, Rods, framed
-from gough.engine.run.execute import LARGEST
+from gough.engine.functions import LARGEST
 from gough.errors import (
     ConvergenceError,
     Failure,

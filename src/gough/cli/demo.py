@@ -146,7 +146,7 @@ def speed_table(speeds: Sequence[Speed]) -> tuple[list[str], list[list[str]]]:
 
 def _caption(speeds: Sequence[Speed]) -> str:
     from gough.cli.speed import BATCH
-    from gough.engine.run.execute import cores
+    from gough.engine.run.threads import cores
 
     said = (
         f"{platform.machine()}, {cores()} cores, batches of {BATCH} states; the best of a few tries "

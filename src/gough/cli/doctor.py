@@ -143,7 +143,7 @@ def _threads() -> Iterator[Finding]:
     if _compiler()[0] is None:
         yield Finding("threads", "1: the NumPy engine uses no more")
         return
-    from gough.engine.run.execute import threads
+    from gough.engine.run.threads import threads
 
     source = "one a core" if wanted is None else f"GOUGH_THREADS={wanted}"
     yield Finding("threads", f"{threads()}, {source}")
@@ -248,12 +248,12 @@ def _installed(name: str) -> bool:
 
 def _self_check(name: str) -> Iterator[Finding]:
     """direct(inverse(motion)) = motion, compiled = NumPy, and the time that a state takes."""
-    from gough.engine.run.execute import NumPyExecutor
+    from gough.model.execution import numpy_executor
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a paper's robot may be odd
         robot, plain = load(name), load(name)
-    plain.__dict__["executor"] = NumPyExecutor(plain.mechanism)
+    plain.__dict__["executor"] = numpy_executor(plain.mechanism)
     motion = states(robot, STATES)
     forces = robot.inverse_dynamics(motion, friction=False).forces
     few = motion[:200]

@@ -21,17 +21,18 @@ import gough
 from gough.base.arrays import Array
 from gough.description.files import replacing
 from gough.engine.emit import c
+from gough.engine.functions import Function
 from gough.engine.program import Program
-from gough.engine.run.execute import Executor, Function, NumPyExecutor, with_friction
-from gough.engine.run.prologue import evaluate
-from gough.engine.trace import parameters, trace
+from gough.engine.run.execute import Executor
 from gough.errors import FileError, InputError, MissingDataError
 from gough.exchange.c_test import Vectors, test_program
-from gough.mechanics import friction
 from gough.mechanics import programs as models
-from gough.mechanics.state import RIGID_FIELDS
-from gough.model import forward
+from gough.mechanics.friction import Friction
+from gough.mechanics.state import RIGID_FIELDS, RIGID_SHAPES
+from gough.model import forward, friction_loop
 from gough.model.diagnosis import SYSTEMS
+from gough.model.execution import numpy_executor, robot_numbers, trace
+from gough.model.friction_loop import with_friction
 from gough.motion import Motion
 
 if TYPE_CHECKING:
@@ -162,8 +163,7 @@ def traced(robot: Robot, name: str, loads: bool = False) -> tuple[Program, Array
         if loads:
             inputs["loads"] = (3, legs)
     program = trace(PROGRAMS[name], robot.mechanism, inputs)
-    hoisted = evaluate(program.prologue, program.hoisted, parameters(robot.mechanism))
-    return program, hoisted
+    return program, robot_numbers(program, robot.mechanism)
 
 
 def to_casadi(robot: Robot, name: str, *, loads: bool = False) -> Any:
@@ -236,10 +236,10 @@ def _package(
         raise InputError(f"programs is a list of programs: {', '.join(PROGRAMS)}")
     functions = []
     for name in dict.fromkeys(names):
-        functions.append(c.Function(name, *traced(robot, name), SUMMARIES[name]))
+        functions.append(c.Function(name, *traced(robot, name), SUMMARIES[name], RIGID_SHAPES))
         if name in FORCED and not robot.mechanism.legs.friction.none:
             loaded = traced(robot, name, loads=True)
-            functions.append(c.Function(name + c.UNDER_LOADS, *loaded, LOADED))
+            functions.append(c.Function(name + c.UNDER_LOADS, *loaded, LOADED, RIGID_SHAPES))
     title = [f"{robot.name}: {robot.leg_count} {robot.kind} legs, numbers of type {real}."]
     title += [f"Source: {robot.file.source}"] if robot.file.source else []
     title.append(f"Made by gough {gough.__version__}.")
@@ -251,15 +251,15 @@ def _package(
         real,
         functions,
         NOTES | KIND_NOTES[robot.kind],
-        friction.MOST_PASSES,
-        FLOAT_TOLERANCE if single else friction.TOLERANCE,
-        FLOAT_WORST_RESIDUAL if single else friction.WORST_RESIDUAL,
+        friction_loop.MOST_PASSES,
+        FLOAT_TOLERANCE if single else friction_loop.TOLERANCE,
+        FLOAT_WORST_RESIDUAL if single else friction_loop.WORST_RESIDUAL,
     )
 
 
 def _test_vectors(robot: Robot, package: c.Package, states: Motion | None) -> Vectors:
     """Inputs that the C numbers can hold exactly, and the answers to these."""
-    run = NumPyExecutor(robot.mechanism)
+    run = numpy_executor(robot.mechanism)
     kind = np.float64 if package.real == "double" else np.float32
     fields = _states(robot, package) if states is None else _fields(states)
     if not all(np.all(margin > 0) for margin in _margins(robot, package, fields)):
@@ -302,17 +302,17 @@ def _test_vectors(robot: Robot, package: c.Package, states: Motion | None) -> Ve
 
 
 def _slow(
-    run: Executor, function: Function, given: Mapping[str, Array], rubbing: friction.Friction
+    run: Executor, function: Function, given: Mapping[str, Array], rubbing: Friction
 ) -> Array:
     """States where plain passes do not surely settle: there gough goes on with Newton, C gives up."""
     count = len(given["position"])
     loads = np.zeros((count, 3, len(rubbing.width)))
     change = np.full(count, np.inf)
-    for _ in range(friction.MOST_PASSES - 3):
+    for _ in range(friction_loop.MOST_PASSES - 3):
         new = run(function, count, {**given, "loads": loads})["caused"]
         change = np.abs(new - loads).max(axis=(1, 2)) / np.abs(new).max(axis=(1, 2), initial=1e-300)
         loads = new
-    return np.asarray(~(change <= friction.TOLERANCE))
+    return np.asarray(~(change <= friction_loop.TOLERANCE))
 
 
 def _fields(motion: Motion) -> dict[str, Array]:
@@ -356,7 +356,7 @@ def _states(robot: Robot, package: c.Package) -> dict[str, Array]:
 
 def _margins(robot: Robot, package: c.Package, fields: Mapping[str, Array]) -> list[Array]:
     """Margins of every program that the package has."""
-    run, count = NumPyExecutor(robot.mechanism), len(fields["position"])
+    run, count = numpy_executor(robot.mechanism), len(fields["position"])
     margins = []
     for function in package.functions:
         if not function.looped:
@@ -369,7 +369,7 @@ def _tolerance(robot: Robot, name: str, count: int, state: Mapping[str, Array], 
     """How far C may be from gough, relative: rounding times the condition of what is solved."""
     condition = 0.0
     if name in SYSTEMS:
-        run = NumPyExecutor(robot.mechanism)
+        run = numpy_executor(robot.mechanism)
         found = run(models.diagnosis, count, state)
         condition = float(np.max(forward.condition(found[SYSTEMS[name][0]])))
     return float(ROUNDING * EPSILON[real] * (10 + condition))

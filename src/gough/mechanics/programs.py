@@ -52,6 +52,13 @@ def jacobian(mechanism: Mechanism, state: State) -> Outputs:
     return outputs
 
 
+def scaled_jacobian(mechanism: Mechanism, state: State) -> Outputs:
+    """J (legs, 6), its angular columns divided by the length scale."""
+    platform, legs = equation.unforced(mechanism, state)
+    rows = platform.world_rows(legs.w) * equation.scale(mechanism)[:, np.newaxis]
+    return {"jacobian": np.moveaxis(rows, 0, 1), "margin": margin(mechanism, legs)}
+
+
 def inverse_dynamics(
     mechanism: Mechanism,
     state: State,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -46,3 +47,19 @@ class State(NamedTuple):
 
 RIGID_FIELDS = State._fields[:6]
 ELASTIC_FIELDS = State._fields[6:]
+RIGID_SHAPES: dict[str, tuple[int, ...]] = {
+    name: (3, 3) if name == "rotation" else (3,) for name in RIGID_FIELDS
+}
+PER_MODE = "elastic"
+"""How names of fields and inputs begin that have one number per mode."""
+
+
+def shapes(modes: int) -> dict[str, tuple[int, ...]]:
+    """Shape of one state's part in each of its fields."""
+    return RIGID_SHAPES | dict.fromkeys(ELASTIC_FIELDS, (modes,)) if modes else RIGID_SHAPES
+
+
+def state_of(arrays: Mapping[str, Components]) -> State:
+    """The state from arrays (*shape, samples) by name; without elastic ones that of a rigid platform."""
+    rigid = (np.expand_dims(arrays[name], -2) for name in RIGID_FIELDS)
+    return State(*rigid, *(arrays[name] for name in ELASTIC_FIELDS if name in arrays))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import LARGEST
+from gough.engine.functions import LARGEST
 from gough.errors import Failure, InputError, NotFiniteError, SampleError
 from gough.mechanics.state import RIGID_FIELDS
 from gough.motion import Motion

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, condition
 from gough.engine.functions import Function
 from gough.engine.run.execute import Executor
 from gough.engine.run.threads import at_most
 from gough.errors import ConvergenceError, InputError, MissingDataError
+from gough.legs.reading import Limits
 from gough.mechanics import programs
 from gough.mechanics.equation import Mechanism
 from gough.mechanics.state import ELASTIC_FIELDS
@@ -61,9 +62,28 @@ class ModelCalls(ABC):
     def missing(self) -> tuple[str, ...]:
         """Bodies that the robot file does not give: dynamics cannot do without them."""
 
+    @property
+    @abstractmethod
+    def limits(self) -> Limits:
+        """Limits of the robot file, (legs,) each."""
+
+    @property
+    @abstractmethod
+    def tool(self) -> Array:
+        """The tool point, (3,) m, platform frame."""
+
+    @property
+    @abstractmethod
+    def home(self) -> Motion:
+        """The home pose, at rest."""
+
     def members(self) -> Inputs:
         """A further input that says which of many robots each sample is of; none of one robot."""
         return {}
+
+    def asked(self, shape: tuple[int, ...]) -> Mechanism:
+        """The mechanism of each sample of a batch, samples on the last axis; or of all of them."""
+        return self.mechanism
 
     @property
     def leg_count(self) -> int:
@@ -139,7 +159,7 @@ class ModelCalls(ABC):
 
         """
         rows = self.run(programs.scaled_jacobian, motion, on_error, threads=threads)
-        return batch.condition(rows["jacobian"])
+        return condition(rows["jacobian"])
 
     def inverse_dynamics(
         self,
@@ -264,7 +284,12 @@ class ModelCalls(ABC):
         """
         self.need_masses()
         out = self.run(programs.mass_matrix, motion, on_error, threads=threads)
-        return self.mechanism.platform.whole_mass(**out)
+        if not self.modes:
+            return out["mass_matrix"]
+        shape = out["mass_matrix"].shape[:-2]
+        rows = {name: value.reshape(-1, *value.shape[len(shape) :]) for name, value in out.items()}
+        whole = self.asked(shape).platform.whole_mass(**rows)
+        return whole.reshape(*shape, *whole.shape[1:])
 
     def bias(
         self, motion: Motion, *, on_error: OnError = "raise", threads: int | None = None

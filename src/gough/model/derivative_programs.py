@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gough.engine.functions import symbolic
 from gough.engine.graph import Graph, Symbol
-from gough.engine.passes.derivative import gradients, substitute, symbolic, tangents
+from gough.engine.passes.derivative import gradients, substitute, tangents
 from gough.mechanics import equation as dynamics
 from gough.mechanics import programs
 from gough.mechanics.equation import Mechanism

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import CHUNK, Function, with_friction
+from gough.engine.functions import Function
+from gough.engine.run.execute import CHUNK
 from gough.errors import InputError, SingularError
 from gough.mechanics import programs
 from gough.mechanics.state import RIGID_FIELDS
@@ -38,6 +39,7 @@ from gough.model.derivative_programs import (
     inverse_reverse,
 )
 from gough.model.described import DescribedModel
+from gough.model.friction_loop import with_friction
 from gough.motion import Motion
 
 PAIRS = 32768

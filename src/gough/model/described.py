@@ -14,7 +14,6 @@ import numpy as np
 
 from gough import results
 from gough.base.arrays import Array
-from gough.base.files import replacing
 from gough.description import files
 from gough.description.modal.integrals import flexible_platform
 from gough.description.numbers import Description, describe, length_scale
@@ -22,6 +21,7 @@ from gough.description.schema import RobotFile
 from gough.engine.run.execute import Executor
 from gough.errors import ImpossibleBodyWarning, MissingDataError
 from gough.legs.leg import LegKind
+from gough.legs.reading import Limits
 from gough.mechanics.equation import Mechanism
 from gough.mechanics.platforms.platform import Platform
 from gough.mechanics.platforms.rigid import RigidPlatform
@@ -85,7 +85,7 @@ class DescribedModel(ModelCalls):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the robot file, its comments included; paths in it are made to fit the new place."""
         text = files.moved(self.text, self.file, self.folder, Path(path).parent)
-        with replacing(path) as temporary:
+        with files.replacing(path) as temporary:
             Path(temporary).write_text(text, "utf-8")
 
     @property
@@ -107,6 +107,16 @@ class DescribedModel(ModelCalls):
     def missing(self) -> tuple[str, ...]:
         """Bodies that the robot file does not give."""
         return self.description.missing
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of the robot file, (legs,) each."""
+        return self.description.limits
+
+    @property
+    def tool(self) -> Array:
+        """The tool point, (3,) m, platform frame."""
+        return self.description.tool
 
     @property
     def home(self) -> Motion:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gough.base.arrays import Array, condition
-from gough.engine.run.execute import VARIANT, Function, NumPyExecutor
+from gough.engine.functions import VARIANT, Function
 from gough.errors import ReachError, SingularError
 from gough.mechanics import programs
 from gough.mechanics.equation import Mechanism
@@ -13,6 +13,7 @@ from gough.mechanics.leg import Leg
 from gough.mechanics.solves import WORST_CONDITION
 from gough.mechanics.state import State
 from gough.model.batch import Rows, Trouble
+from gough.model.execution import numpy_executor
 
 SYSTEMS = {
     "direct_dynamics": ("mass_matrix", "the mass matrix is singular"),
@@ -35,7 +36,7 @@ def diagnose(
         for name, value in rows.fields.items()
         if name in (*State._fields, VARIANT)
     }
-    found = NumPyExecutor(mechanism)(programs.diagnosis, len(rest), fields)
+    found = numpy_executor(mechanism)(programs.diagnosis, len(rest), fields)
     system, meaning = SYSTEMS.get(function.__name__, (None, ""))
     conditions = np.zeros(len(rest)) if system is None else condition(found[system])
     troubles: list[Trouble] = []

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.trace import trace
+from gough.mechanics import equation
 from gough.mechanics.equation import Mechanism
 from gough.mechanics.leg import MovingLeg
 from gough.mechanics.platforms.platform import MovingPlatform, gather
 from gough.mechanics.state import State
+from gough.model.execution import trace
 from gough.model.model import Model
 
 PAPER = {("inverse", 52): 2078, ("inverse", 88): 2282, ("direct", 52): 2943}

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.passes.derivative import gradients, symbolic
+from gough.engine.functions import symbolic
+from gough.engine.passes.derivative import gradients
 from gough.mechanics import elastic
 from gough.mechanics import equation as dynamics
 from gough.mechanics.body import Body

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.engine.functions import symbolic
 from gough.engine.graph import Graph
-from gough.engine.passes.derivative import gradients, symbolic
+from gough.engine.passes.derivative import gradients
 from gough.errors import InputError
 from gough.legs.bodies import STANDARD_PARAMETERS
 from gough.mechanics import equation as dynamics

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import NumPyExecutor
 from gough.mechanics import programs
 from gough.mechanics.body import Body
 from gough.model import batch
+from gough.model.execution import numpy_executor
 from gough.motion import Motion
 from gough.parameters.energy import leg_frames
 
@@ -49,7 +49,7 @@ def _of_platform(robot: Robot, still: Motion) -> Array:
     )
     program = programs.flexible_mass_matrix if robot.modes else programs.mass_matrix
     rows = batch.lay_out(still, robot.elastic_inputs(still) if robot.modes else {})
-    mass = NumPyExecutor(alone)(program, 1, rows.fields)["mass_matrix"][0]
+    mass = numpy_executor(alone)(program, 1, rows.fields)["mass_matrix"][0]
     return np.asarray(mass[:, :6] @ carried(still.position))
 
 

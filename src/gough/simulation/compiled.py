@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import VARIANT
+from gough.engine.functions import VARIANT
 from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.simulation import programs
 from gough.simulation.chunk import BENDING, MOVING, Chunk

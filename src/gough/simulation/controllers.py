@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import Function
+from gough.engine.functions import Function
 from gough.errors import InputError
 from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.motion import Motion

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import NumPyExecutor
 from gough.mechanics import programs
 from gough.model import batch
+from gough.model.execution import numpy_executor
 from gough.motion import Motion
 from gough.variants import which
 
@@ -61,7 +61,7 @@ def with_culprit(stop: Stop, robot: Robot, start: Motion, last: Motion) -> Stop:
     A leg at the end of its reach makes the robot's matrices singular before it is out of reach.
     """
     rows = [batch.lay_out(one.reshape(1), {}).fields | which(robot) for one in (start, last)]
-    runner = NumPyExecutor(robot.mechanism)
+    runner = numpy_executor(robot.mechanism)
     begin, end = (runner(programs.diagnosis, 1, fields)["legs"][0] for fields in rows)
     left = end / np.where(begin == 0, np.inf, begin)
     kind, leg = np.unravel_index(np.argmin(left), left.shape)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gough.engine.run.execute import Function
+from gough.engine.functions import Function
 from gough.mechanics import equation
 from gough.mechanics.equation import Mechanism
 from gough.mechanics.programs import Outputs

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import with_friction
 from gough.errors import ConvergenceError, Failure, SampleError
-from gough.mechanics.friction import WORST_RESIDUAL
 from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
+from gough.model.friction_loop import WORST_RESIDUAL, with_friction
 from gough.motion import Motion
 from gough.simulation import programs
 from gough.simulation.actuators import UNLIMITED, Actuators, at_speed, within

@@ -11,7 +11,7 @@ from functools import cache, reduce
 
 import numpy as np
 
-from gough.engine.run.execute import Function
+from gough.engine.functions import Function
 from gough.mechanics import equation, programs
 from gough.mechanics.equation import Mechanism
 from gough.mechanics.friction import Loads

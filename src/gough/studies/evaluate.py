@@ -11,7 +11,7 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.base.tables import nearest, shown
-from gough.engine.run.execute import at_most
+from gough.engine.run.threads import at_most
 from gough.errors import FileError, GoughError, InputError, SampleError
 from gough.motion import FIELDS, Motion
 from gough.robot import Robot

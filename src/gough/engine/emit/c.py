@@ -19,24 +19,10 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.engine.graph import CONSTANT, INPUT
+from gough.engine.operations import OPERATIONS
 from gough.engine.program import HOISTED, Output, Program
-from gough.engine.trace import STATE_SHAPES
 from gough.errors import InputError
 
-OPERATIONS = {
-    "add": "{0} + {1}",
-    "sub": "{0} - {1}",
-    "mul": "{0} * {1}",
-    "div": "{0} / {1}",
-    "neg": "-{0}",
-    "sqrt": "sqrt{f}({0})",
-    "abs": "fabs{f}({0})",
-    "copysign": "copysign{f}({0}, {1})",
-    "atan2": "atan2{f}({0}, {1})",
-    "min": "smaller({0}, {1})",
-    "max": "larger({0}, {1})",
-    "or_one": "or_one({0})",
-}
 HELPERS = {
     "smaller": """\
 /* The smaller of two; not a number if either is. */
@@ -79,11 +65,13 @@ class Function(NamedTuple):
     program: Program
     hoisted: Array
     summary: str
+    state: Mapping[str, tuple[int, ...]]
+    """Shapes of the state's fields."""
 
     @property
     def inputs(self) -> dict[str, tuple[int, ...]]:
         """Shapes of the inputs beside the state."""
-        return {n: shape for n, shape in self.program.fields.items() if n not in STATE_SHAPES}
+        return {n: shape for n, shape in self.program.fields.items() if n not in self.state}
 
     @property
     def looped(self) -> str | None:
@@ -206,7 +194,7 @@ def body(program: Program, refer: Callable[[str, int], str], real: str) -> Body:
             slot, variables = variables, variables + 1
         slots[k] = slot
         given = [values[place] for place in step.arguments]
-        text = OPERATIONS[step.operation].format(*given, f="f" if real == "float" else "")
+        text = OPERATIONS[step.operation].c.format(*given, f="f" if real == "float" else "")
         lines.append(f"    r{slot} = {text};")
         values.append(f"r{slot}")
     return Body(lines, variables, values)
@@ -340,7 +328,8 @@ def header_text(package: Package) -> str:
         )
     parts += [
         f"#define {p.upper()}_LEGS {package.legs}\n",
-        "/* Where the platform is and how it moves. */\n" + struct(package, "state", STATE_SHAPES),
+        "/* Where the platform is and how it moves. */\n"
+        + struct(package, "state", package.functions[0].state),
     ]
     if looped:
         parts.append(
@@ -416,8 +405,8 @@ def _definition(package: Package, function: Function, numbers: Numbers) -> str:
     def refer(field: str, index: int) -> str:
         if field == HOISTED:
             return numbers.place(float(function.hoisted[index]))
-        if field in STATE_SHAPES:
-            return element(f"state->{field}", STATE_SHAPES[field], index)
+        if field in function.state:
+            return element(f"state->{field}", function.state[field], index)
         if field == "loads":
             return f"loads->{LOADS[index // package.legs]}[{index % package.legs}]"
         return f"{field}[{index}]"
@@ -436,7 +425,7 @@ def _definition(package: Package, function: Function, numbers: Numbers) -> str:
         elif name in OPTIONAL:
             zero = f"    static const {package.real} no_{name}[{math.prod(shape)}] = {{0}};"
             start = [zero, *start, f"    if ({name} == NULL)", f"        {name} = no_{name};"]
-    if not used & set(STATE_SHAPES):
+    if not used & set(function.state):
         start.append("    (void)state;")
     end = [
         f"    answer->{element(name, output.shape, i)} = {written.values[place]};"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from typing import Any
 
 from gough.base.arrays import Array
 from gough.engine.graph import CONSTANT, INPUT
+from gough.engine.operations import OPERATIONS
 from gough.engine.program import HOISTED, Output, Program
 from gough.errors import MissingDataError
 
@@ -40,7 +40,6 @@ def function(program: Program, name: str, hoisted: Array) -> Any:
         shape = inputs[field]
         return symbols[field][divmod(index, shape[1]) if len(shape) == 2 else index]
 
-    operations = _operations(casadi)
     values: list[Any] = []
     for step in program.body:
         if step.operation == CONSTANT:
@@ -48,7 +47,8 @@ def function(program: Program, name: str, hoisted: Array) -> Any:
         elif step.operation == INPUT:
             values.append(read(*step.leaf))
         else:
-            values.append(operations[step.operation](*(values[a] for a in step.arguments)))
+            given = (values[a] for a in step.arguments)
+            values.append(OPERATIONS[step.operation].casadi(casadi, *given))
     results = [_matrix(casadi, output, values) for output in program.outputs.values()]
     return casadi.Function(
         name, list(symbols.values()), results, list(symbols), list(program.outputs)
@@ -62,25 +62,3 @@ def _matrix(casadi: Any, output: Output, values: list[Any]) -> Any:
         return casadi.densify(column)
     rows, columns = output.shape
     return casadi.densify(casadi.reshape(column, columns, rows).T)
-
-
-def _operations(casadi: Any) -> dict[str, Callable[..., Any]]:
-    def is_nan(a: Any) -> Any:
-        return casadi.logic_not(casadi.logic_or(a <= 0, a >= 0))  # a ≠ a would be simplified away
-
-    return {
-        "add": lambda a, b: a + b,
-        "sub": lambda a, b: a - b,
-        "mul": lambda a, b: a * b,
-        "div": lambda a, b: a / b,
-        "neg": lambda a: -a,
-        "sqrt": casadi.sqrt,
-        "abs": casadi.fabs,
-        "atan2": casadi.atan2,
-        # casadi's derivative of copysign holds for a ≥ 0 only
-        "copysign": lambda a, b: casadi.copysign(casadi.fabs(a), b),
-        # fmin and fmax lose NaN
-        "min": lambda a, b: casadi.if_else(casadi.logic_or(a < b, is_nan(a)), a, b),
-        "max": lambda a, b: casadi.if_else(casadi.logic_or(a > b, is_nan(a)), a, b),
-        "or_one": lambda a: casadi.if_else(a == 0, 1, a),
-    }

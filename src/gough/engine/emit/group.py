@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from gough.engine.emit.pointers import Pointers
 from gough.engine.graph import CONSTANT, INPUT
-from gough.engine.passes.fused import FUSED
+from gough.engine.operations import OPERATIONS
+from gough.engine.passes.fused import FUSED, from_memory
 from gough.engine.passes.pipeline import Halves, woven
 from gough.engine.passes.registers import Memory, Work, carry_out
 from gough.engine.program import HOISTED, Program, Step
@@ -21,8 +22,6 @@ MARK = "  call void @llvm.codeview.annotation(metadata !0)"
 MARK_EVERY = 16
 NOTHING = -1 << 60
 """Stands for no value."""
-SPARE = {"min": 1, "max": 1, "copysign": 1, "or_one": 1, "atan2": 64}
-"""Registers that an operation needs besides those of its arguments and result; a call may use any."""
 
 
 class Straight(NamedTuple):
@@ -131,12 +130,9 @@ class Group(Pointers):
 
     def _operation(self, place: int, arguments: tuple[int, ...]) -> Work:
         operation = self.steps[place].operation
-        direct: tuple[int, ...] = ()
-        if operation in ("add", "mul", FUSED):
-            direct = tuple(a for a in arguments if arguments.count(a) == 1)
-        elif operation in ("sub", "div", "sqrt") and arguments.count(arguments[-1]) == 1:
-            direct = arguments[-1:]
-        spare = SPARE.get(operation, 0)
+        direct = [arguments[k] for k in from_memory(operation)]
+        direct = [a for a in direct if arguments.count(a) == 1]
+        spare = 0 if operation == FUSED else OPERATIONS[operation].spare
         return Work((place,), arguments, partial(self._compute, place, arguments), direct, spare)
 
     def _compute(self, place: int, arguments: tuple[int, ...]) -> None:

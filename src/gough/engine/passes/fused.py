@@ -10,10 +10,21 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gough.engine.operations import OPERATIONS
 from gough.engine.program import Program, Step
 
 FUSED = "fused"
 """±a b ± c of arguments (a, b, c); its leaf tells whether the product and whether c is negated."""
+
+
+def cycles_of(operation: str) -> int:
+    """From arguments to result; a fused operation takes as long as a product."""
+    return OPERATIONS["mul" if operation == FUSED else operation].cycles
+
+
+def from_memory(operation: str) -> tuple[int, ...]:
+    """Arguments of which one can be read from memory."""
+    return (0, 1, 2) if operation == FUSED else OPERATIONS[operation].from_memory
 
 
 class Signed(NamedTuple):

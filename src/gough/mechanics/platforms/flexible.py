@@ -114,6 +114,21 @@ class FlexiblePlatform:
         """Number of modes."""
         return int(self.modes.couplings.mass.shape[0])
 
+    def whole_mass(
+        self, mass_matrix: Components, mixed: Components, carried: Components
+    ) -> Components:
+        """[M_rr, M_re; M_reᵀ, m_ee + Σ Φ_iᵀ A_i Φ_i] (n, 6 + modes, 6 + modes), samples in front.
+
+        `carried` (n, 3, 3, legs) are the legs' inertias A_i in platform axes.
+        """
+        shapes, modal = self.modes.tables.tip_shapes, self.modes.couplings.mass
+        shapes = np.broadcast_to(shapes, (*shapes.shape[:-1], len(carried)))
+        moved = np.einsum("nabl,blkn->alkn", carried, shapes)
+        elastic = np.einsum("alkn,aljn->nkj", shapes, moved) + np.moveaxis(modal, -1, 0)
+        upper = np.concatenate([mass_matrix, mixed], axis=-1)
+        lower = np.concatenate([np.swapaxes(mixed, -1, -2), elastic], axis=-1)
+        return np.concatenate([upper, lower], axis=-2)
+
     def arms(self, points: Components, state: State) -> Components:
         """R (P_i + Φ_i q)."""
         deflected = points + over_modes(self.modes.tables.tip_shapes, state.elastic)

@@ -126,6 +126,11 @@ class Platform(Protocol):
     def mode_count(self) -> int:
         """Number of modes; 0 if it is rigid."""
 
+    def whole_mass(
+        self, mass_matrix: Components, mixed: Components, carried: Components
+    ) -> Components:
+        """M (n, 6 + modes, 6 + modes) from the outputs of `programs.mass_matrix`, samples in front."""
+
     def arms(self, points: Components, state: State) -> Components:
         """The tips from the frame's origin, (3, legs, samples), world axes."""
 

@@ -34,6 +34,12 @@ class RigidPlatform:
         """None."""
         return 0
 
+    def whole_mass(
+        self, mass_matrix: Components, mixed: Components, carried: Components
+    ) -> Components:
+        """M as it is."""
+        return mass_matrix
+
     def arms(self, points: Components, state: State) -> Components:
         """R P_i."""
         return matvec(state.rotation, points)
