@@ -4,7 +4,8 @@ Every node is made once: the same operation on the same arguments is the same no
 (0 x, 1 x, x − x, constants) is folded while tracing. Nodes are numbered so that arguments come first.
 
 Sums over the modes of a flexible platform stay sums: a node may stand for one value a mode (MODE, TABLE,
-COUPLED and all that is computed of them), until SUM adds these up. Back ends make loops of that.
+COUPLED and all that is computed of them), until SUM adds these up. Back ends make loops of that. A matrix
+has a number m ≥ 0, its transpose −1 − m: `both_ways` puts them where such indices find them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ COMMUTATIVE = {"add", "mul", "min", "max"}
 class Graph:
     """All nodes of one tracing: an operation, its arguments, and for leaves a value or a place."""
 
-    def __init__(self) -> None:
+    def __init__(self, modes: int = 0) -> None:
+        self.modes = modes
+        """How many modes a SUM adds up."""
         self.operations: list[str] = []
         self.arguments: list[tuple[int, ...]] = []
         self.leaves: list[Any] = []
@@ -181,17 +184,22 @@ class Symbol:
         return self._with("max", other)
 
     def over_modes(self) -> Symbol:
-        """Σ_k of one value a mode."""
-        if self.graph.value(self.number) == 0:
-            return self
-        assert self.graph.varying[self.number]
+        """Σ_k of one value a mode; N x of a value that all modes share."""
+        if not self.graph.varying[self.number]:
+            return self * self.graph.modes
         return self.graph._node(SUM, (self.number,))
 
     def coupled_with(self, values: Symbol) -> Symbol:
         """Σ_j C_kj x_j of a matrix; of a table, which is a matrix's diagonal, C_k x_k."""
-        if self.graph.operations[self.number] != MATRIX or self.graph.value(values.number) == 0:
+        if self.graph.operations[self.number] != MATRIX:
             return self * values
-        return self.graph._node(COUPLED, (values.number,), self.graph.leaves[self.number])
+        return values.coupled_by(self.graph.leaves[self.number])
+
+    def coupled_by(self, matrix: int) -> Symbol:
+        """Σ_j C_kj x_j of the matrix with a number, or of the transpose with a number below 0."""
+        if self.graph.value(self.number) == 0:
+            return self
+        return self.graph._node(COUPLED, (self.number,), matrix)
 
     def rint(self) -> Symbol:
         """The nearest whole number, halves to even; NumPy's rint finds it."""
@@ -200,6 +208,11 @@ class Symbol:
     def or_one(self) -> Symbol:
         """1 where x = 0, else x: a safe divisor of what is 0 there."""
         return self._with("or_one")
+
+
+def both_ways(matrices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Matrices (count, N, N) and their transposes, (2 count, N, N): that of m is at −1 − m."""
+    return np.concatenate([matrices, np.swapaxes(matrices, 1, 2)[::-1]])
 
 
 _EVALUATE: dict[str, Callable[..., float]] = {

@@ -176,7 +176,8 @@ def _sections(graph: Graph, numbers: list[int]) -> dict[int, int]:
             latest += 1
         elif operation == COUPLED:
             (argument,) = graph.arguments[number]
-            latest = 1 if graph.operations[argument] in (MODE, TABLE) else latest + 2
+            known = graph.operations[argument] in (MODE, TABLE)
+            latest += 0 if known else 2 if graph.varying[argument] else 1
         elif graph.varying[number] and latest % 2 == 0:
             latest += 1
         section[number] = latest

@@ -24,6 +24,8 @@ STATE_SHAPES: dict[str, tuple[int, ...]] = {
     name: (3, 3) if name == "rotation" else (3,) for name in RIGID_FIELDS
 }
 NOTHING, DIAGONAL, FULL = 0, 1, 2
+PER_MODE = "elastic"
+"""How names of inputs begin that have one number a mode."""
 
 
 def parameters(mechanism: Mechanism) -> Array:
@@ -60,12 +62,12 @@ def trace(
 ) -> Program:
     """The program of `function(mechanism, state, **inputs)`; inputs by name and shape.
 
-    Arrays run through the equations as they do in a batch of one sample; the sample axis, last, is
+    Inputs whose name begins with `elastic` have one number a mode, as the state's have. Arrays run through the equations as they do in a batch of one sample; the sample axis, last, is
     dropped from the outputs.
     """
-    graph = Graph()
-    marks = np.frombuffer(structure_of(mechanism), dtype=np.uint8)
     modes = mode_count(mechanism)
+    graph = Graph(modes)
+    marks = np.frombuffer(structure_of(mechanism), dtype=np.uint8)
     place = 0
 
     def symbolic(leaf: Array) -> Array:
@@ -88,11 +90,20 @@ def trace(
         elastic = {name: np.array([[graph.mode(name)]]) for name in ELASTIC_FIELDS}
         state = state._replace(**elastic)
         everything += [array[0, 0].over_modes() for array in elastic.values()]
-    given = {name: graph.inputs(name, (*shape, 1)) for name, shape in inputs.items()}
+    given = {
+        name: np.array([[graph.mode(name)]])
+        if name.startswith(PER_MODE)
+        else graph.inputs(name, (*shape, 1))
+        for name, shape in inputs.items()
+    }
     results = function(robot, state, **given)
     outputs = {name: _symbols(graph, array[..., 0]) for name, array in results.items()}
     if "margin" in outputs:
-        everything += [symbol for array in given.values() for symbol in array.flat]
+        everything += [
+            symbol.over_modes() if graph.varying[symbol.number] else symbol
+            for array in given.values()
+            for symbol in array.flat
+        ]
         spare = LARGEST - abs(sum(everything[1:], start=everything[0]))
         outputs["margin"] = _symbols(graph, outputs["margin"].item().minimum(spare))
     return assemble(graph, outputs, state_shapes(mechanism) | dict(inputs), modes)

@@ -114,7 +114,7 @@ done:
             if output.varying and any(start <= place < stop for place in output.places)
         }
         loop = self.begin_loop()
-        here = self._couplings(start, stop, loop.mode)
+        here = self._couplings(start, stop, loop.mode, values)
 
         def value(place: int) -> str:
             """A value as it is for this mode: of this loop, of one before, or the same for all."""
@@ -145,7 +145,7 @@ done:
                     self.scatter(value(place), starts, at)
         self.end_loop(loop)
 
-    def _couplings(self, start: int, stop: int, index: str) -> dict[int, str]:
+    def _couplings(self, start: int, stop: int, index: str, values: list[str]) -> dict[int, str]:
         """All Σ_j C_kj x_j of a section in one inner loop over j."""
         steps, modes = self.program.body, self.program.modes
         places = [p for p in range(start, stop) if steps[p].operation == COUPLED]
@@ -164,7 +164,7 @@ done:
                 loaded[argument] = (
                     self._of_mode(step, loop.mode)
                     if step.operation in (MODE, TABLE)
-                    else self.load(self.kept[argument], loop.mode)
+                    else values[argument] or self.load(self.kept[argument], loop.mode)
                 )
             at = self.new(f"add i64 {column}, {first + steps[place].leaf * modes * modes}")
             product = self.new(

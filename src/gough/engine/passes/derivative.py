@@ -13,6 +13,13 @@ and where a derivative does not exist everywhere:
     min, max  1 by the argument that is taken, 0 by the other; a tie takes one of them
     or_one    1, also at 0: the jump there does not count
 
+Over modes, where y = Σ_k x_k and y_k = Σ_j C_kj x_j are linear:
+
+    sum       ẏ = Σ_k ẋ_k;           the weight of y is that of every x_k
+    coupled   ẏ_k = Σ_j C_kj ẋ_j;    the weight of x_j is Σ_k C_kj (weight of y_k)
+
+and the weight of a value that all modes share is the sum of what the modes give it.
+
 Derivatives share subexpressions with what they are derivatives of, and are programs like any other.
 """
 
@@ -26,11 +33,19 @@ from typing import Any
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.graph import INPUT, Graph, Symbol
-from gough.engine.program import HOISTED, Program, Step
+from gough.engine.graph import COUPLED, SUM, Graph, Symbol, both_ways
+from gough.engine.program import Program
 from gough.engine.run.execute import Function
+from gough.engine.run.interpret import interpret
 from gough.engine.run.prologue import evaluate
-from gough.engine.trace import parameters, structure_of, trace
+from gough.engine.trace import (
+    mode_count,
+    mode_matrices,
+    mode_tables,
+    parameters,
+    structure_of,
+    trace,
+)
 from gough.mechanics.equation import Mechanism, State
 
 BLOCK = 256
@@ -40,12 +55,16 @@ BLOCK = 256
 def tangents(outputs: Array, seeds: Mapping[int, Symbol]) -> Array:
     """Forward mode, a Jacobian-vector product: how the outputs change, in their shape.
 
-    `seeds` gives the change of inputs by their node numbers; all other inputs stay as they are.
+    `seeds` gives the change of inputs by their node numbers; all other inputs stay as they are. Of an
+    input of modes it is one a mode, or one for all.
     """
     symbols: list[Symbol] = list(np.ravel(outputs))
     graph = symbols[0].graph
     changes = dict(seeds)
     for number in _between(graph, symbols, changes):
+        if graph.operations[number] in (SUM, COUPLED):
+            changes[number] = _again(graph, number, changes[graph.arguments[number][0]])
+            continue
         parts = [
             changes[argument] * slope
             for argument, slope in zip(
@@ -61,7 +80,8 @@ def tangents(outputs: Array, seeds: Mapping[int, Symbol]) -> Array:
 def gradients(outputs: Array, cotangents: Array, inputs: Array) -> Array:
     """Reverse mode, a vector-Jacobian product: Σ_k cotangent_k ∂output_k/∂input, in the inputs' shape.
 
-    Inputs are input nodes; cotangents are symbols, one an output.
+    Inputs are input nodes; cotangents are symbols, one an output. Of an output of modes it is one a mode
+    (or one for all), and the products of all modes are added.
     """
     symbols: list[Symbol] = list(np.ravel(outputs))
     wanted: list[Symbol] = list(np.ravel(inputs))
@@ -74,10 +94,12 @@ def gradients(outputs: Array, cotangents: Array, inputs: Array) -> Array:
     active = _between(graph, symbols, leaves)
     depends = leaves.union(active)
     for number in reversed(active):
-        weight = weights.get(number, zero)
-        for argument, slope in zip(graph.arguments[number], partials(graph, number), strict=True):
+        parts = _pulled(graph, number, weights.get(number, zero))
+        for argument, part in zip(graph.arguments[number], parts, strict=True):
             if argument in depends:
-                weights[argument] = weights.get(argument, zero) + weight * slope
+                if graph.varying[number] and not graph.varying[argument]:
+                    part = part.over_modes()
+                weights[argument] = weights.get(argument, zero) + part
     return _shaped([weights.get(one.number, zero) for one in wanted], np.shape(inputs))
 
 
@@ -92,7 +114,10 @@ def substitute(outputs: Array, old: Array, new: Array) -> Array:
     known = {a.number: b for a, b in zip(np.ravel(old), np.ravel(new), strict=True)}
     for number in _between(graph, symbols, known):
         arguments = [known[a].number if a in known else a for a in graph.arguments[number]]
-        known[number] = graph.make(graph.operations[number], *arguments)
+        if graph.operations[number] in (SUM, COUPLED):
+            known[number] = _again(graph, number, Symbol(graph, arguments[0]))
+        else:
+            known[number] = graph.make(graph.operations[number], *arguments)
     return _shaped([known.get(one.number, one) for one in symbols], np.shape(outputs))
 
 
@@ -105,6 +130,22 @@ def _between(graph: Graph, outputs: list[Symbol], inputs: Iterable[int]) -> list
             depends.add(number)
             between.append(number)
     return between
+
+
+def _again(graph: Graph, number: int, argument: Symbol) -> Symbol:
+    """A sum over modes, or a coupling of modes, of something else."""
+    if graph.operations[number] == SUM:
+        return argument.over_modes()
+    return argument.coupled_by(graph.leaves[number])
+
+
+def _pulled(graph: Graph, number: int, weight: Symbol) -> tuple[Symbol, ...]:
+    """What the weight of a node gives to those of its arguments."""
+    if graph.operations[number] == SUM:
+        return (weight,)
+    if graph.operations[number] == COUPLED:
+        return (weight.coupled_by(~graph.leaves[number]),)
+    return tuple(weight * slope for slope in partials(graph, number))
 
 
 def partials(graph: Graph, number: int) -> tuple[Symbol, ...]:
@@ -184,24 +225,13 @@ _programs: dict[Any, Program] = {}
 def _program(
     function: Function, mechanism: Mechanism, inputs: Mapping[str, tuple[int, ...]]
 ) -> Program:
-    """The program of a function for a robot's structure; places of its inputs are those in a row."""
+    """The program of a function for a robot's structure."""
     marks = structure_of(mechanism)
-    legs = mechanism.points.shape[1]
+    legs, modes = mechanism.points.shape[1], mode_count(mechanism)
     name = f"{function.__module__}.{function.__name__}"
-    key = (name, mechanism.equations.__name__, legs, marks, tuple(inputs.items()))
+    key = (name, mechanism.equations.__name__, legs, modes, marks, tuple(inputs.items()))
     if key not in _programs:
-        program = trace(function, mechanism, inputs)
-        widths = {HOISTED: len(program.hoisted)}
-        widths |= {name: math.prod(shape) for name, shape in program.fields.items()}
-        starts = dict(zip(widths, np.cumsum([0, *widths.values()]).tolist(), strict=False))
-
-        def placed(step: Step) -> Step:
-            if step.operation != INPUT:
-                return step
-            field, index = step.leaf
-            return step._replace(leaf=(field, starts[field] + index))
-
-        _programs[key] = program._replace(body=tuple(placed(step) for step in program.body))
+        _programs[key] = trace(function, mechanism, inputs)
     return _programs[key]
 
 
@@ -209,20 +239,28 @@ def _evaluate(
     program: Program, mechanism: Mechanism, fields: Mapping[str, Array]
 ) -> dict[str, Array]:
     """Outputs (..., samples) from fields (..., samples or 1)."""
-    samples = np.broadcast_shapes(*(value.shape[-1:] for value in fields.values()))
+    (samples,) = np.broadcast_shapes(*(value.shape[-1:] for value in fields.values()))
     hoisted = evaluate(program.prologue, program.hoisted, parameters(mechanism))
-    parts = [hoisted[: len(program.hoisted), np.newaxis]]
-    parts += [fields[name].reshape(math.prod(shape), -1) for name, shape in program.fields.items()]
-    rows = np.concatenate([np.broadcast_to(part, (len(part), *samples)) for part in parts]).T
-    wanted = [place for output in program.outputs.values() for place in output.places]
+    tables, matrices = np.zeros((0, 0)), np.zeros((0, 0, 0))
+    if mechanism.flexible is not None:
+        tables = mode_tables(mechanism)[list(program.tables)]
+        matrices = both_ways(mode_matrices(mechanism))[list(program.matrices)]
+    rows = {
+        name: np.broadcast_to(
+            fields[name].reshape(math.prod(shape), -1), (math.prod(shape), samples)
+        )
+        for name, shape in program.fields.items()
+    }
     blocks = [
-        evaluate(program.body, wanted, rows[start : start + BLOCK])
-        for start in range(0, max(len(rows), 1), BLOCK)
+        interpret(
+            program,
+            {name: value[:, start : start + BLOCK] for name, value in rows.items()},
+            hoisted,
+            tables,
+            matrices,
+        )
+        for start in range(0, max(samples, 1), BLOCK)
     ]
-    flat = np.concatenate(blocks).T
-    results, start = {}, 0
-    for name, output in program.outputs.items():
-        stop = start + len(output.places)
-        results[name] = flat[start:stop].reshape(*output.shape, *samples)
-        start = stop
-    return results
+    return {
+        name: np.concatenate([block[name] for block in blocks], axis=-1) for name in program.outputs
+    }

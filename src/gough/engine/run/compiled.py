@@ -12,6 +12,7 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.engine.emit.llvm import lanes
+from gough.engine.graph import both_ways
 from gough.engine.run import cache as disk
 from gough.engine.run.execute import Function, NumPyExecutor, spread
 from gough.engine.run.prologue import evaluate
@@ -64,7 +65,7 @@ class CompiledExecutor:
         if self.mechanism.flexible is None:
             return BoundKernel(kernel, in_all_lanes(hoisted))
         tables = mode_tables(self.mechanism)[list(kernel.tables)]
-        matrices = mode_matrices(self.mechanism)[list(kernel.matrices)]
+        matrices = both_ways(mode_matrices(self.mechanism))[list(kernel.matrices)]
         return BoundKernel(kernel, np.concatenate([hoisted, tables.ravel(), matrices.ravel()]))
 
 

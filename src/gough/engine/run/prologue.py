@@ -11,7 +11,7 @@ from gough.base.arrays import Array
 from gough.engine.graph import CONSTANT, INPUT
 from gough.engine.program import Step
 
-_OPERATIONS: dict[str, Callable[..., Any]] = {
+OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
@@ -38,7 +38,7 @@ def evaluate(steps: Sequence[Step], wanted: Sequence[int], parameters: Array) ->
             elif step.operation == INPUT:
                 values.append(parameters[..., step.leaf[1]])
             else:
-                operation = _OPERATIONS[step.operation]
+                operation = OPERATIONS[step.operation]
                 values.append(operation(*(values[a] for a in step.arguments)))
     batch = parameters.shape[:-1]
     out = np.empty((*batch, max(len(wanted), 1)))
