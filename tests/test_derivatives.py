@@ -6,12 +6,11 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 from gough import Motion, Robot
-from gough.engine.graph import Graph, both_ways
+from gough.engine.graph import Graph
 from gough.engine.passes.derivative import gradients, substitute, tangents
-from gough.engine.program import Step, assemble
+from gough.engine.program import Step
 from gough.engine.run.compiled import CompiledExecutor
 from gough.engine.run.execute import NumPyExecutor
-from gough.engine.run.interpret import interpret
 from gough.engine.run.prologue import evaluate
 from gough.engine.trace import parameters, trace
 from gough.errors import InputError, NotFiniteError, ReachError, SingularError
@@ -185,85 +184,6 @@ def test_stages_make_the_chain_rule():
     slope = substitute(gradients(outer, one, held), held, inner)
     whole = gradients(outer, one, x) + slope * gradients(inner, one, x)
     assert_allclose(number(whole, (2.0, 3.0)), [1 + 2 * 6 * 3, 2 * 6 * 2])
-
-
-MODES = 4
-
-
-class OverModes:
-    """A random program of shared values and values of modes, with sums and couplings of all of them."""
-
-    def __init__(self, seed):
-        rng = np.random.default_rng(seed)
-        self.graph = graph = Graph(MODES)
-        self.fields = {"a": (2,), "elastic": (MODES,), "elastic_velocity": (MODES,)}
-        self.inputs = [*graph.inputs("a", (2,)), *(graph.mode(name) for name in MODE_NAMES)]
-        nodes = [*self.inputs, graph.table(0), graph.constant(0.5)]
-        for _ in range(14):
-            first, second = (nodes[i] for i in rng.integers(len(nodes), size=2))
-            nodes.append(
-                [
-                    lambda a, b: a + b,
-                    lambda a, b: a * b,
-                    lambda a, b: a / (b * b + 1.0),
-                    lambda a, b: (a * a + b * b + 1.0).sqrt(),
-                    lambda a, b: a.over_modes() - b,
-                    lambda a, b: a.coupled_by(int(rng.integers(-2, 2))) + b,
-                ][rng.integers(6)](first, second)
-            )
-        one = nodes[-1] + nodes[-2]
-        self.outputs = np.array([one.over_modes(), nodes[-3] + 0 * self.inputs[2]], dtype=object)
-        self.tables = rng.uniform(-1, 1, (1, MODES))
-        self.matrices = both_ways(rng.uniform(-1, 1, (2, MODES, MODES)))
-        self.rng = rng
-
-    def number(self, outputs, values, **seeds):
-        """Outputs, those of modes (modes,), for values of the inputs' fields."""
-        named = {str(i): np.array([one]) for i, one in enumerate(outputs)}
-        fields = self.fields | {name: np.shape(value) for name, value in seeds.items()}
-        program = assemble(self.graph, named, fields, MODES)
-        given = {name: np.reshape(value, (-1, 1)) for name, value in (values | seeds).items()}
-        tables, matrices = self.tables[list(program.tables)], self.matrices[list(program.matrices)]
-        assert program.prologue == () or program.hoisted == ()
-        found = interpret(program, given, np.zeros(0), tables, matrices)
-        return [found[name].ravel() for name in named]
-
-    def some(self):
-        return {name: self.rng.uniform(-1, 1, shape) for name, shape in self.fields.items()}
-
-
-MODE_NAMES = ("elastic", "elastic_velocity")
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_sums_and_couplings_of_modes(seed):
-    """Forward follows finite differences, and w·(J s) = (Jᵀ w)·s for reverse."""
-    case = OverModes(seed)
-    graph, x, change = case.graph, case.some(), case.some()
-    seeds = [*graph.inputs("da", (2,)), graph.mode("elastic_d0"), graph.mode("elastic_d1")]
-    parts = dict(zip(("da", "elastic_d0", "elastic_d1"), change.values(), strict=True))
-    pairs = zip(case.inputs, seeds, strict=True)
-    moved = tangents(case.outputs, {one.number: seed for one, seed in pairs})
-    forward = case.number(moved, x, **parts)
-    ahead, back = (
-        case.number(case.outputs, {name: x[name] + step * change[name] for name in x})
-        for step in (1e-6, -1e-6)
-    )
-    for found, high, low in zip(forward, ahead, back, strict=True):
-        expected = (high - low) / 2e-6
-        assert_close(np.broadcast_to(found, expected.shape), expected, 1e-8)
-    weights = [graph.input("w", 0), graph.mode("elastic_w")]
-    given = {"w": case.rng.normal(size=1), "elastic_w": case.rng.normal(size=MODES)}
-    if not graph.varying[case.outputs[1].number]:
-        weights[1], given["elastic_w"] = weights[1].over_modes(), given["elastic_w"]
-    back = case.number(
-        gradients(case.outputs, np.array(weights), np.array(case.inputs)), x, **given
-    )
-    pulled = [back[0] * change["a"][0], back[1] * change["a"][1]]
-    pulled += [one * change[name] for one, name in zip(back[2:], MODE_NAMES, strict=True)]
-    pushed = np.sum(given["w"] * forward[0]) + np.sum(given["elastic_w"] * forward[1])
-    size = sum(np.abs(one).sum() for one in pulled)
-    assert pushed == pytest.approx(sum(np.sum(one) for one in pulled), abs=1e-12 * max(size, 1))
 
 
 def test_through_a_solve():
@@ -626,14 +546,19 @@ def test_friction_without_llvm():
     case = Case("UPS, friction", (5,))
     fields = {field: getattr(case.motion, field) for pair in COORDINATES.values() for field in pair}
     fields["forces"] = case.forces
-    for key, shape in {"loads": (3, 6), "multipliers": (6,), "weights": (30,)}.items():
+    for key, shape in {
+        "wrench": (6,),
+        "loads": (3, 6),
+        "weights": (30,),
+        "multipliers": (6,),
+    }.items():
         fields[key] = case.rng.uniform(1.0, 2.0, (5, *shape))
     machine = case.robot.mechanism
     found, expected = (
-        engine(machine)(derivative_programs.friction_reverse, 5, fields)
+        engine(machine)(derivative_programs.balance_reverse, 5, fields)
         for engine in (CompiledExecutor, NumPyExecutor)
     )
-    assert set(found) == {*COORDINATES, "forces", "loads", "multipliers"}
+    assert set(found) == {*COORDINATES, "forces", "wrench", "loads", "multipliers"}
     for key, value in expected.items():
         assert_close(found[key], value, 1e-12)
 

@@ -431,7 +431,7 @@ class Robot:
         *,
         on_error: OnError = "raise",
     ) -> derivatives.InverseDerivatives:
-        """∂Γ/∂(pose, twist, acceleration, wrench), (..., legs, 6) each."""
+        """∂(Γ, q̈e)/∂(pose, twist, acceleration, wrench), (..., legs + N, 6) each, and by qe and q̇e."""
         return derivatives.inverse_dynamics_derivatives(
             self, motion, wrench, friction, on_error=on_error
         )
@@ -445,7 +445,7 @@ class Robot:
         *,
         on_error: OnError = "raise",
     ) -> derivatives.DirectDerivatives:
-        """∂(v̇, ω̇)/∂(pose, twist, forces, wrench)."""
+        """∂(v̇, ω̇, q̈e)/∂(pose, twist, forces, wrench), (..., 6 + N, ·) each, and by qe and q̇e."""
         return derivatives.direct_dynamics_derivatives(
             self, motion, forces, wrench, friction, on_error=on_error
         )

@@ -4,8 +4,8 @@ Every node is made once: the same operation on the same arguments is the same no
 (0 x, 1 x, x − x, constants) is folded while tracing. Nodes are numbered so that arguments come first.
 
 Sums over the modes of a flexible platform stay sums: a node may stand for one value a mode (MODE, TABLE,
-COUPLED and all that is computed of them), until SUM adds these up. Back ends make loops of that. A matrix
-has a number m ≥ 0, its transpose −1 − m: `both_ways` puts them where such indices find them.
+COUPLED and all that is computed of them), until SUM adds these up. Back ends make loops of that.
+A matrix has a number m ≥ 0, its transpose −1 − m: `both_ways` puts them where such indices find them.
 """
 
 from __future__ import annotations

@@ -62,8 +62,9 @@ def trace(
 ) -> Program:
     """The program of `function(mechanism, state, **inputs)`; inputs by name and shape.
 
-    Inputs whose name begins with `elastic` have one number a mode, as the state's have. Arrays run through the equations as they do in a batch of one sample; the sample axis, last, is
-    dropped from the outputs.
+    Inputs whose name begins with `elastic` have one number a mode, as the state's have. Arrays run
+    through the equations as they do in a batch of one sample; the sample axis, last, is dropped from
+    the outputs.
     """
     modes = mode_count(mechanism)
     graph = Graph(modes)

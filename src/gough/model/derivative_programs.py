@@ -6,23 +6,22 @@ Conventions and equations are those of `gough.model.derivatives`; samples are on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gough.engine.graph import Graph, Symbol
 from gough.engine.passes.derivative import gradients, substitute, symbolic, tangents
+from gough.legs.link import LegKinematics
+from gough.mechanics import elastic, programs
 from gough.mechanics import equation as dynamics
-from gough.mechanics import programs
-from gough.mechanics.equation import Mechanism, State
+from gough.mechanics.equation import ELASTIC_FIELDS, Mechanism, State
 from gough.mechanics.friction import Loads, magnitudes
-from gough.mechanics.platforms import rigid
-from gough.mechanics.programs import Outputs
+from gough.mechanics.platforms import flexible, rigid
+from gough.mechanics.platforms.rigid import Tips
+from gough.mechanics.programs import Outputs, numeric
 from gough.mechanics.solves import factor, factor_symmetric, least_norm, solve_symmetric
-from gough.mechanics.vectors import Components, cross
-
-if TYPE_CHECKING:
-    pass
+from gough.mechanics.vectors import Components, cross, norm, transposed_matvec
 
 COORDINATES = {
     "pose": ("position", "rotation"),
@@ -55,7 +54,7 @@ def _paired(inputs: Components, changes: Components) -> Seeds:
 def _weighted(
     state: State, outputs: Components, weights: Components, **others: Components
 ) -> Outputs:
-    """Σ weight ∂output by pose, twist, acceleration, (6, 1) each, and by other inputs.
+    """Σ weight ∂output by pose, twist, acceleration, (6, 1) each, by elastic fields, by other inputs.
 
     By θ it is Σ r × ∂/∂r over the columns r of R, since (e_k × r)·g = e_k·(r × g).
     """
@@ -73,7 +72,8 @@ def _weighted(
         name: np.concatenate([by[linear], by[angular]])[:, 0]
         for name, (linear, angular) in COORDINATES.items()
     }
-    return found | {name: by[name] for name in others}
+    elastic_fields = ELASTIC_FIELDS if state.elastic.size else ()
+    return found | {name: by[name] for name in (*elastic_fields, *others)}
 
 
 def imbalance(mechanism: Mechanism, state: State, forces: Components) -> Components:
@@ -189,34 +189,133 @@ def _accelerated(mechanism: Mechanism, state: State, wrench: Components) -> Comp
     return solve_symmetric(factor_symmetric(matrix, dynamics.scale(mechanism)), wrench)
 
 
-@symbolic
-def friction_reverse(
+class Balance(NamedTuple):
+    """What is left of the equations of a robot that rubs or bends: all 0 in a solution."""
+
+    wrench: Components
+    """(6, samples) of the equation of motion, world axes."""
+    modal: Components
+    """(modes, samples) of it."""
+    loads: Components
+    """s − |V|, (3 legs, samples), of the loads that friction feels; none without friction."""
+
+
+def balance(
     mechanism: Mechanism,
     state: State,
     forces: Components,
-    loads: Components,
-    multipliers: Components,
-    weights: Components,
-) -> Outputs:
-    """Weights (6 + 4 legs,) times derivatives of E, of s − |V| and of Γ − J λ: all 0 in a solution.
-
-    By pose, twist, acceleration, forces Γ, loads s and multipliers λ; friction under loads s is in E.
-    """
-    tips, legs = dynamics.moving(mechanism, state)
+    wrench: Components,
+    loads: Components | None = None,
+) -> Balance:
+    """M ξ̇ + b − Jᵀ Γ − (f, m, φ), ξ = (v, ω, q̇e), with friction under loads (3, legs, samples)."""
+    tips, legs = moving(mechanism, state)
     load = mechanism.equations.load(mechanism.legs, legs, mechanism.gravity)
-    rub = dynamics.rubbing_under(
-        mechanism, tips.angular_velocity, legs, Loads(loads[0], loads[1], loads[2])
-    )
+    felt = None if loads is None else Loads(loads[0], loads[1], loads[2])
+    rub = dynamics.rubbing_under(mechanism, tips.angular_velocity, legs, felt)
     couple = mechanism.equations.couple_at_tip(mechanism.legs, legs, rub.universal + rub.spherical)
     push = legs.w * (forces + rub.slider) + couple - dynamics.at_tip(legs, load)
+    if mechanism.flexible is None:
+        demand, modal = dynamics.platform_demand(mechanism, state), np.zeros((0, 1))
+    else:
+        demand, modal = _flexible_demand(mechanism, state, push, rub.spherical, wrench)
+    left = demand + dynamics.couple_wrench(rub.spherical) - rigid.gather(tips, push) - wrench
+    if loads is None:
+        return Balance(left, modal, np.zeros((0, 1)))
     reactions = mechanism.equations.reactions(
         mechanism.legs, legs, load, push, rub.universal, rub.spherical
     )
-    felt = magnitudes(dynamics.load_vectors(mechanism, reactions))
-    demand = dynamics.platform_demand(mechanism, state) + dynamics.couple_wrench(rub.spherical)
-    rates = (rigid.jacobian_rows(tips, legs.w) * multipliers[:, np.newaxis]).sum(axis=0)
-    wrong = np.concatenate([demand - rigid.gather(tips, push), *(loads - felt), forces - rates])
-    return _weighted(state, wrong, weights, forces=forces, loads=loads, multipliers=multipliers)
+    missing = loads - magnitudes(dynamics.load_vectors(mechanism, reactions))
+    return Balance(left, modal, np.concatenate([*missing]))
+
+
+def moving(mechanism: Mechanism, state: State) -> tuple[Tips, LegKinematics]:
+    """Tips and legs of a moving platform, rigid or flexible."""
+    if mechanism.flexible is None:
+        return dynamics.moving(mechanism, state)
+    return elastic.moving(mechanism, state)
+
+
+def _flexible_demand(
+    mechanism: Mechanism,
+    state: State,
+    push: Components,
+    couples: Components,
+    wrench: Components,
+) -> tuple[Components, Components]:
+    """M ξ̇ + b of a flexible platform, and of the modes what is left: less Φᵀ f, couples' work and φ."""
+    assert mechanism.flexible is not None
+    tables, rotation = mechanism.flexible.tables, state.rotation
+    demand, modal = flexible.demand(
+        mechanism.flexible,
+        mechanism.platform,
+        rotation,
+        *state[3:6],
+        mechanism.gravity,
+        *state[6:],
+    )
+    left: Components = (
+        modal
+        + flexible.modal_work(tables.tip_rotations, transposed_matvec(rotation, couples))
+        - flexible.modal_work(tables.tip_shapes, transposed_matvec(rotation, push))
+        - flexible.modal_force(mechanism.flexible, flexible.to_platform(rotation, wrench))
+    )
+    return demand, left
+
+
+NOTHING = np.zeros((0, 1))
+
+
+@symbolic
+def balance_reverse(
+    mechanism: Mechanism,
+    state: State,
+    forces: Components,
+    wrench: Components,
+    weights: Components,
+    elastic_weights: Components = NOTHING,
+    loads: Components | None = None,
+    multipliers: Components | None = None,
+    elastic_multipliers: Components = NOTHING,
+    elastic_sharing_weights: Components = NOTHING,
+) -> Outputs:
+    """Weights times derivatives of `balance`, by all that it depends on.
+
+    Where more than six legs share a load, Γ is the shortest of all that balance it: with multipliers
+    Λ (6 + N,) also Γ + (∂balance/∂Γ)ᵀ Λ = 0 and (∂balance/∂q̈e)ᵀ Λ = 0, friction's loads held fixed.
+    Weights are those of wrench, loads and (legs,) of the first of these; `elastic_…` those of modes.
+    """
+    left = balance(mechanism, state, forces, wrench, loads)
+    parts, others = [left.wrench, left.loads], {"forces": forces, "wrench": wrench}
+    sharing = NOTHING
+    if loads is not None:
+        others["loads"] = loads
+    if multipliers is not None:
+        others["multipliers"] = multipliers
+        if elastic_multipliers.size:
+            others["elastic_multipliers"] = elastic_multipliers
+        solved = np.concatenate([forces, state.elastic_acceleration])
+        shared = gradients(
+            np.concatenate([left.wrench, left.modal]),
+            np.concatenate([multipliers, elastic_multipliers]),
+            solved,
+        )
+        parts.append(forces + shared[: len(forces)])
+        sharing = shared[len(forces) :]
+    outputs = np.concatenate([*parts, left.modal, sharing])
+    every = np.concatenate([weights, elastic_weights, elastic_sharing_weights])
+    return _weighted(state, outputs, every, **others)
+
+
+@numeric
+def joint_speeds(mechanism: Mechanism, state: State) -> Outputs:
+    """What friction feels in each joint, (legs,): q̇, ‖ω_l‖ and ‖ω_l − ω‖ at the tip."""
+    tips, legs = moving(mechanism, state)
+    turning = legs.link_angular_velocity
+    return {
+        "slider": legs.qd,
+        "universal joint": norm(turning),
+        "spherical joint": norm(turning - tips.angular_velocity),
+    }
 
 
 def inverse_loads(

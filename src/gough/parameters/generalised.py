@@ -27,14 +27,14 @@ from gough.mechanics import equation as dynamics
 from gough.mechanics.body import Body
 from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS, Mechanism, State
 from gough.mechanics.friction import Loads
-from gough.mechanics.modes import coupled, over_modes
+from gough.mechanics.modes import over_modes
 from gough.mechanics.platforms import flexible, rigid
 from gough.mechanics.programs import Outputs, numeric
-from gough.mechanics.vectors import Components, cross, matvec, transposed_matvec
+from gough.mechanics.vectors import Components, cross, matvec
 from gough.model import batch
 from gough.model.batch import OnError
 from gough.model.derivative_programs import graph_of
-from gough.model.derivatives import matrices
+from gough.model.slopes import matrices
 from gough.motion import Motion
 from gough.parameters.regressor import (
     LINEAR_FRICTION,
@@ -77,7 +77,7 @@ def generalised_regressor(
     tips = robot.executor(tip_motion, rows.rows, state | bending)
     program = tip_shares_with_friction if friction else tip_shares
     moved = {name: tips[name] for name in TIPS}
-    share = matrices(robot.rigid, program, rows.rows, state | moved, np.eye(6))["row"]
+    share = matrices(robot.rigid, program, rows.rows, state | moved, {"weights": np.eye(6)})["row"]
     Y = _gathered(robot, friction, rows.fields["rotation"], tips["arm"], share)
     if robot.modes:
         Y = np.concatenate([Y, _elastic_columns(robot, rows.rows, bending)], axis=-1)
@@ -109,31 +109,19 @@ def modal_demand(mechanism: Mechanism, state: State) -> Components:
     M_reᵀ x + m_ee q̈ + b_e (`platforms.flexible`) with what is linear or quadratic in shapes.
     """
     assert mechanism.flexible is not None
-    pairs, rotation = mechanism.flexible.couplings, state.rotation
+    pairs = mechanism.flexible.couplings
     pairs = pairs._replace(stiffness=0 * pairs.stiffness, damping=0 * pairs.damping)
-    modes = mechanism.flexible._replace(couplings=pairs)
-    body = Body(*(0 * part for part in mechanism.platform))
-    deformed = flexible.deform(modes, body, state.elastic, state.elastic_velocity)
-    omega = transposed_matvec(rotation, state.angular_velocity)
-    gravity = transposed_matvec(rotation, mechanism.gravity)
-    x = flexible.to_platform(
-        rotation, np.concatenate([state.acceleration, state.angular_acceleration])[:, 0]
+    pushed, modal = flexible.demand(
+        mechanism.flexible._replace(couplings=pairs),
+        Body(*(0 * part for part in mechanism.platform)),
+        state.rotation,
+        state.angular_velocity,
+        state.acceleration,
+        state.angular_acceleration,
+        mechanism.gravity,
+        *state[6:],
     )
-    bent = state.elastic_acceleration
-    pushed = (
-        (rigid.on_own_axes(deformed.body) * x).sum(axis=1)
-        + np.concatenate([over_modes(modes.tables.first_moments, bent),
-                          over_modes(deformed.turning, bent)])
-        + flexible.momentum_bias(deformed, omega, gravity)
-    )  # fmt: skip
-    modal = (
-        flexible.momentum_of_modes(modes, deformed, x)
-        + coupled(pairs.mass, bent)
-        + flexible.modal_bias(
-            modes, deformed, omega, gravity, state.elastic, state.elastic_velocity
-        )
-    )
-    return np.concatenate([flexible.to_world(rotation, pushed), modal])
+    return np.concatenate([pushed, modal])
 
 
 @symbolic

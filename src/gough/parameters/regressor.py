@@ -20,7 +20,7 @@ from gough.mechanics.vectors import Components
 from gough.model import batch
 from gough.model.batch import OnError
 from gough.model.derivative_programs import graph_of
-from gough.model.derivatives import matrices
+from gough.model.slopes import matrices
 from gough.motion import Motion
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def regressor(
     rows = batch.lay_out(motion, {"forces": (forces, (robot.leg_count,))})
     state = {name: rows.fields[name] for name in RIGID_FIELDS}
     row = regressor_row_with_friction if friction else regressor_row
-    out = matrices(robot, row, rows.rows, state, np.eye(robot.leg_count))
+    out = matrices(robot, row, rows.rows, state, {"weights": np.eye(robot.leg_count)})
     return batch.settle(rows, out, batch.not_finite(rows), on_error)["row"]
 
 

@@ -208,6 +208,38 @@ def modal_bias(
     return total
 
 
+def demand(
+    flexible: Flexible,
+    body: Body,
+    rotation: Components,
+    angular_velocity: Components,
+    acceleration: Components,
+    angular_acceleration: Components,
+    gravity: Components,
+    elastic: Components,
+    elastic_velocity: Components,
+    elastic_acceleration: Components,
+) -> tuple[Components, Components]:
+    """M_rr x + M_re q̈ + b_r (6, samples), world axes, and M_reᵀ x + m_ee q̈ + b_e (modes, samples)."""
+    deformed = deform(flexible, body, elastic, elastic_velocity)
+    omega = transposed_matvec(rotation, angular_velocity)
+    weight = transposed_matvec(rotation, gravity)
+    x = to_platform(rotation, np.concatenate([acceleration, angular_acceleration])[:, 0])
+    moved = [over_modes(flexible.tables.first_moments, elastic_acceleration),
+             over_modes(deformed.turning, elastic_acceleration)]  # fmt: skip
+    pushed = (
+        (rigid.on_own_axes(deformed.body) * x).sum(axis=1)
+        + np.concatenate(moved)
+        + momentum_bias(deformed, omega, weight)
+    )
+    modal = (
+        momentum_of_modes(flexible, deformed, x)
+        + coupled(flexible.couplings.mass, elastic_acceleration)
+        + modal_bias(flexible, deformed, omega, weight, elastic, elastic_velocity)
+    )
+    return to_world(rotation, pushed), modal
+
+
 def modal_force(flexible: Flexible, wrench: Components) -> Components:
     """φ (modes, samples) of a wrench (6, samples) in platform axes at the frame's origin."""
     tables = flexible.tables
