@@ -124,7 +124,9 @@ def accuracy(
     """
     _six(robot, tolerances)
     poses = Motion(motion.position, motion.rotation)
-    q = robot.rigid.inverse_kinematics(poses, on_error).q  # names what is wrong with a pose
+    q = robot.rigid.inverse_kinematics(
+        poses, on_error=on_error
+    ).q  # names what is wrong with a pose
     count = int(np.prod(motion.shape))
     position = motion.position.reshape(count, 3)
     rotation = motion.rotation.reshape(count, 3, 3)

@@ -127,7 +127,7 @@ def stiffness(
     along = np.broadcast_to(
         along_actuators(robot, rest, actuator, leg, on_error=on_error), (*shape, robot.leg_count)
     )
-    jacobian = robot.jacobian(rest, on_error)
+    jacobian = robot.jacobian(rest, on_error=on_error)
     sprung = np.swapaxes(jacobian, -1, -2) @ (along[..., np.newaxis] * jacobian)
     matrix = sprung + geometric
     size = matrix.shape[-1]
@@ -175,7 +175,7 @@ def along_actuators(
         parts.append(value)
     legs, slope = robot.description.legs, np.float64(1.0)
     if isinstance(legs, PUS):
-        direction = robot.inverse_kinematics(motion, on_error).direction
+        direction = robot.inverse_kinematics(motion, on_error=on_error).direction
         slope = np.sum(direction * legs.rail_direction[..., 0].T, axis=-1)
     softness = 1 / parts[0] + 1 / (slope**2 * parts[1])
     if np.any(softness == 0):

@@ -6,6 +6,8 @@ decides. The models check types, shapes and finiteness; `gough.description.numbe
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
@@ -21,7 +23,8 @@ ModeScalar = Annotated[Any, Numbers((), per_leg=True, each="mode")]
 if TYPE_CHECKING:
     AnyLegs = LegTable
 else:
-    AnyLegs = Annotated[tuple(kind.keys for kind in KINDS.values()), Field(discriminator="kind")]
+    every = reduce(or_, (kind.keys for kind in KINDS.values()))
+    AnyLegs = Annotated[every, Field(discriminator="kind")]
 
 
 class SingleBody(Body):

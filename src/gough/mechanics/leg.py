@@ -135,6 +135,9 @@ class Leg(Protocol):
         `grip` tells from the rod's direction by how much its length would have to change with q.
         """
 
+    def with_rotor(self, rotor: Components) -> Self:
+        """The same legs with other drive inertias (legs, 1)."""
+
     def on_other_branch(self, rod: Components) -> Components:
         """Where a rod (3, legs, samples) of `locked` is one that the leg at that q cannot be."""
 

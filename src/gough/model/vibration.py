@@ -92,9 +92,9 @@ def natural_frequencies(
     stiffness = stiffness_matrix(robot, rest, forces, on_error=on_error)
     shape = stiffness.shape[:-2]
     jacobian = np.broadcast_to(
-        robot.jacobian(rest, on_error), (*shape, *forces.shape[-1:], 6 + robot.modes)
+        robot.jacobian(rest, on_error=on_error), (*shape, *forces.shape[-1:], 6 + robot.modes)
     )
-    mass = np.broadcast_to(robot.mass_matrix(rest, on_error), stiffness.shape)
+    mass = np.broadcast_to(robot.mass_matrix(rest, on_error=on_error), stiffness.shape)
     if spring is not None:
         try:
             stiff = np.broadcast_to(spring, forces.shape)[..., np.newaxis]
@@ -143,8 +143,8 @@ def stiffness_matrix(
         turned,
         elastic=elastic[..., np.newaxis, :] + moves[:, 6:] if robot.modes else None,
     )
-    jacobian = robot.jacobian(near, on_error)
-    held = robot.bias(near, on_error) - (push[..., np.newaxis, :] @ jacobian)[..., 0, :]
+    jacobian = robot.jacobian(near, on_error=on_error)
+    held = robot.bias(near, on_error=on_error) - (push[..., np.newaxis, :] @ jacobian)[..., 0, :]
     slopes = (held[..., :size, :] - held[..., size:, :]) / (2 * steps[:, np.newaxis])
     return np.swapaxes(slopes, -1, -2)
 
@@ -162,8 +162,11 @@ def elastic_health(
     if body is None or not robot.modes:
         raise InputError(f"{robot.name} has a rigid platform: it has no elastic zero dynamics")
     scale = np.array([1.0] * 3 + [1 / robot.length_scale] * 3)
-    T = robot.condensed(motion, on_error).sharing
-    mass, jacobian = robot.mass_matrix(motion, on_error), robot.jacobian(motion, on_error)
+    T = robot.condensed(motion, on_error=on_error).sharing
+    mass, jacobian = (
+        robot.mass_matrix(motion, on_error=on_error),
+        robot.jacobian(motion, on_error=on_error),
+    )
     shape = mass.shape[:-2]
     modes = robot.modes
     zero = np.full((*shape, modes, modes), np.nan)

@@ -93,7 +93,7 @@ def worst_case(
     troubles: list[Trouble] = []
     for start in range(0, rows.rows, TOGETHER):
         part = whole[start : start + TOGETHER]
-        jacobian = robot.jacobian(part, on_error)
+        jacobian = robot.jacobian(part, on_error=on_error)
         troubles += _singular(robot, jacobian, start)
         for name, value in _at_poses(robot, part, jacobian, boxes, on_error).items():
             out[name][start : start + TOGETHER] = value
@@ -127,10 +127,10 @@ def _at_poses(
     safe = np.where(usable[:, np.newaxis, np.newaxis], jacobian, 0.0)
     share = np.linalg.pinv(np.swapaxes(safe, -1, -2))  # g (n, legs, 6)
     share[~usable] = np.nan
-    mass = robot.mass_matrix(poses, on_error)
+    mass = robot.mass_matrix(poses, on_error=on_error)
     moving, axes = _twists(poses, twist)
-    bias = robot.bias(moving, on_error)  # (n, 1 + twists, 6)
-    rates = robot.inverse_kinematics(moving, on_error).qdd  # J̇ ξ (n, 1 + twists, legs)
+    bias = robot.bias(moving, on_error=on_error)  # (n, 1 + twists, 6)
+    rates = robot.inverse_kinematics(moving, on_error=on_error).qdd  # J̇ ξ (n, 1 + twists, legs)
     force = np.einsum("nli,nti->nlt", share, bias)
     low, high = _sum(_linear(share @ mass, acceleration), _linear(-share, load))
     force_low, force_high = _quadratic(force, twist, axes)

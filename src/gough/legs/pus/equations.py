@@ -127,6 +127,10 @@ class PUS:
         """The rotor mass, kg."""
         return self.rotor_mass
 
+    def with_rotor(self, rotor: Components) -> Self:
+        """The same legs with other rotor masses."""
+        return self.replace(rotor_mass=rotor)
+
     def replace(self, **numbers: Any) -> Self:
         """The same legs with other numbers."""
         return replace(self, **numbers)

@@ -20,7 +20,7 @@ visible accelerations are y1 = Zᵀ m_ee q̈, Z = L⁻ᵀ Q1, Φ_t q̈ = F y1. T
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -114,6 +114,13 @@ class FlexiblePlatform:
         """Number of modes."""
         return int(self.modes.couplings.mass.shape[0])
 
+    def shapes_alone(self) -> FlexiblePlatform:
+        """The platform without its undeformed body, stiffness and damping."""
+        pairs = self.modes.couplings
+        pairs = replace(pairs, stiffness=0 * pairs.stiffness, damping=0 * pairs.damping)
+        body = Body(*(0 * part for part in self.body))
+        return FlexiblePlatform(body, replace(self.modes, couplings=pairs))
+
     def whole_mass(
         self, mass_matrix: Components, mixed: Components, carried: Components
     ) -> Components:
@@ -194,12 +201,24 @@ class MovingFlexiblePlatform:
         terms, x = self.terms(wrench, couples), self.own(self.state.twist_rate)
         return np.stack([(row * x).sum(axis=0) for row in terms.mass]) + terms.bias
 
+    def inertial(self) -> tuple[Components, Components]:
+        """M_rr x + M_re q̈ + b_r (6, samples) and M_reᵀ x + m_ee q̈ + b_e (modes, samples)."""
+        x, elastic = self.own(self.state.twist_rate), self.state.elastic_acceleration
+        whole, mixed = self.mass()
+        pushed = (whole * x).sum(axis=1) + over_modes(mixed, elastic) + self.momentum_bias()
+        turned = momentum_of_modes(self.modes, self.deformed, x) + self.modal_bias()
+        return pushed, turned + coupled(self.modes.couplings.mass, elastic)
+
+    def outside(self, wrench: Components, couples: Components) -> tuple[Components, Components]:
+        """The wrench less the couples, and φ less the couples' work."""
+        worked = modal_work(self.modes.tables.tip_rotations, self.own(couples))
+        acting = self.own(wrench - couple_wrench(couples))
+        return acting, modal_force(self.modes, self.own(wrench)) - worked
+
     def terms(self, wrench: Components, couples: Components) -> Terms:
         """The equation with the invisible part of q̈ eliminated."""
-        acting = self.own(wrench - couple_wrench(couples))
-        found = terms(
-            self.modes, self.deformed, self.momentum_bias(), self.modal_load(wrench, couples)
-        )
+        acting, modal = self.outside(wrench, couples)
+        found = terms(self.modes, self.deformed, self.momentum_bias(), self.modal_bias() - modal)
         return found._replace(bias=found.bias - acting)
 
     def bias(self) -> tuple[Components, Components]:
@@ -243,18 +262,13 @@ class MovingFlexiblePlatform:
         total: Components = np.concatenate([moved, turned]).sum(axis=1)
         return total
 
-    def modal_load(self, wrench: Components, couples: Components) -> Components:
-        """e = b_e − φ (modes, samples), the work of couples at the tips included."""
-        felt = self.modal_bias() - modal_force(self.modes, self.own(wrench))
-        return felt + modal_work(self.modes.tables.tip_rotations, self.own(couples))
-
     def elastic_acceleration(
         self, x: Components, force: Components, wrench: Components, couples: Components
     ) -> Components:
         """q̈ = m_ee⁻¹ (Φᵀ f − e − M_reᵀ x), (modes, samples)."""
         driven = (
             self.modal_work(force)
-            - self.modal_load(wrench, couples)
+            - (self.modal_bias() - self.outside(wrench, couples)[1])
             - momentum_of_modes(self.modes, self.deformed, x)
         )
         return coupled(self.modes.couplings.per_mass, driven)

@@ -79,6 +79,12 @@ class MovingPlatform(Protocol):
         against the platform; both in world axes.
         """
 
+    def inertial(self) -> tuple[Components, Components]:
+        """M ξ̇ + b of the platform alone: (6, samples) on own axes, and (modes, samples)."""
+
+    def outside(self, wrench: Components, couples: Components) -> tuple[Components, Components]:
+        """Wrench (6, samples), own axes, and modal force (modes, samples) of what acts from outside."""
+
     def terms(self, wrench: Components, couples: Components) -> Terms:
         """The equation under a wrench and under couples at the tips, as in `demand`."""
 
@@ -125,6 +131,9 @@ class Platform(Protocol):
     @property
     def mode_count(self) -> int:
         """Number of modes; 0 if it is rigid."""
+
+    def shapes_alone(self) -> Platform:
+        """The platform without its undeformed body, stiffness and damping."""
 
     def whole_mass(
         self, mass_matrix: Components, mixed: Components, carried: Components

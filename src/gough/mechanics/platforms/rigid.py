@@ -34,6 +34,10 @@ class RigidPlatform:
         """None."""
         return 0
 
+    def shapes_alone(self) -> RigidPlatform:
+        """Nothing."""
+        return RigidPlatform(Body(*(0 * part for part in self.body)))
+
     def whole_mass(
         self, mass_matrix: Components, mixed: Components, carried: Components
     ) -> Components:
@@ -86,7 +90,16 @@ class MovingRigidPlatform:
         return result
 
     def demand(self, wrench: Components, couples: Components) -> Components:
-        """M ξ̇ + b less wrench and couples, (6, samples).
+        """M ξ̇ + b less wrench and couples, (6, samples)."""
+        total: Components = self.inertial()[0] - wrench + couple_wrench(couples)
+        return total
+
+    def outside(self, wrench: Components, couples: Components) -> tuple[Components, Components]:
+        """The wrench less the couples; no modes."""
+        return wrench - couple_wrench(couples), NO_MODES
+
+    def inertial(self) -> tuple[Components, Components]:
+        """M ξ̇ + b (6, samples); no modes.
 
         Khalil & Guegan 2004, Eq. 24; I ω̇ + ω×(I ω) on the platform's axes, the rest on the world's.
         """
@@ -101,9 +114,7 @@ class MovingRigidPlatform:
             transposed_matvec(rotation, state.angular_acceleration),
         )
         turned = matvec(rotation, turning) + cross(first_moment, felt)
-        moved = np.concatenate(np.broadcast_arrays(pushed, turned))[:, 0]
-        total: Components = moved - wrench + couple_wrench(couples)
-        return total
+        return np.concatenate(np.broadcast_arrays(pushed, turned))[:, 0], NO_MODES
 
     def terms(self, wrench: Components, couples: Components) -> Terms:
         """M and b about the frame's origin (Khalil & Guegan 2004, Eqs. 29 and 37, corrected)."""
