@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
+from gough.description.modal.body import ModalBody
 from gough.engine.functions import VARIANT
 from gough.engine.run.execute import Executor, chosen
 from gough.engine.tree import leaves, map_arrays, replaced
-from gough.errors import InputError
+from gough.errors import InputError, OneRobotError
 from gough.legs.reading import Limits
 from gough.mechanics.equation import Mechanism
 from gough.model.batch import Inputs
@@ -130,6 +131,21 @@ class Variants(ModelCalls):
         return self._shared.robot.tool
 
     @property
+    def text(self) -> str:
+        """The file's text of the robot that they are variants of."""
+        return self._shared.robot.text
+
+    @property
+    def modal(self) -> ModalBody | None:
+        """The flexible platform that all have in common; None if it is rigid."""
+        differ = any(one.values.shape[-1] > 1 for one in leaves(self.mechanism.platform))
+        if self.modes and differ:
+            raise InputError(
+                "variants have flexible platforms that differ: ask the robots one by one"
+            )
+        return self._shared.robot.modal
+
+    @property
     def home(self) -> Motion:
         """The home pose, at rest."""
         return self._shared.robot.home
@@ -143,9 +159,21 @@ class Variants(ModelCalls):
         found: Mechanism = chosen(self.mechanism, np.broadcast_to(self._index, shape).ravel())
         return found
 
+    def rows(self, shape: tuple[int, ...]) -> Self:
+        """The robots of the rows of a batch of this shape, (rows,)."""
+        return self.broadcast_to(shape).reshape(-1)
+
+    def of_rows(self, rows: Any) -> Self:
+        """The robots of some rows of a batch."""
+        return self[rows]
+
     def broadcast_to(self, shape: tuple[int, ...]) -> Self:
         """The variants with this batch shape."""
         return self._at(np.broadcast_to(self._index, shape))
+
+    def reshape(self, *shape: int) -> Self:
+        """The variants with another batch shape."""
+        return self._at(self._index.reshape(*shape))
 
     def __len__(self) -> int:
         if not self.shape:
@@ -159,11 +187,12 @@ class Variants(ModelCalls):
             raise InputError(f"variants of shape {self.shape}: {error}") from None
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and hasattr(DescribedModel, name):
-            raise InputError(
-                f"variants have no {name}: it is of one robot; ask the robots one by one"
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise OneRobotError(
+            f"variants have no {name}: they answer what models of many robots can; "
+            "ask the robots one by one"
+        )
 
     def __repr__(self) -> str:
         return f"Variants({self.name!r}, shape={self.shape})"
@@ -184,16 +213,6 @@ class _Shared:
     @cached_property
     def executor(self) -> Executor:
         return executor(self.mechanism, variants=True)
-
-
-def which(model: ModelCalls) -> dict[str, Array]:
-    """The field of a program's inputs that says whose each row is; none where all are one robot's."""
-    return {name: np.asarray(value) for name, (value, _) in model.members().items()}
-
-
-def of_rows(model: ModelCalls, rows: Any) -> ModelCalls:
-    """The robots of some rows of a batch; a robot that all rows share itself."""
-    return model[rows] if isinstance(model, Variants) else model
 
 
 def _with_scale(robot: DescribedModel) -> Mechanism:

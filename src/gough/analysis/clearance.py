@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -13,10 +12,8 @@ from gough.analysis.singularities import length_of, lines, matrix
 from gough.base.arrays import Array
 from gough.errors import ReachError
 from gough.model.batch import OnError, Trouble, lay_out, not_finite, settle
+from gough.model.model import Model
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 ITERATIONS = 40
 LANDING = 4
@@ -51,7 +48,7 @@ class Clearance:
 
 
 def clearance(
-    robot: Robot,
+    robot: Model,
     motion: Motion,
     *,
     length: float | None = None,
@@ -127,7 +124,7 @@ def _moved(position: Array, rotation: Array, u: Array, length: float) -> tuple[A
 
 
 def _shoot(
-    robot: Robot, position: Array, rotation: Array, moves: int, length: float, seed: int
+    robot: Model, position: Array, rotation: Array, moves: int, length: float, seed: int
 ) -> tuple[Array, Array]:
     """Nearest crossings (SHOTS, n, k) of det = 0 on rays from the poses, and which rays have one."""
     rng = np.random.default_rng(seed)
@@ -163,7 +160,7 @@ def _shoot(
 
 @np.errstate(all="ignore")
 def _foot(
-    robot: Robot,
+    robot: Model,
     position: Array,
     rotation: Array,
     u: Array,
@@ -211,7 +208,7 @@ def _foot(
 
 @np.errstate(invalid="ignore")
 def _slope(
-    robot: Robot, position: Array, rotation: Array, u: Array, length: float, by_volume: Array
+    robot: Model, position: Array, rotation: Array, u: Array, length: float, by_volume: Array
 ) -> tuple[Array, Array]:
     """σ or, `by_volume`, det (n,) at poses displaced by u (n, k), and its gradient (n, k)."""
     moves = u.shape[1]

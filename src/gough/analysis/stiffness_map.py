@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -21,11 +21,9 @@ from gough.analysis.pose_boxes import Positions
 from gough.analysis.stiffness import along_actuators, stiffness
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.model.model import Model
 from gough.motion import Motion
 from gough.show.plots import DARK, GREY, STYLE, VERMILION
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 PART = 60
 """Poses between two steps of the progress."""
@@ -56,7 +54,7 @@ class StiffnessMap:
 
 
 def stiffness_map(
-    robot: Robot,
+    robot: Model,
     actuator: ArrayLike,
     leg: ArrayLike = np.inf,
     *,
@@ -140,7 +138,7 @@ def _trimmed(flat: Array, good: Array, axes: tuple[int, int]) -> Array | None:
     return np.stack([low - room, high + room], axis=1)
 
 
-def picture(robot: Robot, found: StiffnessMap) -> Figure:
+def picture(robot: Model, found: StiffnessMap) -> Figure:
     """The map as a picture: stiffness in N/µm and, if known, the lowest frequency in Hz."""
     panels: list[tuple[Array, str]] = [(found.weakest / 1e6, "least stiffness of the tool [N/µm]")]
     known = np.isfinite(found.frequency).any()
@@ -195,7 +193,7 @@ def picture(robot: Robot, found: StiffnessMap) -> Figure:
     return figure
 
 
-def _mark_home(axes: Any, robot: Robot, found: StiffnessMap) -> None:
+def _mark_home(axes: Any, robot: Model, found: StiffnessMap) -> None:
     if robot.description.home is not None:
         place = [robot.home.position["xyz".index(name)] for name in found.axes]
         axes.plot(*place, marker="o", color="white", markeredgecolor=DARK, markersize=7)

@@ -13,6 +13,7 @@ from gough.cli.terminal import command_line, in_a_folder, progress_bar, say, war
 from gough.errors import GoughError
 
 if TYPE_CHECKING:
+    from gough.model.limits import check
     from gough.simulation.result import Simulation
 
 
@@ -82,7 +83,7 @@ def _limits(result: Simulation) -> dict[str, str]:
     if result.shape or result.partial:
         return {}
     try:
-        found = result.plants[0][1].check(result.motion).violations
+        found = check(result.plants[0][1], result.motion).violations
     except GoughError:
         return {}
     # the forces that acted, and where drives were at their limits, are in the result

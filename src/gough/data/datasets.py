@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import xarray
 
     from gough.model.contributions import Contributions
+    from gough.model.model import Model
     from gough.results import Actuation, LegMotion, Reactions
-    from gough.robot import Robot
 
 KINDS = (".csv", ".nc")
 AXES = ("x", "y", "z")
@@ -58,7 +58,7 @@ def batch_coordinates(motion: Motion) -> tuple[tuple[str, ...], dict[str, Any]]:
     return dims, {"time": (dims, motion.time, attributes("s", "time"))}
 
 
-def leg_dataset(robot: Robot, motion: Motion, legs: LegMotion) -> xarray.Dataset:
+def leg_dataset(robot: Model, motion: Motion, legs: LegMotion) -> xarray.Dataset:
     """What the legs do (`robot.inverse_kinematics(motion)`) as a labelled dataset.
 
     Dimensions: the batch's (`batch_coordinates`), `leg` 1 to n, `joint` (UPS: q1, q2, q3, PUS:
@@ -83,7 +83,7 @@ def leg_dataset(robot: Robot, motion: Motion, legs: LegMotion) -> xarray.Dataset
 
 
 def force_dataset(
-    robot: Robot,
+    robot: Model,
     motion: Motion,
     actuation: Actuation,
     contributions: Contributions | None = None,

@@ -10,25 +10,25 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.errors import InputError
+from gough.model.model import Model
 from gough.motion import Motion
-from gough.robot import load
 from gough.trajectories import Circle, ConstantAcceleration, Harmonic, RestToRest, Trajectory
 
 
 def kim_ryu_circle(rpm: float) -> Trajectory:
     """Kim & Ryu 2002, Section 4: a circle of radius 100 mm; assumed horizontal about home."""
-    return Circle(load("kim-ryu-2002").home.position, 0.1, rpm=rpm)
+    return Circle(Model.load("kim-ryu-2002").home.position, 0.1, rpm=rpm)
 
 
 def kim_ryu_acceleration() -> Trajectory:
     """Kim & Ryu 2002, Eq. 33: ±(0.1, 0.1, 0.1 m/s², 0.05, 0.05, 0.1 rad/s²), 1.5 s each, from home."""
     push = np.array([0.1, 0.1, 0.1, 0.05, 0.05, 0.1])
-    return ConstantAcceleration(load("kim-ryu-2002").home, [push, -push], 1.5)
+    return ConstantAcceleration(Model.load("kim-ryu-2002").home, [push, -push], 1.5)
 
 
 def sinatra(amplitude: tuple[float, ...]) -> Trajectory:
     """Sinatra, Xi & Staicu 2009, Eq. 6 with one starred value of Eq. 24: 3 s, half a period."""
-    return Harmonic(load("sinatra-xi-staicu-2009").home, amplitude, period=6.0, cycles=0.5)
+    return Harmonic(Model.load("sinatra-xi-staicu-2009").home, amplitude, period=6.0, cycles=0.5)
 
 
 def long_poses() -> Trajectory:

@@ -12,13 +12,13 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough.base.arrays import Array
+from gough.base.arrays import Array, condition
 from gough.description.files import replacing
 from gough.engine.emit import c
 from gough.engine.functions import Function
@@ -29,14 +29,12 @@ from gough.exchange.c_test import Vectors, test_program
 from gough.mechanics import programs as models
 from gough.mechanics.friction import Friction
 from gough.mechanics.state import RIGID_FIELDS, RIGID_SHAPES
-from gough.model import forward, friction_loop
+from gough.model import friction_loop
 from gough.model.diagnosis import SYSTEMS
 from gough.model.execution import numpy_executor, robot_numbers, trace
 from gough.model.friction_loop import with_friction
+from gough.model.model import Model
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 KINEMATIC: dict[str, Function] = {
     "inverse_kinematics": models.inverse_kinematics,
@@ -135,7 +133,7 @@ STATES = 6
 """Test states: home and some around it."""
 
 
-def traced(robot: Robot, name: str, loads: bool = False) -> tuple[Program, Array]:
+def traced(robot: Model, name: str, loads: bool = False) -> tuple[Program, Array]:
     """A program of a robot and its hoisted numbers.
 
     With `loads` the joints rub as they do under load magnitudes (3, legs), a further input; the
@@ -166,7 +164,7 @@ def traced(robot: Robot, name: str, loads: bool = False) -> tuple[Program, Array
     return program, robot_numbers(program, robot.mechanism)
 
 
-def to_casadi(robot: Robot, name: str, *, loads: bool = False) -> Any:
+def to_casadi(robot: Model, name: str, *, loads: bool = False) -> Any:
     """A program as a `casadi.Function` of SX symbols (extra `casadi`).
 
     Inputs are the state's fields position (3), rotation (3, 3), velocity, angular_velocity,
@@ -184,7 +182,7 @@ def to_casadi(robot: Robot, name: str, *, loads: bool = False) -> Any:
 
 
 def export_c(
-    robot: Robot,
+    robot: Model,
     folder: str | os.PathLike[str],
     *,
     programs: Sequence[str] | None = None,
@@ -226,7 +224,7 @@ def sanitised(name: str) -> str:
 
 
 def _package(
-    robot: Robot, names: Sequence[str] | None, real: str, identifier: str | None
+    robot: Model, names: Sequence[str] | None, real: str, identifier: str | None
 ) -> c.Package:
     if names is None:
         able = not robot.description.missing
@@ -257,7 +255,7 @@ def _package(
     )
 
 
-def _test_vectors(robot: Robot, package: c.Package, states: Motion | None) -> Vectors:
+def _test_vectors(robot: Model, package: c.Package, states: Motion | None) -> Vectors:
     """Inputs that the C numbers can hold exactly, and the answers to these."""
     run = numpy_executor(robot.mechanism)
     kind = np.float64 if package.real == "double" else np.float32
@@ -273,7 +271,7 @@ def _test_vectors(robot: Robot, package: c.Package, states: Motion | None) -> Ve
     rng = np.random.default_rng(1)
     wanted = {name for one in package.functions for name in one.inputs}
     if wanted:
-        mass = float(np.sum(robot.mechanism.platform.mass)) or 1.0
+        mass = float(np.sum(robot.mechanism.platform.body.mass)) or 1.0
         wrench = mass * rng.normal(size=(count, 6))
         wrench[0] = 0
         inputs["wrench"] = exact(wrench)
@@ -324,7 +322,7 @@ def _fields(motion: Motion) -> dict[str, Array]:
     return {name: np.array(getattr(flat, name)) for name in RIGID_FIELDS}
 
 
-def _states(robot: Robot, package: c.Package) -> dict[str, Array]:
+def _states(robot: Model, package: c.Package) -> dict[str, Array]:
     """Home and states around it, ever nearer until all programs are healthy there."""
     if robot.description.home is None:
         raise MissingDataError(f"{robot.name} has no home pose to test the C code at; give states=")
@@ -354,7 +352,7 @@ def _states(robot: Robot, package: c.Package) -> dict[str, Array]:
     )
 
 
-def _margins(robot: Robot, package: c.Package, fields: Mapping[str, Array]) -> list[Array]:
+def _margins(robot: Model, package: c.Package, fields: Mapping[str, Array]) -> list[Array]:
     """Margins of every program that the package has."""
     run, count = numpy_executor(robot.mechanism), len(fields["position"])
     margins = []
@@ -365,14 +363,14 @@ def _margins(robot: Robot, package: c.Package, fields: Mapping[str, Array]) -> l
     return margins
 
 
-def _tolerance(robot: Robot, name: str, count: int, state: Mapping[str, Array], real: str) -> float:
+def _tolerance(robot: Model, name: str, count: int, state: Mapping[str, Array], real: str) -> float:
     """How far C may be from gough, relative: rounding times the condition of what is solved."""
-    condition = 0.0
+    worst = 0.0
     if name in SYSTEMS:
         run = numpy_executor(robot.mechanism)
         found = run(models.diagnosis, count, state)
-        condition = float(np.max(forward.condition(found[SYSTEMS[name][0]])))
-    return float(ROUNDING * EPSILON[real] * (10 + condition))
+        worst = float(np.max(condition(found[SYSTEMS[name][0]])))
+    return float(ROUNDING * EPSILON[real] * (10 + worst))
 
 
 MAKEFILE = """\

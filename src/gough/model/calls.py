@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array, condition
+from gough.description.modal.body import ModalBody
 from gough.engine.functions import Function
 from gough.engine.run.execute import Executor
 from gough.engine.run.threads import at_most
@@ -77,9 +78,31 @@ class ModelCalls(ABC):
     def home(self) -> Motion:
         """The home pose, at rest."""
 
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The robot file's text; of variants, that of the robot they are variants of."""
+
+    @property
+    @abstractmethod
+    def modal(self) -> ModalBody | None:
+        """The flexible platform that all have in common; None if it is rigid."""
+
+    def rows(self, shape: tuple[int, ...]) -> ModelCalls:
+        """The robots of the rows of a batch of this shape; a robot that all rows share itself."""
+        return self
+
+    def of_rows(self, rows: Any) -> ModelCalls:
+        """The robots of some rows of a batch."""
+        return self
+
     def members(self) -> Inputs:
         """A further input that says which of many robots each sample is of; none of one robot."""
         return {}
+
+    def which(self) -> dict[str, Array]:
+        """`members` as a field of a program's rows."""
+        return {name: np.asarray(value) for name, (value, _) in self.members().items()}
 
     def asked(self, shape: tuple[int, ...]) -> Mechanism:
         """The mechanism of each sample of a batch, samples on the last axis; or of all of them."""

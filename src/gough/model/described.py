@@ -15,11 +15,12 @@ import numpy as np
 from gough import results
 from gough.base.arrays import Array
 from gough.description import files
+from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import flexible_platform
 from gough.description.numbers import Description, describe, length_scale
 from gough.description.schema import RobotFile
 from gough.engine.run.execute import Executor
-from gough.errors import ImpossibleBodyWarning, MissingDataError
+from gough.errors import ImpossibleBodyWarning, InputError, MissingDataError
 from gough.legs.leg import LegKind
 from gough.legs.reading import Limits
 from gough.mechanics.equation import Mechanism
@@ -35,7 +36,7 @@ class DescribedModel(ModelCalls):
     """A parallel robot from a robot file; never changes."""
 
     file: RobotFile
-    text: str = field(repr=False)
+    source: str = field(repr=False)
     """The robot file's text, comments and all."""
     description: Description = field(repr=False)
     folder: Path = field(default=Path(), repr=False)
@@ -89,6 +90,11 @@ class DescribedModel(ModelCalls):
             Path(temporary).write_text(text, "utf-8")
 
     @property
+    def text(self) -> str:
+        """The robot file's text, comments and all."""
+        return self.source
+
+    @property
     def name(self) -> str:
         """The robot's name."""
         return self.file.name
@@ -119,11 +125,24 @@ class DescribedModel(ModelCalls):
         return self.description.tool
 
     @property
+    def modal(self) -> ModalBody | None:
+        """The flexible platform; None if it is rigid."""
+        return self.description.modal
+
+    @property
     def home(self) -> Motion:
         """The home pose, at rest."""
         if self.description.home is None:
             raise MissingDataError(f"{self.name} has no home pose")
         return self.description.home
+
+    def need_rigid(self, task: str) -> None:
+        """Refuse what is there for rigid platforms only."""
+        if self.modes:
+            raise InputError(
+                f"{self.name} has a flexible platform: {task} knows rigid ones only; "
+                "`robot.rigid` is the same robot with a rigid one"
+            )
 
     @cached_property
     def platform(self) -> results.Platform:

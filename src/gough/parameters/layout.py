@@ -39,25 +39,25 @@ class Layout(NamedTuple):
     @property
     def of_rotors(self) -> slice:
         """Rotors: (legs,)."""
-        start = self.of_bodies.stop
+        start = TEN * self.bodies * self.legs
         return slice(start, start + self.legs)
 
     @property
     def of_platform(self) -> slice:
         """The platform: (10,)."""
-        start = self.of_rotors.stop
+        start = (TEN * self.bodies + 1) * self.legs
         return slice(start, start + TEN)
 
     @property
     def of_friction(self) -> slice:
         """Friction: (legs, friction)."""
-        start = self.of_platform.stop
+        start = (TEN * self.bodies + 1) * self.legs + TEN
         return slice(start, start + self.friction * self.legs)
 
     @property
     def size(self) -> int:
         """All of them."""
-        return self.of_friction.stop
+        return (TEN * self.bodies + 1 + self.friction) * self.legs + TEN
 
     @property
     def owners(self) -> Array:

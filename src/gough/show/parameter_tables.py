@@ -14,7 +14,6 @@ from gough.base.arrays import Array
 from gough.parameters.base import BaseParameters, base_parameters, unit_of
 from gough.parameters.essential import ASSUMPTIONS, EssentialParameters, essential_parameters
 from gough.parameters.grouping import grouped_parameters, leg_symbols, platform_symbols, tip_masses
-from gough.parameters.regressor import LINEAR_FRICTION
 from gough.parameters.special import special_directions
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ def _legs_table(robot: Robot, base: BaseParameters) -> Table:
         if tips.shares[leg].any():  # it has part of other legs' tip masses
             relations = {name: numbers[f"leg {leg + 1} {name}"] for name in relations}
         if base.friction:
-            relations |= {key: key for key in LINEAR_FRICTION[robot.kind]}
+            relations |= {key: key for key in robot.mechanism.legs.LINEAR_FRICTION}
             if robot.kind == "UPS":
                 relations["slider_coulomb"] += f" + {relations.pop('screw_drag')}"
         for name, text in relations.items():

@@ -96,7 +96,7 @@ def friction(robot: Robot) -> list[Fact]:
     """Friction coefficients that are not 0."""
     found = []
     for name in Friction._fields:
-        values = getattr(robot.description.friction, name)[:, 0]
+        values = getattr(robot.description.legs.friction, name)[:, 0]
         if np.any(values):
             unit = FRICTION_UNITS.get(name, "N" if robot.kind == "UPS" else "")
             found.append((name, f"{_per_leg(values)} {unit}".rstrip()))
@@ -157,7 +157,7 @@ def can_be_held(robot: Robot) -> bool:
 def sheet_numbers(robot: Robot) -> dict[str, Any]:
     """The sheet as plain numbers and lists, SI units; what is not given or unlimited is None."""
     parts, file = robot.description, robot.file
-    allowed, rubbing = parts.limits, parts.friction
+    allowed, rubbing = parts.limits, parts.legs.friction
     return {
         "name": robot.name,
         "source": file.source,

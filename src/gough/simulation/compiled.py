@@ -15,16 +15,15 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.engine.functions import VARIANT
 from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
+from gough.model.calls import ModelCalls
 from gough.simulation import programs
 from gough.simulation.chunk import BENDING, MOVING, Chunk
 from gough.simulation.laws import law_inputs
 from gough.simulation.plant import NOTHING
 from gough.simulation.scenario import Record, Scenario
-from gough.variants import which
 
 if TYPE_CHECKING:
     from gough.engine.run.stepping import Call, Stream
-    from gough.robot import Robot
 
 OF_STAGES = ("before", "ahead", "command")
 """Inputs of the stages that the first does not need where the law is in it."""
@@ -296,7 +295,7 @@ def _solid(value: Array) -> Array:
     return np.ascontiguousarray(value, dtype=np.float64)
 
 
-def _state(robot: Robot, known: Mapping[str, Any]) -> dict[str, Any]:
+def _state(robot: ModelCalls, known: Mapping[str, Any]) -> dict[str, Any]:
     """The state's fields of a call; what is not known is 0."""
     fields = {name: known.get(name, NOTHING) for name in RIGID_FIELDS}
     if not robot.modes:
@@ -306,7 +305,7 @@ def _state(robot: Robot, known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _call(
-    robot: Robot,
+    robot: ModelCalls,
     program: Any,
     state: Mapping[str, Any],
     inputs: Mapping[str, Any],
@@ -326,6 +325,6 @@ def _call(
     key = (program.__name__, tuple(shapes.items()))
     if key not in ready:
         ready[key] = executor.bind(program, shapes)
-    index = which(robot).get(VARIANT)
+    index = robot.which().get(VARIANT)
     variants = None if index is None else np.ascontiguousarray(index, dtype=np.int64)
     return Call(ready[key], _state(robot, state) | dict(inputs), outputs, every, until, variants)

@@ -31,8 +31,8 @@ from gough.data.paper_motions import paper_motion
 from gough.description import files
 from gough.description.files import small_text
 from gough.errors import FileError, GoughError
+from gough.model.model import Model
 from gough.motion import Motion
-from gough.robot import Robot, load
 from gough.simulation import controllers
 from gough.simulation.actuators import Actuators
 from gough.simulation.disturbances import Push, Shake
@@ -171,7 +171,7 @@ class SimulationFile(Table):
 class Setup(NamedTuple):
     """What `gough.simulate` takes."""
 
-    robot: Robot
+    robot: Model
     controller: controllers.Controller
     reference: Any
     options: dict[str, Any]
@@ -234,12 +234,12 @@ def _setup(config: SimulationFile, folder: Path) -> Setup:
     return Setup(robot, law, reference, options)
 
 
-def _robot(name: str, changes: dict[str, Any], folder: Path) -> Robot:
-    robot = load(name if name in files.catalogue() else folder / name)
+def _robot(name: str, changes: dict[str, Any], folder: Path) -> Model:
+    robot = Model.load(name if name in files.catalogue() else folder / name)
     return robot.edited(changes) if changes else robot
 
 
-def _controller(table: ControllerTable, robot: Robot, folder: Path) -> controllers.Controller:
+def _controller(table: ControllerTable, robot: Model, folder: Path) -> controllers.Controller:
     given: dict[str, Any] = {
         name: getattr(table, name) for name in KINDS[table.kind] if getattr(table, name) is not None
     }
@@ -262,7 +262,7 @@ def _controller(table: ControllerTable, robot: Robot, folder: Path) -> controlle
     return law
 
 
-def _actuators(table: ActuatorTable, robot: Robot) -> Actuators:
+def _actuators(table: ActuatorTable, robot: Model) -> Actuators:
     if table.of_robot:
         limits = Actuators.of(robot)
         force = limits.force if table.force is None else table.force

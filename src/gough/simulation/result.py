@@ -25,13 +25,13 @@ from gough.motion import FIELDS, Motion
 from gough.simulation.attitude import rotation_error
 from gough.simulation.events import Event, Stop
 from gough.simulation.scenario import Record, Scenario
-from gough.variants import Many, of_rows
+from gough.variants import Variants
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-    from gough.robot import Robot
+    from gough.model.calls import ModelCalls
 
 INTERRUPTED = "interrupted"
 ENERGY = {
@@ -48,7 +48,7 @@ ENERGY = {
 class Simulation:
     """Motion, forces and works of simulations of some batch shape, over time: (..., n, ...)."""
 
-    plants: tuple[tuple[Array, Robot], ...]
+    plants: tuple[tuple[Array, ModelCalls], ...]
     """Flat numbers of simulations, and the robot (or as many variants) that they are of."""
     time: Array
     """(n,), s."""
@@ -253,7 +253,7 @@ class Simulation:
         `at` its "tips" (one a leg), its frame's "origin" (one point), or nodes by their numbers.
         """
         robot = self.plants[0][1]
-        body = robot.description.modal
+        body = robot.modal
         if body is None:
             raise InputError(f"{robot.name} has a rigid platform")
         if isinstance(at, str):
@@ -321,7 +321,7 @@ class Simulation:
             if row % count in chosen
         )
         return Simulation(
-            ((np.zeros(1, dtype=np.intp), of_rows(robot, [number])),),
+            ((np.zeros(1, dtype=np.intp), robot.of_rows([number])),),
             self.time,
             self.motion[place] if place else self.motion,
             self.reference[place] if place else self.reference,
@@ -338,14 +338,14 @@ class Simulation:
     def _by_robot(self, model: Any, names: tuple[str, ...]) -> dict[str, Array]:
         """Named outputs of a model along the motion, each simulation with its own robot."""
         first = self.plants[0][1]
-        if len(self.plants) == 1 and not isinstance(first, Many):
+        if len(self.plants) == 1 and not isinstance(first, Variants):
             found = model(first, self.motion)
             return {name: getattr(found, name) for name in names}
         count = int(np.prod(self.shape))
         flat = self.motion.reshape(count, len(self.time))
         out: dict[str, Array] = {}
         for chosen, robot in self.plants:
-            found = model(of_rows(robot, np.s_[:, np.newaxis]), flat[chosen])
+            found = model(robot.of_rows(np.s_[:, np.newaxis]), flat[chosen])
             for name in names:
                 value = getattr(found, name)
                 if name not in out:

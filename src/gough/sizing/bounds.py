@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,10 +26,8 @@ from gough.base.arrays import Array, condition
 from gough.errors import InputError, SingularError
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError, Trouble, lay_out, settle
+from gough.model.model import Model
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 TOGETHER = 512
 """Poses taken at a time: their faces stay in memory."""
@@ -67,7 +65,7 @@ class WorstCase:
 
 
 def worst_case(
-    robot: Robot,
+    robot: Model,
     poses: Motion,
     *,
     acceleration: ArrayLike = (0.0,) * 6,
@@ -100,7 +98,7 @@ def worst_case(
     return WorstCase(**settle(rows, out, troubles, on_error))
 
 
-def _singular(robot: Robot, jacobian: Array, start: int) -> list[Trouble]:
+def _singular(robot: Model, jacobian: Array, start: int) -> list[Trouble]:
     scaled = jacobian / np.array([1.0] * 3 + [robot.length_scale] * 3)
     found = condition(scaled)
     return [
@@ -115,7 +113,7 @@ def _singular(robot: Robot, jacobian: Array, start: int) -> list[Trouble]:
 
 
 def _at_poses(
-    robot: Robot,
+    robot: Model,
     poses: Motion,
     jacobian: Array,
     boxes: tuple[Box, Box, Box],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,11 +12,9 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.model.model import Model
 from gough.motion import Motion
 from gough.sizing.bounds import WorstCase, worst_case
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 MOST_POSES = 1_000_000
 
@@ -62,7 +60,7 @@ class RegionCase:
 
 
 def worst_in_region(
-    robot: Robot,
+    robot: Model,
     region: Region,
     *,
     acceleration: ArrayLike = (0.0,) * 6,

@@ -12,8 +12,8 @@ import numpy as np
 from gough.analysis.stiffness import tool_map
 from gough.analysis.workspace import workspace
 from gough.base.arrays import Array, condition
+from gough.model.model import Model
 from gough.motion import Motion
-from gough.robot import Robot
 from gough.sizing.demand import Demand, MotorDemand, demand, motor_demand, stacked
 from gough.sizing.drive import Drive
 from gough.variants import Variants
@@ -29,7 +29,7 @@ class Case:
     Robots without an answer have NaN. Curves are (n, samples, legs), one array a motion.
     """
 
-    robots: Variants | Robot
+    robots: Variants | Model
     """Many of one shape, or a single one (n = 1)."""
     motions: Sequence[Motion]
     friction: bool = True
@@ -174,7 +174,7 @@ def _stiffness(case: Case) -> Array:
 
 
 def _volume(case: Case) -> Array:
-    assert isinstance(case.robots, Robot)
+    assert isinstance(case.robots, Model)
     return np.array([workspace(case.robots, tolerance=VOLUME_TOLERANCE).volume])
 
 

@@ -43,8 +43,8 @@ from gough.data.paper_motions import MOTIONS, paper_motion
 from gough.description import files
 from gough.description.files import small_text
 from gough.errors import FileError, GoughError, InputError
+from gough.model.model import Model
 from gough.motion import Motion
-from gough.robot import Robot, load
 from gough.sizing.demand import check_timed
 from gough.studies.evaluate import Evaluator, Recipe
 from gough.studies.formula import Constraint, Formula, parse, parse_constraint
@@ -202,7 +202,7 @@ class Plan:
         how = (self.sampling, None if self.search is None else _plain(self.search))
         return hashlib.sha256(repr((whole, how)).encode()).hexdigest()
 
-    def robot(self, inputs: Array) -> Robot:
+    def robot(self, inputs: Array) -> Model:
         """The robot of one point (inputs,)."""
         return self.evaluator.robot_of(np.asarray(inputs, dtype=np.float64))
 
@@ -234,7 +234,9 @@ def make_plan(text: str, folder: str | os.PathLike[str] = ".", name: str = "stud
 
 def _plan(study: StudyFile, folder: Path, name: str, text: str) -> Plan:
     with warnings.catch_warnings(action="ignore"):
-        robot = load(study.robot if study.robot in files.catalogue() else folder / study.robot)
+        robot = Model.load(
+            study.robot if study.robot in files.catalogue() else folder / study.robot
+        )
     motions = tuple(_motion(one, study.samples, folder) for one in study.motions)
     measures = _measures(study, robot)
     names = tuple(study.variables)
@@ -335,7 +337,7 @@ def _all_used(names: tuple[str, ...], used: set[str]) -> None:
             raise InputError(f"variable {shown(name)} is used in no formula")
 
 
-def _measures(study: StudyFile, robot: Robot) -> tuple[str, ...]:
+def _measures(study: StudyFile, robot: Model) -> tuple[str, ...]:
     if study.measures is None:
         have = {"": True, "masses": not robot.description.missing, "drive": study.drive is not None}
         have["drive"] &= have["masses"]
