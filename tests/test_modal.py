@@ -23,7 +23,7 @@ from gough.description.modal.plate import Material, _Plate, plate_body, regular_
 from gough.description.modal.triangulation import signed_area, triangulate
 from gough.errors import FileError, GoughError, InputError, ModalBodyWarning
 from gough.show import plots
-from gough.show.mode_plots import mode_sheet
+from gough.show.pictures.modes import mode_sheet
 from gough.show.reproduction import load_paper
 from nastran_files import write_bdf, write_op2
 

@@ -7,8 +7,10 @@ import numpy as np
 from matplotlib.figure import Figure as Picture
 
 import gough
-from gough.show import plots
-from gough.show.reproduction import Figure, leg_panels
+from gough.show.colors import BLUE, VERMILION
+from gough.show.pictures.curves import leg_panels
+from gough.show.reproduction import Figure
+from gough.show.style import STYLE
 
 from .closed_forms import closed_forms
 from .robots import POSES, random_states, turned_poses
@@ -24,7 +26,7 @@ def matrix_figure(robot: gough.Robot) -> Figure:
     shown = (("corrected", right), ("as printed", printed), ("difference", printed - right))
     limit = max(float(np.abs(one).max()) for _, one in shown)
     names = ["x", "y", "z", "θx", "θy", "θz"]
-    with matplotlib.rc_context(plots.STYLE | {"axes.grid": False}):
+    with matplotlib.rc_context(STYLE | {"axes.grid": False}):
         picture = Picture(figsize=(7.5, 2.9), layout="constrained")
         row = picture.subplots(1, 3)
         for axes, (title, matrix) in zip(row, shown, strict=True):
@@ -65,12 +67,12 @@ def loss_figure(robot: gough.Robot) -> Figure:
     bins = [np.asarray(part) for part in np.array_split(np.arange(POSES), 50)]
     middle = [np.exp(np.log(angle[part]).mean()) for part in bins]
     finite = np.where(np.isfinite(lost), lost, np.nan)
-    with matplotlib.rc_context(plots.STYLE):
+    with matplotlib.rc_context(STYLE):
         picture = Picture(figsize=(7.5, 3.6), layout="constrained")
         axes = picture.subplots()
         for values, color, label in (
-            (finite, plots.VERMILION, "elimination without pivoting"),
-            (kept, plots.BLUE, "gough (Householder QR)"),
+            (finite, VERMILION, "elimination without pivoting"),
+            (kept, BLUE, "gough (Householder QR)"),
         ):
             worst, usual = (
                 [pick(values[part]) for part in bins] for pick in (np.nanmax, np.nanmedian)

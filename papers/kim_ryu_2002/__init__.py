@@ -26,7 +26,8 @@ import gough
 from gough.data.paper_motions import kim_ryu_circle, paper_motion
 from gough.formulations import newton_euler
 from gough.show import plots
-from gough.show.reproduction import Figure, Progress, Reproduction, leg_panels
+from gough.show.pictures.curves import leg_panels
+from gough.show.reproduction import Figure, Progress, Reproduction
 
 from .claims import NOTES, accuracy_claims, friction_claims, link_claims
 from .comparison import accuracy

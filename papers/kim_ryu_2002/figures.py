@@ -9,8 +9,10 @@ import numpy as np
 from matplotlib.figure import Figure as Picture
 
 import gough
-from gough.show import plots
-from gough.show.reproduction import Figure, leg_panels, rms
+from gough.show.colors import BLUE, GREY, PALETTE, VERMILION
+from gough.show.pictures.curves import leg_panels
+from gough.show.reproduction import Figure, rms
+from gough.show.style import STYLE
 
 from .comparison import EVERY, Accuracy
 from .hexaslide import SPEEDS, TIME
@@ -27,7 +29,7 @@ def accuracy_figure(name: str, this: Accuracy, caption: str) -> Figure:
     ]
     picture = leg_panels(TIME, panels)
     upper, lower = picture.axes
-    for i, color in enumerate(plots.PALETTE[:6]):
+    for i, color in enumerate(PALETTE[:6]):
         marks: Any = {"color": color, "marker": "o", "markersize": 3, "markerfacecolor": "white"}
         upper.plot(sampled[::4], this.reference[::4, i], linestyle="", **marks)
         style = upper.get_lines()[i].get_linestyle()
@@ -55,13 +57,13 @@ def speed_figure(robot: gough.Robot) -> Figure:
     rpm = np.geomspace(10, 100, 21)
     found = [link_inertia(robot, one, np.linspace(0, 60 / one, 121)) for one in rpm]
     peak, mean = ([kind(one.links) for one in found] for kind in (lambda x: np.abs(x).max(), rms))
-    with matplotlib.rc_context(plots.STYLE):
+    with matplotlib.rc_context(STYLE):
         picture = Picture(figsize=(7.5, 3.3), layout="constrained")
         left, right = picture.subplots(1, 2)
-        left.loglog(rpm, peak, color=plots.BLUE, label="peak")
-        left.loglog(rpm, mean, color=plots.VERMILION, linestyle="--", label="rms")
-        right.semilogx(rpm, [100 * one.peak_share for one in found], color=plots.BLUE)
-        right.semilogx(rpm, [100 * one.rms_share for one in found], color=plots.VERMILION, ls="--")
+        left.loglog(rpm, peak, color=BLUE, label="peak")
+        left.loglog(rpm, mean, color=VERMILION, linestyle="--", label="rms")
+        right.semilogx(rpm, [100 * one.peak_share for one in found], color=BLUE)
+        right.semilogx(rpm, [100 * one.rms_share for one in found], color=VERMILION, ls="--")
         left.set(ylabel="link-inertia force [N]")
         left.set_title("(a) grows as speed squared", loc="left", fontsize=10)
         right.set(ylabel="share of the actuator force [%]", ylim=(0, None))
@@ -71,7 +73,7 @@ def speed_figure(robot: gough.Robot) -> Figure:
             axes.set_xticks([10, *SPEEDS, 100], labels=["10", *map(str, SPEEDS), "100"])
             axes.minorticks_off()
             for one in SPEEDS:
-                axes.axvline(one, color=plots.GREY, linewidth=0.8, linestyle=":")
+                axes.axvline(one, color=GREY, linewidth=0.8, linestyle=":")
         left.set_yticks([0.3, 1, 3, 10, 30], labels=["0.3", "1", "3", "10", "30"])
         picture.legend(handles=left.get_lines()[:2], loc="outside right center")
     caption = (

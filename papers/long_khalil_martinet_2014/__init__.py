@@ -16,7 +16,7 @@ import warnings
 from typing import Any
 
 from gough.errors import ImpossibleBodyWarning
-from gough.show.mode_plots import mode_sheet
+from gough.show.pictures.modes import mode_sheet
 from gough.show.reproduction import Figure, Progress, Reproduction
 
 from .claims import NOTES, model_claims, plate_claims, simulation_claims

@@ -5,12 +5,13 @@ from __future__ import annotations
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure as Picture
-from matplotlib.ticker import MaxNLocator
 
 import gough
 from gough.base.arrays import Array
-from gough.show import plots
-from gough.show.reproduction import Figure, leg_panels, number
+from gough.show.colors import BLUE, DARK, VERMILION
+from gough.show.pictures.curves import axis_panels, leg_panels
+from gough.show.reproduction import Figure, number
+from gough.show.style import STYLE
 
 from .attachment import deformations
 from .modes import Convergence
@@ -18,19 +19,17 @@ from .printed import FIRST, TABLE_2, THICKNESS
 from .simulation import OFFSET, Growth, Run
 from .zero_dynamics import Health
 
-AXES = ("x", "y", "z")
-
 
 def table_2_figure(ours: Array, calculix: Array | None) -> Figure:
     """How far the paper and CalculiX are from the converged plate, mode by mode."""
     modes = FIRST + np.arange(len(TABLE_2))
-    with matplotlib.rc_context(plots.STYLE):
+    with matplotlib.rc_context(STYLE):
         picture = Picture(figsize=(7.5, 3.2), layout="constrained")
         axes = picture.subplots()
-        axes.axhline(0, color=plots.DARK, linewidth=0.8)
-        rows = [("paper (MSC Nastran), Table 2", TABLE_2[:, 0], plots.VERMILION, "o", "full")]
+        axes.axhline(0, color=DARK, linewidth=0.8)
+        rows = [("paper (MSC Nastran), Table 2", TABLE_2[:, 0], VERMILION, "o", "full")]
         if calculix is not None:
-            rows.append(("CalculiX, S8R shells", calculix, plots.BLUE, "s", "none"))
+            rows.append(("CalculiX, S8R shells", calculix, BLUE, "s", "none"))
         for label, values, color, marker, fill in rows:
             off = 100 * (values / ours - 1)
             axes.plot(modes, off, marker, color=color, fillstyle=fill, markersize=8, label=label)
@@ -41,27 +40,6 @@ def table_2_figure(ours: Array, calculix: Array | None) -> Figure:
         "ν = 0.3, converged. Modes 14 to 16 of the paper stand out."
     )
     return Figure("table-2", caption, picture)
-
-
-def axis_panels(time: Array, panels: list[tuple[str, Array, str]]) -> Picture:
-    """Panels of x, y, z components over time."""
-    colors = (plots.BLUE, plots.VERMILION, plots.GREEN)
-    with matplotlib.rc_context(plots.STYLE):
-        picture = Picture(figsize=(7.5, 0.7 + 1.9 * len(panels)), layout="constrained")
-        rows = picture.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
-        for axes, (title, curves, label) in zip(rows, panels, strict=True):
-            for curve, color, name, style in zip(
-                curves.T, colors, AXES, ("-", "--", "-."), strict=True
-            ):
-                axes.plot(time, curve, color=color, linestyle=style, linewidth=1.2, label=name)
-            axes.set_title(title, loc="left", fontsize=10)
-            axes.set(ylabel=label)
-            axes.yaxis.set_major_locator(MaxNLocator(5))
-            axes.margins(x=0)
-        rows[-1].set_xlabel("time [s]")
-        picture.align_ylabels()
-        picture.legend(handles=rows[0].get_lines(), loc="outside right center")
-    return picture
 
 
 def force_figure(run: Run, rigid: Array) -> Figure:
@@ -135,16 +113,16 @@ def start_figure(held: Run, zero: Run) -> Figure:
 
 def open_loop_figure(growth: Growth) -> Figure:
     """The distance of the two robots over time."""
-    with matplotlib.rc_context(plots.STYLE):
+    with matplotlib.rc_context(STYLE):
         picture = Picture(figsize=(7.5, 3.4), layout="constrained")
         axes = picture.subplots()
-        axes.semilogy(growth.time, growth.distance, color=plots.BLUE, label="simulated")
+        axes.semilogy(growth.time, growth.distance, color=BLUE, label="simulated")
         line = growth.distance[-1] * np.exp(growth.rate * (growth.time - growth.time[-1]))
         seen = line >= OFFSET
         axes.semilogy(
             growth.time[seen],
             line[seen],
-            color=plots.VERMILION,
+            color=VERMILION,
             linestyle="--",
             label=f"exp({growth.rate:.1f} t), linearised at home",
         )
@@ -161,12 +139,12 @@ def open_loop_figure(growth: Growth) -> Figure:
 
 def convergence_figure(found: Convergence) -> Figure:
     """Sag and forces against the number of modes."""
-    with matplotlib.rc_context(plots.STYLE):
+    with matplotlib.rc_context(STYLE):
         picture = Picture(figsize=(7.5, 3.4), layout="constrained")
         left, right = picture.subplots(1, 2)
-        left.plot(found.counts, 1e3 * found.sag, color=plots.BLUE, marker="o")
+        left.plot(found.counts, 1e3 * found.sag, color=BLUE, marker="o")
         left.set(xlabel="modes", ylabel="deflection at rest [mm]")
-        right.plot(found.counts, found.forces, color=plots.BLUE, marker="o")
+        right.plot(found.counts, found.forces, color=BLUE, marker="o")
         right.set(
             xlabel="modes", ylabel=f"Γ less that of {found.counts[-1]} modes [N]", ylim=(0, None)
         )
@@ -182,11 +160,11 @@ def convergence_figure(found: Convergence) -> Figure:
 
 def health_figure(found: Health) -> Figure:
     """The right-most pole of the zero dynamics against the platform's turn about x."""
-    with matplotlib.rc_context(plots.STYLE):
+    with matplotlib.rc_context(STYLE):
         picture = Picture(figsize=(7.5, 3.2), layout="constrained")
         axes = picture.subplots()
-        axes.axhspan(0, 1e5, color=plots.VERMILION, alpha=0.1, linewidth=0)
-        axes.plot(found.angles, found.poles, ".", color=plots.BLUE, markersize=4)
+        axes.axhspan(0, 1e5, color=VERMILION, alpha=0.1, linewidth=0)
+        axes.plot(found.angles, found.poles, ".", color=BLUE, markersize=4)
         axes.set_yscale("symlog", linthresh=10)
         axes.set(
             xlabel="turn about x at home [°]",
@@ -194,7 +172,7 @@ def health_figure(found: Health) -> Figure:
             ylim=(-100, 2 * max(100.0, float(found.poles.max()))),
         )
         axes.text(
-            0.98, 0.93, "unstable", transform=axes.transAxes, ha="right", va="top", color=plots.DARK
+            0.98, 0.93, "unstable", transform=axes.transAxes, ha="right", va="top", color=DARK
         )
         axes.margins(x=0)
     caption = (

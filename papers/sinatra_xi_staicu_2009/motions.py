@@ -11,7 +11,8 @@ import gough
 from gough.data.paper_motions import paper_motion
 from gough.formulations import newton_euler, virtual_work
 from gough.results import Actuation
-from gough.show.reproduction import Figure, leg_panels, relative_error
+from gough.show.pictures.curves import leg_panels
+from gough.show.reproduction import Figure, relative_error
 
 NAME = "sinatra-xi-staicu-2009"
 SAMPLES = 301

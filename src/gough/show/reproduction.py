@@ -17,10 +17,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-import matplotlib
 import numpy as np
 from matplotlib.figure import Figure as Picture
-from matplotlib.ticker import MaxNLocator
 from rich.console import Console
 from rich.markup import escape as plain
 from rich.table import Table
@@ -28,7 +26,6 @@ from rich.table import Table
 from gough.base.arrays import Array
 from gough.description.files import replacing
 from gough.errors import FileError, InputError
-from gough.show import plots
 from gough.show.page import Link, Mark, Marked, Page, picture
 
 NAMES = (
@@ -173,28 +170,6 @@ def rms(values: Array) -> float:
 def relative_error(found: Array, right: Array) -> float:
     """Largest difference over the largest right number."""
     return float(np.max(np.abs(found - right)) / np.max(np.abs(right)))
-
-
-def leg_panels(
-    time: Array, panels: Sequence[tuple[str, Array, str]], labels: Sequence[str] = ()
-) -> Picture:
-    """Panels (title, curves (n, legs), axis label with unit) above each other over time in s."""
-    labels = labels or [f"leg {i + 1}" for i in range(panels[0][1].shape[1])]
-    with matplotlib.rc_context(plots.STYLE):
-        figure = Picture(figsize=(7.5, 0.7 + 2.4 * len(panels)), layout="constrained")
-        rows = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
-        for axes, (title, curves, ylabel) in zip(rows, panels, strict=True):
-            for i, (curve, label) in enumerate(zip(curves.T, labels, strict=True)):
-                style = "-" if i < 3 else (0, (4, 2))
-                axes.plot(time, curve, color=plots.PALETTE[i], linestyle=style, label=label)
-            axes.set_title(title, loc="left", fontsize=10)
-            axes.set(ylabel=ylabel)
-            axes.yaxis.set_major_locator(MaxNLocator(6))
-            axes.margins(x=0)
-        rows[-1].set_xlabel("time [s]")
-        figure.align_ylabels()
-        figure.legend(handles=rows[0].get_lines(), loc="outside right center")
-    return figure
 
 
 def write(reproductions: Sequence[Reproduction], folder: str | os.PathLike[str], name: str) -> Path:

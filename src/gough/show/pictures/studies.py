@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 
 from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.show.plots import BLUE, DARK, GREY, PALE, STYLE, VERMILION
+from gough.show.colors import BLUE, DARK, GREY, PALE, VERMILION
+from gough.show.style import STYLE
 from gough.studies.evaluate import Outcome
 from gough.studies.optimise import NOT_ASKED, judged, pareto
 

@@ -20,7 +20,7 @@ from gough.data.datasets import LABELS
 from gough.errors import FileError
 from gough.model.contributions import Contributions
 from gough.show.page import Cell, Marked, Page
-from gough.show.plots import curves
+from gough.show.pictures.curves import curves
 
 if TYPE_CHECKING:
     import xarray

@@ -116,8 +116,8 @@ def _grade(condition: float) -> Mark:
 
 
 def _draw(page: Page, robot: Robot) -> None:
-    from gough.show.drawings import three_views
-    from gough.show.plots import draw
+    from gough.show.pictures.robot import draw
+    from gough.show.pictures.views import three_views
 
     page.heading("Drawings")
     try:
@@ -142,7 +142,7 @@ def _tables(page: Page, robot: Robot) -> None:
 
 
 def _home(page: Page, robot: Robot) -> None:
-    from gough.show.drawings import home_bars
+    from gough.show.pictures.views import home_bars
 
     page.heading("Home")
     facts, trouble = sheet.home(robot)
@@ -213,8 +213,8 @@ def _singularity(page: Page, robot: Robot) -> None:
 
 
 def _modes(page: Page, robot: Robot) -> None:
-    from gough.show.mode_plots import mode_sheet
-    from gough.show.mode_sheet import mode_rows
+    from gough.show.mode_table import mode_rows
+    from gough.show.pictures.modes import mode_sheet
 
     body = robot.description.modal
     assert body is not None
@@ -243,7 +243,7 @@ def _modes(page: Page, robot: Robot) -> None:
 
 def _motion(page: Page, robot: Robot, motion: Motion, what: str) -> None:
     from gough.data.datasets import force_dataset, leg_dataset
-    from gough.show.plots import draw
+    from gough.show.pictures.robot import draw
     from gough.show.report.result import add_result
 
     page.heading(f"Along {what}")

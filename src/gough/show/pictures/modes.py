@@ -14,7 +14,8 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from gough.base.arrays import Array
 from gough.description.modal.body import ModalBody
 from gough.errors import InputError
-from gough.show.plots import DARK, GREY, STYLE
+from gough.show.colors import DARK, GREY
+from gough.show.style import STYLE
 
 COLORS = "RdBu_r"
 BEND = 0.14
