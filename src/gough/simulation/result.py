@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.base.showing import shown
 from gough.data.datasets import AXES, attributes, write_dataset
 from gough.data.motion_files import QUANTITIES
 from gough.errors import InputError
@@ -248,9 +249,9 @@ class Simulation:
         return found
 
     def deflection(self, at: Literal["tips", "origin"] | Sequence[int] = "tips") -> Array:
-        """Φ q_e (..., n, points, 3) of a platform that bends, m, from undeformed, platform axes.
+        """Φ q_e (..., n, points, 3) of a flexible platform, m, from undeformed, platform axes.
 
-        `at` its "tips" (one a leg), its frame's "origin" (one point), or nodes by their numbers.
+        `at` its "tips" (one per leg), its frame's "origin" (one point), or nodes by their numbers.
         """
         robot = self.plants[0][1]
         body = robot.description.modal
@@ -304,9 +305,8 @@ class Simulation:
 
     def plot(self, row: int = 0) -> Figure:
         """Tracking errors, forces and the energy audit of one simulation, by its flat number."""
-        from gough.show.pictures.simulation import overview
-
-        return overview(self, row)
+        figure: Figure = shown("picture of a simulation", self, row)
+        return figure
 
     def row(self, row: int) -> Simulation:
         """One simulation of a batch, by its flat number."""
