@@ -17,7 +17,7 @@ TIME = np.linspace(0.0, 3.0, 601)
 
 
 class Numbers(NamedTuple):
-    """The paper's Appendix A.1 as the robot file has it; a row a leg."""
+    """The paper's Appendix A.1 as the robot file has it; a row per leg."""
 
     A0: Array
     a: Array

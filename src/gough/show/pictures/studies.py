@@ -25,7 +25,7 @@ MOST_DOTS = 5000
 
 
 def overview(plan: Plan, dataset: xarray.Dataset) -> Figure:
-    """Results over variables, a dot a point; or histograms where only tolerances vary."""
+    """Results over variables, a dot per point; or histograms where only tolerances vary."""
     inputs = list(plan.recipe.variables)[:MOST_COLUMNS]
     columns = [*plan.evaluator.results, *plan.recipe.measures][:MOST_ROWS]
     good = np.flatnonzero(dataset["failed"].values == "")

@@ -60,7 +60,7 @@ def _facts(robot: Robot) -> list[tuple[str, str]]:
         "PUS": "PUS: slider on a rail, universal joint, link, spherical joint",
     }
     facts = [("legs", f"{robot.leg_count} {kinds.get(robot.kind, robot.kind)}")]
-    platform = f"bends in {robot.modes} modes" if robot.modes else "rigid"
+    platform = f"flexible, {robot.modes} modes" if robot.modes else "rigid"
     facts.append(("platform", platform))
     facts += [_flat(one) for one in sheet.about(robot) if one[0] in ("gravity", "tool")]
     total = _total_mass(robot)
