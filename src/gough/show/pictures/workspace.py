@@ -17,6 +17,7 @@ from gough.analysis.isosurface import Surface
 from gough.analysis.workspace_result import Workspace
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.model.places import places
 from gough.show.colors import BLUE, DARK, SKY, leg_color
 from gough.show.pictures.planes import HOME, home_mark, plane
 from gough.show.style import STYLE
@@ -182,10 +183,7 @@ def _plane(
 def _robot(axes: Any, found: Workspace) -> Array:
     """The robot at home as lines; its points (n, 3)."""
     robot, home = found.robot, found.robot.home
-    legs = robot.inverse_kinematics(home)
-    tip = home.position + robot.description.platform_points[..., 0].T @ home.rotation.T
-    length = legs.q if robot.kind == "UPS" else robot.mechanism.legs.length[:, 0]
-    foot = tip - length[:, np.newaxis] * legs.direction
+    foot, tip = places(robot, robot.inverse_kinematics(home))
     for leg, ends in enumerate(zip(foot, tip, strict=True)):
         axes.plot(*np.stack(ends).T, color=leg_color(leg), linewidth=1.6)
     for ring in (foot, tip):
