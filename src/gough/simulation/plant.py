@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 RIGID = 15
 """Numbers before the drives': p, g, v, ω, three works."""
 NOTHING = np.zeros((1, 3))
+MOVING = ("position", "rotation", "velocity", "angular_velocity")
+ELASTIC = ("elastic", "elastic_velocity")
+"""Fields of a `State`: of the platform's frame, and of its modes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 Pure functions of a robot's numbers, a state and further inputs, samples on the last axis, as in
 `mechanics.programs`: they run on NumPy batches and, compiled, one after the other in the engine's loop.
-Platforms are rigid or bend. World axes, SI units.
+Platforms are rigid or flexible. World axes, SI units.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def rates(
 
     `drive` (legs,) are the lagging drives' forces; without, drives follow the command at once.
     The works' are Σ Γ q̇, wrench·(v, ω) and the friction power −(f_s q̇ + m_u·ω_l + m_p·(ω_l − ω)).
-    Of a platform that bends `elastic` is q̈_e, which is no part of the rates, and the works' have
+    Of a flexible platform `elastic` is q̈_e, which is no part of the rates, and the works' have
     φ·q̇_e of the wrench's modal force φ and the power q̇_eᵀ D q̇_e of the damping in them.
     """
     tips, legs = _coasting(mechanism, state)
@@ -129,13 +129,13 @@ def rates(
         lost = rubbing.slider * legs.qd + dot(rubbing.universal, legs.link_angular_velocity)
         works[2] = -(lost + dot(rubbing.spherical, relative)).sum(axis=0)
     if mechanism.flexible is not None:
-        bending = state.elastic_velocity
-        damped = coupled(mechanism.flexible.couplings.damping, bending)
-        works[2] = works[2] + over_modes(damped, bending)
+        rate = state.elastic_velocity
+        damped = coupled(mechanism.flexible.couplings.damping, rate)
+        works[2] = works[2] + over_modes(damped, rate)
         if wrench is not None:
             felt = flexible.to_platform(state.rotation, wrench)
             modal = flexible.modal_force(mechanism.flexible, felt)
-            works[1] = works[1] + over_modes(modal, bending)
+            works[1] = works[1] + over_modes(modal, rate)
     parts = [velocity, gibbs_rate(gibbs, omega), found["linear"], found["angular"], np.stack(works)]
     if drive is not None:
         parts.append((wanted - drive) / lag)
