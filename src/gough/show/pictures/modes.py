@@ -11,10 +11,10 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-from gough.base.arrays import Array
 from gough.description.modal.body import ModalBody
 from gough.errors import InputError
 from gough.show.colors import DARK, GREY
+from gough.show.pictures.cube import cube
 from gough.show.style import STYLE
 
 COLORS = "RdBu_r"
@@ -90,16 +90,5 @@ def _draw(axes: Any, body: ModalBody, mode: int) -> tuple[str, float]:
         axes.add_collection3d(faces)
     tips = body.tip_positions + scale * body.tip_shapes[:, :, mode]
     axes.plot(*tips.T, linestyle="", marker="o", markersize=3, color=DARK, zorder=10)
-    _frame(axes, deformed[used])
+    cube(axes, deformed[used], 1.55, 28)
     return "xyz"[main], largest
-
-
-def _frame(axes: Any, points: Array) -> None:
-    """Equal scales on all axes, no box."""
-    middle = (points.max(axis=0) + points.min(axis=0)) / 2
-    half = float(np.ptp(points, axis=0).max()) / 2 or 1.0
-    for i, name in enumerate("xyz"):
-        getattr(axes, f"set_{name}lim")(middle[i] - half, middle[i] + half)
-    axes.set_box_aspect((1, 1, 1), zoom=1.55)
-    axes.view_init(elev=28, azim=-60)
-    axes.set_axis_off()

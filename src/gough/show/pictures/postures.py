@@ -18,6 +18,7 @@ from gough.errors import InputError
 from gough.model import forward
 from gough.motion import Motion
 from gough.show.colors import DARK, GREY, leg_color
+from gough.show.pictures.cube import cube
 from gough.show.style import STYLE
 
 if TYPE_CHECKING:
@@ -38,8 +39,6 @@ def posture_sheet(robot: Robot, motion: Motion, q: Array, title: str = "") -> Fi
     anchor = forward.rods(robot, np.asarray(q)[np.newaxis])[0][0]
     tips = motion.position[:, np.newaxis] + lines(robot, motion.position, motion.rotation).arm
     everything = np.concatenate([tips.reshape(-1, 3), anchor])
-    middle = (everything.max(axis=0) + everything.min(axis=0)) / 2
-    half = float(np.ptp(everything, axis=0).max()) / 2
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(max(1.75 * columns, 5.5), 1.9 * rows + 1.1))
         height = figure.get_figheight()
@@ -55,11 +54,7 @@ def posture_sheet(robot: Robot, motion: Motion, q: Array, title: str = "") -> Fi
             _hull(axes, tips[k], facecolor=YELLOW, alpha=0.5, zorder=2)
             for leg, ends in enumerate(zip(anchor, tips[k], strict=True)):
                 axes.plot(*np.stack(ends).T, color=leg_color(leg), linewidth=1.5, zorder=3)
-            for i, name in enumerate("xyz"):
-                getattr(axes, f"set_{name}lim")(middle[i] - half, middle[i] + half)
-            axes.set_box_aspect((1, 1, 1), zoom=1.4)
-            axes.view_init(elev=22, azim=-60)
-            axes.set_axis_off()
+            cube(axes, everything, 1.4, 22)
             axes.text2D(0.04, 0.9, str(k + 1), transform=axes.transAxes, color=DARK)
         more = f", first {count}" if count < len(motion) else ""
         head = title or f"{robot.name}: {len(motion)} postures of one set of leg coordinates{more}"
