@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from gough.engine.run.prologue import evaluate
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
@@ -11,7 +12,6 @@ from gough.engine.passes.derivative import gradients, substitute, tangents
 from gough.engine.program import Step
 from gough.engine.run.compiled import CompiledExecutor
 from gough.engine.run.execute import NumPyExecutor
-from gough.engine.run.prologue import evaluate
 from gough.engine.trace import parameters, trace
 from gough.errors import InputError, NotFiniteError, ReachError, SingularError
 from gough.mechanics import programs
@@ -270,7 +270,7 @@ def test_derivatives_follow_complex_steps(cases, name, model):
     if model == "direct":
         changes["forces"] = rng.normal(size=robot.leg_count)
         fields["forces"], direction["forces"] = case.forces, changes["forces"]
-    if not robot.mechanism.friction.none:
+    if not robot.mechanism.legs.friction.none:
         fields["loads"] = np.zeros((3, robot.leg_count))
     for key, (linear, angular) in COORDINATES.items():
         if key in changes:
@@ -463,7 +463,7 @@ def test_parameters_have_names(cases):
     assert named["platform M"] == robot.mechanism.platform.mass.item()
     assert named["leg 2 link XY"] == robot.mechanism.legs.link.inertia[0, 1, 1, 0]
     assert named["leg 6 slider MZ"] == robot.mechanism.legs.slider.first_moment[2, 5, 0]
-    assert named["leg 3 rotor_mass"] == robot.mechanism.legs.rotor_mass[2, 0]
+    assert named["leg 3 rotor_mass"] == robot.mechanism.legs.rotor[2, 0]
 
 
 def test_a_general_hexapod_has_88_base_parameters():

@@ -5,6 +5,7 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 import pytest
+from gough.engine.run.interpret import interpret
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
@@ -17,7 +18,6 @@ from gough.engine.passes.derivative import gradients, substitute, tangents
 from gough.engine.program import assemble
 from gough.engine.run.compiled import CompiledExecutor
 from gough.engine.run.execute import NumPyExecutor
-from gough.engine.run.interpret import interpret
 from gough.errors import InputError, NotFiniteError, SingularError
 from gough.model import derivatives
 from oracles.flexible_energy import (

@@ -9,8 +9,11 @@ Nothing heavy is imported until it is used.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from gough.base.showing import show_by
 
 if TYPE_CHECKING:
     from gough import errors, trajectories
@@ -31,6 +34,15 @@ _HOMES = {
     "load": "gough.robot",
     "simulate": "gough.simulation",
 }
+
+
+def _later(home: str, name: str) -> Callable[..., Any]:
+    """A function that is imported when it is called."""
+    return lambda *arguments: getattr(import_module(home), name)(*arguments)
+
+
+show_by("picture of a simulation", _later("gough.show.pictures.simulation", "overview"))
+show_by("page about drives", _later("gough.show.report.drives", "drives_page"))
 
 
 def __getattr__(name: str) -> Any:

@@ -66,7 +66,7 @@ def postures(
     else:
         _print_postures(machine, found)
     if output is not None:
-        from gough.show.pictures.analysis import posture_sheet
+        from gough.show.pictures.postures import posture_sheet
         from gough.show.plots import save
 
         save(posture_sheet(machine, found.motion, coordinates), output)
@@ -309,7 +309,7 @@ def _draw(
     length: float | None,
 ) -> Any:
     from gough.analysis.locus import around_home, slice_at
-    from gough.show.pictures.analysis import course, slice_pictures
+    from gough.show.pictures.singularities import course, slice_pictures
 
     if states.shape:
         if near is None:
@@ -335,7 +335,7 @@ def _draw_surface(
 ) -> Any:
     from gough.analysis.locus import around_home
     from gough.analysis.locus import surface as find
-    from gough.show.pictures.analysis import surface_picture
+    from gough.show.pictures.singularities import surface_picture
 
     return surface_picture(robot, find(robot, around_home(robot), length=length))
 

@@ -280,7 +280,7 @@ def modes(
     Example: gough modes long-khalil-martinet-2014 -o modes.png
     """
     from gough.errors import MissingDataError
-    from gough.show.mode_sheet import mode_numbers, print_modes
+    from gough.show.mode_table import mode_numbers, print_modes
 
     machine = load(robot)
     body = machine.description.modal
@@ -293,7 +293,7 @@ def modes(
     else:
         print_modes(body, machine.name, out)
     if output is not None:
-        from gough.show.mode_plots import mode_sheet
+        from gough.show.pictures.modes import mode_sheet
         from gough.show.plots import save
 
         save(mode_sheet(body, machine.name), output)

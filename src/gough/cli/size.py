@@ -68,6 +68,7 @@ def size(
 
     Example: gough size kim-ryu-2002 kim-ryu-2002/circle-60rpm --lead 0.01 -o size.html
     """
+    from gough.show.drive_table import drive_table
     from gough.sizing import Drive, Region
     from gough.sizing import size as find
     from gough.sizing.region import worst_in_region
@@ -98,7 +99,7 @@ def size(
         _warn_of_region(machine, place)
     rotor = machine.mechanism.legs.rotor[..., 0]
     found = requirements(sizing, region, drive, margin, machine.name, rotor)
-    out.print(found.screen(), highlight=False)
+    out.print(drive_table(found), highlight=False)
     if region is not None:
         err.print(
             f"region: {region.poses} poses, without friction", highlight=False, soft_wrap=True

@@ -210,8 +210,9 @@ def _draw(
     """The map, behind a progress bar."""
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-    from gough.analysis.stiffness_map import picture, stiffness_map
-    from gough.show.plots import KINDS, save
+    from gough.analysis.stiffness_map import stiffness_map
+    from gough.show.pictures.stiffness import stiffness_picture
+    from gough.show.style import KINDS, save
 
     if output.suffix.lower() not in KINDS:
         raise InputError(f"{output}: the name of a picture must end in {', '.join(KINDS)}")
@@ -223,4 +224,4 @@ def _draw(
             robot, actuator, leg, across=across, at=at, rotation=place.rotation, points=points,
             preload=preload, progress=lambda part: progress.update(bar, completed=part),
         )  # fmt: skip
-    save(picture(robot, found), output)
+    save(stiffness_picture(robot, found), output)

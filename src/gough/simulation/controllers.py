@@ -144,7 +144,7 @@ class GivenForces(Controller):
 class LegPD(Controller):
     """Γ = K (q_r − q) + D (q̇_r − q̇): springs and dampers in the legs, N/m and N s/m.
 
-    One number for all legs, or one a leg. Without damping and with a resting reference this is a
+    One number for all legs, or one per leg. Without damping and with a resting reference this is a
     platform on conservative springs.
     """
 
@@ -153,7 +153,7 @@ class LegPD(Controller):
     damping: ArrayLike = 0.0
 
     def goals(self, plant: ModelCalls, reference: Motion) -> dict[str, Array]:
-        """q_r and q̇_r of the model's legs; a platform that bends sags under its weight."""
+        """q_r and q̇_r of the model's legs; a flexible platform sags under its weight."""
         legs = self.robot(plant).inverse_kinematics(_sagging(self.robot(plant), reference))
         return {"goal_q": legs.q, "goal_qd": legs.qd, "feedforward": np.zeros_like(legs.q)}
 
@@ -275,7 +275,7 @@ class FunctionController(Controller):
 
 
 def _sagging(model: ModelCalls, reference: Motion) -> Motion:
-    """A reference (n, rows or 1) with the deflection that a model that bends has at rest there."""
+    """A reference (n, rows or 1) with the deflection that a flexible model has at rest there."""
     if not model.modes or reference.modes:
         return reference
     held = all(

@@ -139,7 +139,7 @@ def linear_model(
 ) -> LinearModel:
     """The robot near rest in a pose (default: home), without Coulomb friction.
 
-    `stiffness` (N/m) and `damping` (N s/m) of the legs: one number, or one a leg; those of drives
+    `stiffness` (N/m) and `damping` (N s/m) of the legs: one number, or one per leg; those of drives
     that hold their position, or of the legs themselves.
     """
     still = _resting(robot, pose)

@@ -23,10 +23,10 @@ from gough.simulation.controllers import Controller, controller_of
 from gough.simulation.disturbances import wrench_of
 from gough.simulation.events import KINDS, Monitor, with_culprit
 from gough.simulation.integrators import SOLVERS
-from gough.simulation.plant import Plant, State
+from gough.simulation.plant import MOVING, Plant, State
 from gough.simulation.reference import Reference, reference_of
 from gough.simulation.result import Simulation
-from gough.simulation.scenario import FIELDS, Progress, Record, Scenario
+from gough.simulation.scenario import Progress, Record, Scenario
 from gough.simulation.sensors import Sensors
 from gough.variants import Variants
 
@@ -204,7 +204,7 @@ class _Whole:
         if model.modes and model.modes != robot.modes:
             raise InputError(
                 f"the controller's model has {model.modes} modes, the plant {robot.modes}; a model "
-                "that bends is told the plant's elastic coordinates"
+                "with modes is told the plant's elastic coordinates"
             )
         if model.modes and getattr(self.controller, "space", "") == "legs":
             raise InputError("computed torque on the legs needs a rigid model: robot.rigid")
@@ -235,7 +235,7 @@ class _Whole:
         if start.modes != modes:
             elastic = static_deflection(robot, start).elastic
             elastic_velocity = np.zeros_like(elastic)
-        fields = {name: getattr(start, name) for name in FIELDS[:4]}
+        fields = {name: getattr(start, name) for name in MOVING}
         fields |= {"elastic": elastic, "elastic_velocity": elastic_velocity}
         fields |= {"works": np.zeros((1, 3)), "drive": drive}
         state = State(

@@ -32,6 +32,9 @@ from gough.simulation.sensors import Reading, Sensors
 RIGID = 15
 """Numbers before the drives': p, g, v, ω, three works."""
 NOTHING = np.zeros((1, 3))
+MOVING = ("position", "rotation", "velocity", "angular_velocity")
+ELASTIC = ("elastic", "elastic_velocity")
+"""Fields of a `State`: of the platform's frame, and of its modes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.base.showing import shown
 from gough.data.datasets import AXES, attributes, write_dataset
 from gough.data.motion_files import QUANTITIES
 from gough.errors import InputError
+from gough.mechanics.state import RIGID_FIELDS
 from gough.motion import FIELDS, Motion
 from gough.simulation.attitude import rotation_error
 from gough.simulation.events import Event, Stop
+from gough.simulation.plant import ELASTIC, MOVING
 from gough.simulation.scenario import Record, Scenario
 from gough.variants import Variants
 
@@ -111,7 +114,7 @@ class Simulation:
                 else:
                     values[name][:filled, chosen] = value[:filled]
             wanted = scenario.reference.at(times)
-            for name in MOVING:
+            for name in RIGID_FIELDS:
                 value = getattr(wanted, name)
                 if alike:
                     goal[name] = value
@@ -138,12 +141,12 @@ class Simulation:
                 return np.broadcast_to(first[0], (*shape, longest, *value.shape[2:]))
             return first.reshape(*shape, longest, *value.shape[2:])
 
-        fields = {name: arranged(values[name]) for name in (*MOVING[:4], *ELASTIC)}
+        fields = {name: arranged(values[name]) for name in (*MOVING, *ELASTIC)}
         return cls(
             tuple((chosen, scenario.plant.robot) for chosen, scenario, _ in parts),
             times,
             _trusted(fields, times),
-            _trusted({name: arranged(goal[name]) for name in MOVING}, times),
+            _trusted({name: arranged(goal[name]) for name in RIGID_FIELDS}, times),
             arranged(values["command"]),
             arranged(values["applied"]),
             arranged(values["works"]),
@@ -185,11 +188,11 @@ class Simulation:
         motion, robot = self.motion, self.plants[0][1]
         count = self.command.shape[-1]
         variables: dict[str, Any] = {}
-        for name in (*MOVING[:4], *(ELASTIC if motion.modes else ())):
+        for name in (*MOVING, *(ELASTIC if motion.modes else ())):
             one = QUANTITIES[name]
             what = (getattr(motion, name), attributes(one.unit, one.meaning))
             variables[name] = ((*dims, *one.dims), *what)
-        for name in ("position", "rotation", "velocity", "angular_velocity"):
+        for name in MOVING:
             one = QUANTITIES[name]
             about = attributes(one.unit, f"reference: {one.meaning}")
             variables[f"reference_{name}"] = (
@@ -248,9 +251,9 @@ class Simulation:
         return found
 
     def deflection(self, at: Literal["tips", "origin"] | Sequence[int] = "tips") -> Array:
-        """Φ q_e (..., n, points, 3) of a platform that bends, m, from undeformed, platform axes.
+        """Φ q_e (..., n, points, 3) of a flexible platform, m, from undeformed, platform axes.
 
-        `at` its "tips" (one a leg), its frame's "origin" (one point), or nodes by their numbers.
+        `at` its "tips" (one per leg), its frame's "origin" (one point), or nodes by their numbers.
         """
         robot = self.plants[0][1]
         body = robot.modal
@@ -304,9 +307,8 @@ class Simulation:
 
     def plot(self, row: int = 0) -> Figure:
         """Tracking errors, forces and the energy audit of one simulation, by its flat number."""
-        from gough.show.pictures.simulation import overview
-
-        return overview(self, row)
+        figure: Figure = shown("picture of a simulation", self, row)
+        return figure
 
     def row(self, row: int) -> Simulation:
         """One simulation of a batch, by its flat number."""
@@ -361,17 +363,6 @@ def _dimensions(key: str, count: int) -> tuple[str, ...]:
     name = "axis" if vectors and key != "legs.platform" else "platform_axis"
     name = name if vectors or not legs else "body_axis"
     return (*legs, name, f"other_{name}")[:count]
-
-
-MOVING = (
-    "position",
-    "rotation",
-    "velocity",
-    "angular_velocity",
-    "acceleration",
-    "angular_acceleration",
-)
-ELASTIC = ("elastic", "elastic_velocity")
 
 
 def _trusted(fields: dict[str, Array], times: Array) -> Motion:

@@ -11,20 +11,21 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-from gough.base.arrays import Array
 from gough.description.modal.body import ModalBody
 from gough.errors import InputError
-from gough.show.plots import DARK, GREY, STYLE
+from gough.show.colors import DARK, GREY
+from gough.show.pictures.cube import cube
+from gough.show.style import STYLE
 
 COLORS = "RdBu_r"
-BEND = 0.14
+LARGEST = 0.14
 """Largest displacement drawn, in parts of the body's size."""
 COLUMNS = 5
 MOST = 40
 
 
 def mode_sheet(body: ModalBody, title: str) -> Figure:
-    """Every mode, bent and coloured by how far it moves along its main axis; the tips as dots."""
+    """Every mode, deformed and coloured by how far it moves along its main axis; the tips as dots."""
     if not body.modes:
         raise InputError(f"{body.name}: no modes to draw")
     count = min(body.modes, MOST)
@@ -76,29 +77,18 @@ def _draw(axes: Any, body: ModalBody, mode: int) -> tuple[str, float]:
     main = int(np.argmax(np.sum(shape[used] ** 2, axis=0)))
     largest = float(np.abs(shape[used, main]).max()) or 1.0
     size = float(np.ptp(body.positions, axis=0).max()) or 1.0
-    scale = BEND * size / (float(np.linalg.norm(shape[used], axis=1).max()) or 1.0)
-    bent = body.positions + scale * shape
+    scale = LARGEST * size / (float(np.linalg.norm(shape[used], axis=1).max()) or 1.0)
+    deformed = body.positions + scale * shape
     colors = matplotlib.colormaps[COLORS]
     if body.faces is None:
-        axes.scatter(*bent.T, c=shape[:, main] / largest, cmap=COLORS, vmin=-1, vmax=1, s=14)
+        axes.scatter(*deformed.T, c=shape[:, main] / largest, cmap=COLORS, vmin=-1, vmax=1, s=14)
     else:
         value = shape[body.faces, main].mean(axis=1) / largest
-        faces = Poly3DCollection(bent[body.faces], linewidths=0.2)
+        faces = Poly3DCollection(deformed[body.faces], linewidths=0.2)
         faces.set_facecolor(colors((value + 1) / 2))
         faces.set_edgecolor((0.2, 0.2, 0.2, 0.25))
         axes.add_collection3d(faces)
     tips = body.tip_positions + scale * body.tip_shapes[:, :, mode]
     axes.plot(*tips.T, linestyle="", marker="o", markersize=3, color=DARK, zorder=10)
-    _frame(axes, bent[used])
+    cube(axes, deformed[used], 1.55, 28)
     return "xyz"[main], largest
-
-
-def _frame(axes: Any, points: Array) -> None:
-    """Equal scales on all axes, no box."""
-    middle = (points.max(axis=0) + points.min(axis=0)) / 2
-    half = float(np.ptp(points, axis=0).max()) / 2 or 1.0
-    for i, name in enumerate("xyz"):
-        getattr(axes, f"set_{name}lim")(middle[i] - half, middle[i] + half)
-    axes.set_box_aspect((1, 1, 1), zoom=1.55)
-    axes.view_init(elev=28, azim=-60)
-    axes.set_axis_off()

@@ -12,7 +12,9 @@ from scipy.spatial import ConvexHull, QhullError
 
 from gough.base.arrays import Array
 from gough.motion import Motion
-from gough.show.plots import BLACK, DARK, GREY, HALO, PALE, PALETTE, SKY, STYLE, joint_places
+from gough.show.colors import BLACK, DARK, GREY, PALE, SKY, leg_color
+from gough.show.pictures.robot import joint_places
+from gough.show.style import HALO, STYLE
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -78,7 +80,7 @@ def home_bars(robot: Robot, q: Array, forces: Array | None) -> Figure:
     """Leg coordinates at home within their strokes (m), and the forces that hold the pose (N)."""
     limits, count = robot.description.limits, robot.leg_count
     place = np.arange(1, count + 1)
-    colors = [PALETTE[i % len(PALETTE)] for i in range(count)]
+    colors = [leg_color(i) for i in range(count)]
     panels = 1 if forces is None else 2
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, 0.9 + 0.3 * count), layout="constrained")
@@ -132,7 +134,7 @@ def _view(axes: Any, robot: Robot, places: tuple[Array, Array, Array], seen: lis
             axes.plot(*rail.T, color=GREY, linewidth=3, solid_capstyle="butt")
     middle = universal.mean(axis=0)
     for leg, (start, end) in enumerate(zip(universal, spherical, strict=True)):
-        color = PALETTE[leg % len(PALETTE)]
+        color = leg_color(leg)
         axes.plot(*np.stack([start, end]).T, color=color, linewidth=3.5, label=f"leg {leg + 1}")
         out = start - middle
         length = float(np.hypot(*out)) or 1.0

@@ -1,4 +1,4 @@
-"""Pictures of postures and of singularities."""
+"""Where a robot is singular, in planes and in space, and how near it comes along a motion."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-from scipy.spatial import ConvexHull, QhullError
 
 from gough.analysis.clearance import Clearance
 from gough.analysis.isosurface import Surface
@@ -19,81 +17,15 @@ from gough.analysis.locus import Slice
 from gough.analysis.singularities import Singularity, lines, output_transmission
 from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.model import forward
 from gough.motion import Motion
-from gough.show.plots import BLUE, DARK, GREY, ORANGE, PALETTE, STYLE, VERMILION
+from gough.show.colors import BLUE, GREY, ORANGE, VERMILION
+from gough.show.pictures.planes import HOME, OUT, home_mark, plane
+from gough.show.style import STYLE
 
 if TYPE_CHECKING:
     from gough.robot import Robot
 
-COLUMNS, MOST = 8, 40
 COLORS = "viridis"
-YELLOW = "#F0E442"
-"""Of the platform: Okabe & Ito's, and no leg's."""
-
-
-def posture_sheet(robot: Robot, motion: Motion, q: Array, title: str = "") -> Figure:
-    """Every posture (k,) of the leg coordinates q (legs,), all at one scale; legs in their colours."""
-    if len(motion.shape) != 1 or not len(motion):
-        raise InputError(f"motion of batch shape {motion.shape}: no postures to draw")
-    count = min(len(motion), MOST)
-    columns = min(COLUMNS, count) if count > 3 else count
-    rows = -(-count // columns)
-    anchor = forward.rods(robot, np.asarray(q)[np.newaxis])[0][0]
-    tips = motion.position[:, np.newaxis] + lines(robot, motion.position, motion.rotation).arm
-    everything = np.concatenate([tips.reshape(-1, 3), anchor])
-    middle = (everything.max(axis=0) + everything.min(axis=0)) / 2
-    half = float(np.ptp(everything, axis=0).max()) / 2
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(max(1.75 * columns, 5.5), 1.9 * rows + 1.1))
-        height = figure.get_figheight()
-        grid = figure.add_gridspec(
-            rows, columns, left=0, right=1, top=1 - 0.6 / height, bottom=0.45 / height,
-            wspace=0, hspace=0.05,
-        )  # fmt: skip
-        for k in range(count):
-            axes: Any = figure.add_subplot(
-                grid[k // columns, k % columns], projection="3d", computed_zorder=False
-            )
-            _hull(axes, anchor, facecolor=GREY, alpha=0.25, zorder=1)
-            _hull(axes, tips[k], facecolor=YELLOW, alpha=0.5, zorder=2)
-            for leg, ends in enumerate(zip(anchor, tips[k], strict=True)):
-                axes.plot(
-                    *np.stack(ends).T, color=PALETTE[leg % len(PALETTE)], linewidth=1.5, zorder=3
-                )
-            for i, name in enumerate("xyz"):
-                getattr(axes, f"set_{name}lim")(middle[i] - half, middle[i] + half)
-            axes.set_box_aspect((1, 1, 1), zoom=1.4)
-            axes.view_init(elev=22, azim=-60)
-            axes.set_axis_off()
-            axes.text2D(0.04, 0.9, str(k + 1), transform=axes.transAxes, color=DARK)
-        more = f", first {count}" if count < len(motion) else ""
-        head = title or f"{robot.name}: {len(motion)} postures of one set of leg coordinates{more}"
-        figure.suptitle(head, y=1 - 0.12 / height, va="top", parse_math=False)
-        handles: list[Any] = [
-            Line2D([], [], color=PALETTE[i % len(PALETTE)], label=f"leg {i + 1}")
-            for i in range(robot.leg_count)
-        ]
-        handles += [Patch(facecolor=YELLOW, alpha=0.5, label="platform"),
-                    Patch(facecolor=GREY, alpha=0.25, label="base")]  # fmt: skip
-        ncols = len(handles) if columns >= 6 else (len(handles) + 1) // 2
-        figure.legend(handles=handles, loc="lower center", ncols=ncols, fontsize=8)
-    return figure
-
-
-def _hull(axes: Any, points: Array, **style: Any) -> None:
-    """The outline of points in a plane, or their convex hull in space."""
-    center = points.mean(axis=0)
-    _, values, right = np.linalg.svd(points - center)
-    try:
-        if values[2] < 1e-6 * values[0]:
-            flat = (points - center) @ right[:2].T
-            faces = [points[ConvexHull(flat).vertices]]
-        else:
-            faces = list(points[ConvexHull(points).simplices])
-    except QhullError:
-        return
-    axes.add_collection3d(Poly3DCollection(faces, edgecolor="none", **style))
 
 
 def slice_pictures(robot: Robot, slices: Sequence[Slice], rotation: Array) -> Figure:
@@ -114,24 +46,18 @@ def slice_pictures(robot: Robot, slices: Sequence[Slice], rotation: Array) -> Fi
                 axes.plot(*curve.T, color=VERMILION, linewidth=2.4)
             if home is not None:
                 place = [home.position["xyz".index(name)] for name in one.axes]
-                axes.plot(*place, marker="o", color="white", markeredgecolor=DARK, markersize=7)
-            axes.set_facecolor("#EEEEEE")
-            axes.set_aspect("equal")
-            axes.grid(False)
+                axes.plot(*place, **HOME, markersize=7)
+            axes.set_facecolor(OUT)
+            plane(axes, *one.axes)
             axes.set_xlim(one.first[0], one.first[-1])
             axes.set_ylim(one.second[0], one.second[-1])
-            axes.set_xlabel(f"{one.axes[0]} [m]")
-            axes.set_ylabel(f"{one.axes[1]} [m]")
             axes.set_title(f"{one.across} = {one.at:.4g} m", fontsize=10)
         figure.colorbar(shade, ax=list(panels), label="transmission index", shrink=0.85)
         handles: list[Any] = [Line2D([], [], color=VERMILION, linewidth=2.4, label="singular")]
         if home is not None:
-            handles.append(
-                Line2D([], [], linestyle="", marker="o", color="white", markeredgecolor=DARK,
-                       markersize=7, label="home")
-            )  # fmt: skip
+            handles.append(home_mark())
         if any(np.isnan(one.determinant).any() for one in slices):
-            handles.append(Patch(facecolor="#EEEEEE", edgecolor=GREY, label="out of reach"))
+            handles.append(Patch(facecolor=OUT, edgecolor=GREY, label="out of reach"))
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
         figure.suptitle(f"{robot.name}: singularities at constant orientation", parse_math=False)
     return figure
@@ -164,7 +90,7 @@ def surface_picture(robot: Robot, surface: Surface) -> Figure:
             )
         if robot.description.home is not None:
             home = robot.home
-            axes.plot(*home.position, marker="o", color="white", markeredgecolor=DARK, markersize=8)
+            axes.plot(*home.position, **HOME, markersize=8)
         for name in "xyz":
             getattr(axes, f"set_{name}label")(f"{name} [m]")
         if len(surface.faces):
@@ -174,9 +100,8 @@ def surface_picture(robot: Robot, surface: Surface) -> Figure:
             axes.set_box_aspect(np.maximum(np.ptp(shown, axis=0), 1e-9))
         handles: list[Any] = [
             Patch(facecolor=ORANGE, alpha=0.6, label="singular positions"),
-            Line2D([], [], linestyle="", marker="o", color="white", markeredgecolor=DARK,
-                   markersize=8, label="home"),
-        ]  # fmt: skip
+            home_mark(8),
+        ]
         figure.legend(handles=handles, loc="lower center", ncols=2)
         figure.suptitle(
             f"{robot.name}: singular positions of the platform at constant orientation",
