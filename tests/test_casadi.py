@@ -11,7 +11,8 @@ import gough
 from gough import Motion, Robot
 from gough.engine.run.execute import NumPyExecutor
 from gough.errors import GoughError, InputError, MissingDataError
-from gough.exchange.export import PROGRAMS, to_casadi
+from gough.exchange.casadi import to_casadi
+from gough.exchange.programs import PROGRAMS
 from gough.mechanics.equation import RIGID_FIELDS
 from oracles.random_robot import random_motion, random_robot
 

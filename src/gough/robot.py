@@ -470,8 +470,8 @@ class Robot:
         return generalised.generalised_regressor(self, motion, friction, on_error=on_error)
 
     def to_casadi(self, name: str, *, loads: bool = False) -> Any:
-        """A program ("inverse_dynamics", …) as a `casadi.Function`; see `export.to_casadi`."""
-        from gough.exchange.export import to_casadi
+        """A program ("inverse_dynamics", …) as a `casadi.Function`; see `gough.exchange.casadi`."""
+        from gough.exchange.casadi import to_casadi
 
         return to_casadi(self, name, loads=loads)
 
@@ -482,8 +482,8 @@ class Robot:
         programs: Sequence[str] | None = None,
         real: str = "double",
     ) -> Path:
-        """Write the robot's programs as portable C99; see `gough.exchange.export.export_c`."""
-        from gough.exchange.export import export_c
+        """Write the robot's programs as portable C99; see `gough.exchange.c.export_c`."""
+        from gough.exchange.c import export_c
 
         return export_c(self, folder, programs=programs, real=real)
 
