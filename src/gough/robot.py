@@ -28,7 +28,7 @@ from gough.mechanics.equation import ELASTIC_FIELDS, Mechanism
 from gough.mechanics.friction import WORST_RESIDUAL
 from gough.model import batch, deflection, derivatives, forward, vibration
 from gough.model.batch import OnError
-from gough.model.contributions import Contributions
+from gough.model.contributions import Contributions, flexible_contributions
 from gough.model.diagnosis import diagnose
 from gough.model.limits import Report, check
 from gough.motion import Motion
@@ -382,13 +382,14 @@ class Robot:
         on_error: OnError = "raise",
     ) -> Contributions:
         """The actuator forces split by cause; the parts add up to `inverse_dynamics`' forces."""
-        self.need_rigid("contributions")
         inputs = self._inputs(wrench, preload)
-        parts = self._run(programs.contributions, motion, on_error, inputs)
+        program = flexible_contributions if self.modes else programs.contributions
+        parts = self._run(program, motion, on_error, inputs)
         rubbing = self.inverse_dynamics(
             motion, wrench, friction, preload=preload, on_error=on_error
         )
         smooth = self.inverse_dynamics(motion, wrench, False, preload=preload, on_error=on_error)
+        parts = {"elastic": np.zeros_like(smooth.forces)} | parts
         found = Contributions(friction=rubbing.forces - smooth.forces, **parts)
         for part in fields(found):
             getattr(found, part.name)[np.isnan(rubbing.forces)] = np.nan

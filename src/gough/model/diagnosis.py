@@ -23,6 +23,7 @@ SYSTEMS = {
     "inverse_dynamics": ("jacobian", "the pose is singular"),
     "reactions": ("jacobian", "the pose is singular"),
     "contributions": ("jacobian", "the pose is singular"),
+    "flexible_contributions": ("jacobian", "the pose is singular"),
 }
 """What each program solves, and what it means if that fails."""
 

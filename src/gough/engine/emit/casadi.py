@@ -99,7 +99,7 @@ def joined(function: Any, name: str, other: str) -> Any:
         found = function.call(given)
         wide = found[name].shape[1] > 1
         whole = (casadi.horzcat if wide else casadi.vertcat)(found[name], found.pop(other))
-        return found | {name: whole}
+        return {**found, name: whole}
 
     return _around(function, name, (), together)
 
@@ -121,10 +121,10 @@ def _matrix(casadi: Any, output: Output, values: list[Any]) -> Any:
     """An output in its shape from its elements, row-major; of modes the last axis is theirs."""
     if output.varying:
         wide = casadi.SX.ones(1, output.shape[-1])
-        rows = [(values[place] * wide.T).T for place in output.places]
+        parts = [(values[place] * wide.T).T for place in output.places]
         if len(output.shape) == 1:
-            return casadi.densify(rows[0].T)
-        return casadi.densify(casadi.vertcat(*rows))
+            return casadi.densify(parts[0].T)
+        return casadi.densify(casadi.vertcat(*parts))
     column = casadi.vertcat(*(values[place] for place in output.places))
     if len(output.shape) < 2:
         return casadi.densify(column)
