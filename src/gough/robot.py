@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from gough.analysis import postures
 from gough.base.arrays import Array
 from gough.engine.run.threads import limited
-from gough.exchange import export
+from gough.exchange import c, casadi
 from gough.model.batch import OnError
 from gough.model.model import Model
 from gough.motion import Motion
@@ -137,7 +137,7 @@ class Robot(Model):
             >>> forces = robot.to_casadi("inverse_dynamics")
 
         """
-        return export.to_casadi(self, name, loads=loads)
+        return casadi.to_casadi(self, name, loads=loads)
 
     def export_c(
         self,
@@ -160,7 +160,7 @@ class Robot(Model):
             >>> folder = gough.load("kim-ryu-2002").export_c("kim")
 
         """
-        return export.export_c(self, folder, programs=programs, real=real)
+        return c.export_c(self, folder, programs=programs, real=real)
 
 
 def load(name: str | os.PathLike[str]) -> Robot:

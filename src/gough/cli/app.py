@@ -317,7 +317,7 @@ def export_to_c(
 
     Example: gough export c kim-ryu-2002 -o kim && make -C kim test
     """
-    from gough.exchange.export import export_c
+    from gough.exchange.c import export_c
 
     real = "float" if single else "double"
     folder = export_c(load(robot), output, programs=program or None, real=real)

@@ -104,6 +104,8 @@ def force_dataset(
     }
     if contributions is not None:
         for part in fields(contributions):
+            if part.name == "elastic" and not robot.modes:
+                continue
             meaning = f"actuator force from {part.name.replace('_', ' ')}"
             value = getattr(contributions, part.name)
             variables[f"force_{part.name}"] = (legs, value, attributes("N", meaning))

@@ -15,7 +15,7 @@ from gough.mechanics import equation
 from gough.mechanics.equation import Direct, Inverse, Mechanism
 from gough.mechanics.friction import Loads, magnitudes
 from gough.mechanics.leg import MovingLeg
-from gough.mechanics.solves import WORST_CONDITION, factor, least_norm
+from gough.mechanics.solves import WORST_CONDITION
 from gough.mechanics.state import State
 from gough.mechanics.vectors import Components, minimum
 
@@ -134,35 +134,6 @@ def energy(mechanism: Mechanism, state: State) -> Outputs:
     """Kinetic and potential energy of the whole robot."""
     kinetic, potential, legs = equation.energy(mechanism, state)
     return {"kinetic": kinetic, "potential": potential, "margin": margin(mechanism, legs)}
-
-
-def contributions(
-    mechanism: Mechanism, state: State, wrench: Components, preload: Components | None = None
-) -> Outputs:
-    """Shares of the frictionless actuator forces; see `gough.model.contributions.Contributions`."""
-    zero = 0 * state.velocity
-    steady = state.coasting()
-    resting = steady._replace(velocity=zero, angular_velocity=zero)
-    platform, legs = equation.demand(mechanism, state)
-    platform_steady, legs_steady = equation.demand(mechanism, steady)
-    platform_resting, legs_resting = equation.demand(mechanism, resting)
-    parts = {
-        "gravity": platform_resting + legs_resting,
-        "platform_inertia": platform - platform_steady,
-        "leg_inertia": legs - legs_steady,
-        "platform_coriolis": platform_steady - platform_resting,
-        "leg_coriolis": legs_steady - legs_resting,
-        "wrench": -wrench,
-    }
-    placed, moving = equation.moving(mechanism, state)
-    rows = np.moveaxis(placed.world_rows(moving.w), 0, 1)
-    factors = factor(rows, equation.scale(mechanism))
-    shares = {name: least_norm(factors, part) for name, part in parts.items()}
-    shares["preload"] = 0 * wrench[0] * moving.q
-    if preload is not None:
-        balanced = (np.moveaxis(rows, 1, 0) * preload).sum(axis=1)
-        shares["preload"] = preload - least_norm(factors, balanced)
-    return shares | {"margin": margin(mechanism, moving, factors.health)}
 
 
 def diagnosis(mechanism: Mechanism, state: State) -> Outputs:

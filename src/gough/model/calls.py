@@ -23,6 +23,7 @@ from gough.engine.run.threads import at_most
 from gough.errors import ConvergenceError, InputError, MissingDataError
 from gough.legs.reading import Limits
 from gough.mechanics import programs
+from gough.mechanics.contributions import contributions
 from gough.mechanics.equation import Mechanism
 from gough.mechanics.state import ELASTIC_FIELDS
 from gough.model import batch
@@ -415,7 +416,7 @@ class ModelCalls(ABC):
 
         """
         given = self.forced(wrench, preload)
-        parts = self.run(programs.contributions, motion, on_error, given, threads=threads)
+        parts = self.run(contributions, motion, on_error, given, threads=threads)
         more: dict[str, Any] = {"preload": preload, "on_error": on_error, "threads": threads}
         rubbing = self.inverse_dynamics(motion, wrench, friction, **more)
         smooth = self.inverse_dynamics(motion, wrench, False, **more)

@@ -221,6 +221,17 @@ class MovingFlexiblePlatform:
         found = terms(self.modes, self.deformed, self.momentum_bias(), self.modal_bias() - modal)
         return found._replace(bias=found.bias - acting)
 
+    def eliminated(self, pushed: Components, modal: Components) -> tuple[Components, Components]:
+        """b_r − (M_re m⁻¹ b_e − M_r1 Zᵀ b_e) and Zᵀ b_e."""
+        found = terms(self.modes, self.deformed, pushed, modal)
+        return found.bias, found.visible_bias
+
+    def springs(self) -> tuple[Components, Components]:
+        """K q and D q̇, (modes, samples)."""
+        pairs = self.modes.couplings
+        spring = coupled(pairs.stiffness, self.state.elastic)
+        return spring, coupled(pairs.damping, self.state.elastic_velocity)
+
     def bias(self) -> tuple[Components, Components]:
         """b_r (6, samples) and b_e (modes, samples)."""
         return self.momentum_bias(), self.modal_bias()

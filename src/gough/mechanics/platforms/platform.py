@@ -88,6 +88,15 @@ class MovingPlatform(Protocol):
     def terms(self, wrench: Components, couples: Components) -> Terms:
         """The equation under a wrench and under couples at the tips, as in `demand`."""
 
+    def eliminated(self, pushed: Components, modal: Components) -> tuple[Components, Components]:
+        """Of a bias (6, samples) and (modes, samples) what is left without the modes no leg feels.
+
+        (6, samples), and (visible, samples) of the visible coordinates; own axes.
+        """
+
+    def springs(self) -> tuple[Components, Components]:
+        """K q and D q̇, (modes, samples)."""
+
     def bias(self) -> tuple[Components, Components]:
         """b of the platform alone: (6, samples) on own axes, and (modes, samples)."""
 

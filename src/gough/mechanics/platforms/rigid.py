@@ -122,6 +122,14 @@ class MovingRigidPlatform:
         bias, nothing = self.bias()
         return Terms(mass, mixed, bias - wrench + couple_wrench(couples), nothing)
 
+    def eliminated(self, pushed: Components, modal: Components) -> tuple[Components, Components]:
+        """All of it; no modes."""
+        return pushed, NO_MODES
+
+    def springs(self) -> tuple[Components, Components]:
+        """None."""
+        return NO_MODES, NO_MODES
+
     def bias(self) -> tuple[Components, Components]:
         """b (6, samples): ω×(ω×S) − M g and ω×(I ω) − S×g; no modes."""
         here, omega = in_world(self.body, self.state.rotation), self.state.angular_velocity
