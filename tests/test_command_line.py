@@ -21,7 +21,8 @@ from gough.cli import app as cli
 from gough.cli import speed
 from gough.cli.terminal import strict
 from gough.data.motion_files import write_motion
-from gough.data.paper_motions import MOTIONS, paper_motion
+from gough.data.motion_names import MOTIONS
+from gough.data.paper_motions import paper_motion
 from gough.show import reproduction
 from gough.show.operation_table import HEADINGS
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gough import errors, trajectories
-    from gough.description.files import catalogue
+    from gough.description.catalogue import catalogue
     from gough.motion import Motion
     from gough.robot import Robot, load
     from gough.simulation import simulate
@@ -24,7 +24,7 @@ __version__ = "0.1.0"
 __all__ = ["Motion", "Robot", "Variants", "catalogue", "errors", "load", "simulate", "trajectories"]
 
 _HOMES = {
-    "catalogue": "gough.description.files",
+    "catalogue": "gough.description.catalogue",
     "Motion": "gough.motion",
     "Robot": "gough.robot",
     "Variants": "gough.variants",

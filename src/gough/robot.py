@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
+from gough.base.files import replacing
 from gough.description import files
+from gough.description.catalogue import catalogue
 from gough.description.modal.integrals import flexible_part
 from gough.description.numbers import Description, describe, length_scale
 from gough.description.schema import RobotFile
@@ -88,7 +90,7 @@ class Robot:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the robot file, its comments included; paths in it are made to fit the new place."""
         text = files.moved(self.text, self.file, self.folder, Path(path).parent)
-        with files.replacing(path) as temporary:
+        with replacing(path) as temporary:
             Path(temporary).write_text(text, "utf-8")
 
     @property
@@ -601,5 +603,5 @@ def _diagonal(matrix: Array) -> Array:
 def load(name: str | os.PathLike[str]) -> Robot:
     """A robot from a catalogue name or from a robot file."""
     text, shown = files.read_text(name)
-    catalogued = isinstance(name, str) and name in files.catalogue()
+    catalogued = isinstance(name, str) and name in catalogue()
     return Robot.from_text(text, shown, None if catalogued else Path(name).absolute().parent)

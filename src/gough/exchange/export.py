@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from gough.base.arrays import Array
-from gough.description.files import replacing
+from gough.base.files import replacing
 from gough.engine.emit import c
 from gough.engine.program import Program
 from gough.engine.run.execute import Executor, Function, NumPyExecutor, with_friction

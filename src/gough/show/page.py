@@ -168,7 +168,7 @@ class Page:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the page, whole or not at all."""
-        from gough.description.files import replacing
+        from gough.base.files import replacing
 
         with replacing(path) as temporary:
             temporary.write_text(self.html(), "utf-8")

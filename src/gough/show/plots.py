@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull
 
 from gough.base.arrays import Array
-from gough.description.files import replacing
+from gough.base.files import replacing
 from gough.errors import FileError, InputError
 from gough.model.places import ground, places
 from gough.motion import Motion

@@ -13,7 +13,8 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.base.tables import read_bytes
 from gough.data.motion_files import read_dataset, read_motion
-from gough.data.paper_motions import MOTIONS, paper_motion
+from gough.data.motion_names import MOTIONS
+from gough.data.paper_motions import paper_motion
 from gough.errors import FileError, GoughError, InputError
 from gough.motion import Motion
 from gough.studio.levels import ILL

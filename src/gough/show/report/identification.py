@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gough.base.arrays import Array
-from gough.description.files import replacing
+from gough.base.files import replacing
 from gough.parameters.base import unit_of
 from gough.parameters.identification import GOOD, ROUGH, Identification, Validation
 from gough.show import plots
