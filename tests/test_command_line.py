@@ -9,22 +9,27 @@ import os
 import re
 import subprocess
 import sys
+import warnings
+from ast import literal_eval
+from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
 import pytest
+import typer
 import xarray
 
 import gough
 from gough.cli import app as cli
-from gough.cli import speed
+from gough.cli import arguments
 from gough.cli.terminal import strict
 from gough.data.motion_files import write_motion
 from gough.data.motion_names import MOTIONS
 from gough.data.paper_motions import paper_motion
-from gough.show import reproduction
-from gough.show.operation_table import HEADINGS
+from gough.show import reproduction, speed
+from gough.show.sheets.operations import HEADINGS
 
 
 def run(*arguments, cwd):
@@ -170,12 +175,13 @@ def test_trouble_is_one_line_and_exit_code_2(arguments, words, tmp_path):
 
 def commands():
     """Every command, sub-commands as two words."""
-    groups = [([group.name], group.typer_instance) for group in cli.app.registered_groups]
-    return [
-        [*prefix, one.name or one.callback.__name__]
-        for prefix, app in [([], cli.app), *groups]
-        for one in app.registered_commands
-    ]
+    found = []
+    for names in cli.GROUPS.values():
+        for name in names:
+            command = import_module(f"gough.cli.{name}").command
+            inner = command.registered_commands if isinstance(command, typer.Typer) else []
+            found += [[name, one.callback.__name__] for one in inner] or [[name]]
+    return found
 
 
 @pytest.fixture
@@ -380,7 +386,7 @@ def test_json_of_operation_counts(gough_here, monkeypatch):
         "solver": "ldl",
         "paper": None,
     }
-    monkeypatch.setattr("gough.show.operation_table.operation_rows", lambda _: [row])
+    monkeypatch.setattr("gough.show.sheets.operations.operation_rows", lambda _: [row])
     assert json.loads(gough_here("ops", "kim-ryu-2002", "--json")[1]) == {"counts": [row]}
     text = gough_here("ops", "kim-ryu-2002")[1]
     assert "[x]" in text
@@ -483,7 +489,7 @@ def test_interrupts_are_quiet(gough_here, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gough.show.sheet.print_sheet", interrupted)
+    monkeypatch.setattr("gough.show.sheets.robot.print_sheet", interrupted)
     assert gough_here("show", "kim-ryu-2002") == (130, "", "")
 
 
@@ -498,7 +504,7 @@ def test_what_the_system_refuses_is_one_line(error, words, gough_here, monkeypat
     def refused(*_):
         raise error
 
-    monkeypatch.setattr("gough.show.sheet.print_sheet", refused)
+    monkeypatch.setattr("gough.show.sheets.robot.print_sheet", refused)
     assert gough_here("show", "kim-ryu-2002") == (2, "", f"gough: {words}\n")
 
 
@@ -506,9 +512,9 @@ def test_demo_page(gough_here, tmp_path, monkeypatch):
     claim = reproduction.Claim("a <claim>", "its words", "ours", "agrees")
     paper = reproduction.Reproduction("kim-ryu-2002", "A & B", "s", [claim], [], ["n"])
     times = speed.Speed("6-UPS", "inverse dynamics", 2e-7, 2e-5, None)
-    monkeypatch.setattr("gough.show.reproduction.run", lambda *_: [paper])
+    monkeypatch.setattr("gough.show.demo.run", lambda *_: [paper])
     monkeypatch.setattr(
-        "gough.cli.speed.measure", lambda _: [times, times._replace(pinocchio=3e-6)]
+        "gough.show.demo.measure", lambda _: [times, times._replace(pinocchio=3e-6)]
     )
     (tmp_path / "demo").mkdir()
     code, text, _ = gough_here("demo")
@@ -519,6 +525,98 @@ def test_demo_page(gough_here, tmp_path, monkeypatch):
     assert 'href="all.html#kim-ryu-2002">A &amp; B</a>' in page
     assert "3000" in page
     assert "http" not in re.sub(r'src="[^"]*"', "", page)
+
+
+HEAVY = ("numpy", "scipy", "pydantic", "matplotlib", "llvmlite", "xarray")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "allowed"),
+    [(["--help"], ()), (["--version"], ()), (["list"], ("pydantic",))],  # typer's own, for options
+    ids=lambda one: " ".join(one),
+)
+def test_what_is_asked_first_imports_nothing_heavy(arguments, allowed):
+    code = f"""
+import sys
+from gough.__main__ import main
+sys.argv[1:] = {arguments}
+try:
+    main()
+finally:
+    print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert set(literal_eval(result.stderr)) <= {*allowed}
+
+
+SHARED = ("__init__", "app", "arguments", "help", "results", "terminal")
+"""Files of the command line that are no commands."""
+
+
+def test_every_file_is_one_command():
+    files = {path.stem for path in Path(cli.__file__).parent.glob("*.py")}
+    grouped = [name for names in cli.GROUPS.values() for name in names]
+    assert len(grouped) == len({*grouped})
+    assert files == {*grouped, *SHARED}
+    for name in SHARED:
+        assert not hasattr(import_module(f"gough.cli.{name}"), "command")
+
+
+def test_help_has_a_line_for_each_command_at_80_columns(gough_here):
+    text = gough_here("--help")[1]
+    shown = [line.strip("│ ") for line in text.splitlines()]
+    places = []
+    for group, names in cli.GROUPS.items():
+        places.append(next(i for i, line in enumerate(shown) if f" {group} " in line))
+        for name in names:
+            words = cli.line(name)
+            assert words.endswith(".")
+            places.append(shown.index(f"{name:<13}  {words}"))
+    assert places == sorted(places)
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_the_list_says_what_the_robots_are(gough_here):
+    for one in json.loads(gough_here("list", "--json")[1])["robots"]:
+        with warnings.catch_warnings(action="ignore"):
+            robot = gough.load(one["name"])
+        assert one == {
+            "name": robot.name,
+            "kind": robot.kind,
+            "legs": robot.leg_count,
+            "source": robot.file.source,
+        }
+
+
+@pytest.mark.parametrize(
+    ("text", "counts", "expected"),
+    [
+        ("1,2,3", (3,), [1, 2, 3]),
+        (" 1e-3, -.5 ", (1, 2), [1e-3, -0.5]),
+        ("1 2", (2,), [1, 2]),
+        ("1,2", (1, 3), "--x has 2 numbers, needs 1 or 3"),
+        ("", (1,), "--x has 0 numbers, needs 1"),
+        ("1,x", (2,), "--x is '1,x', needs numbers with commas between them"),
+        ("1,nan", (2,), "--x is '1,nan', needs finite numbers"),
+    ],
+)
+def test_lists_of_numbers(text, counts, expected):
+    if isinstance(expected, list):
+        assert arguments.numbers("--x", text, *counts) == expected
+    else:
+        with pytest.raises(gough.errors.InputError, match=f"^{re.escape(expected)}$"):
+            arguments.numbers("--x", text, *counts)
+
+
+def test_planes_and_named_numbers():
+    assert arguments.plane("--slice", "z = 0.8") == ("z", 0.8)
+    assert arguments.plane("--slice", "rz=180", degrees=True) == ("z", np.pi)
+    assert arguments.named_numbers("--e", "a=1, b=2e-5", ("a", "b")) == {"a": 1, "b": 2e-5}
+    for text in ("w=1", "z", "z=", "rz=1", "z=1,y=2"):
+        with pytest.raises(gough.errors.InputError, match="--slice"):
+            arguments.plane("--slice", text)
 
 
 def test_importing_gough_imports_nothing_heavy(tmp_path):

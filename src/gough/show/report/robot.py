@@ -11,8 +11,8 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.errors import GoughError
 from gough.motion import Motion
-from gough.show import sheet
 from gough.show.page import Cell, Mark, Marked, Page
+from gough.show.sheets import robot as sheet
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -214,7 +214,7 @@ def _singularity(page: Page, robot: Robot) -> None:
 
 def _modes(page: Page, robot: Robot) -> None:
     from gough.show.mode_plots import mode_sheet
-    from gough.show.mode_sheet import mode_rows
+    from gough.show.sheets.modes import mode_rows
 
     body = robot.description.modal
     assert body is not None
