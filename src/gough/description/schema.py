@@ -1,6 +1,6 @@
 """The robot file as pydantic models: which keys there are, what each may hold.
 
-Any key under [legs] holds one value for all legs or a list with one a leg; the key's own rank
+Any key under [legs] holds one value for all legs or a list with one per leg; the key's own rank
 decides. The models check types, shapes and finiteness; `gough.description.numbers` makes the numbers.
 """
 
@@ -52,7 +52,7 @@ def _numbers(value: Any) -> Array:
 
 @dataclass(frozen=True)
 class Numbers:
-    """An array of a shape, or, if `per_leg`, a list of such with one a leg (or what `each` says)."""
+    """An array of a shape, or, if `per_leg`, a list of such with one per leg (or what `each` says)."""
 
     shape: tuple[int, ...]
     per_leg: bool
@@ -65,7 +65,7 @@ class Numbers:
         core = array.shape[array.ndim - rank :] if array.ndim >= rank else None
         if core != self.shape or array.ndim - rank > self.per_leg:
             wanted = " × ".join(map(str, self.shape)) + " numbers" if self.shape else "a number"
-            more = f", or a list of such with one a {self.each}" if self.per_leg else ""
+            more = f", or a list of such with one per {self.each}" if self.per_leg else ""
             raise ValueError(f"needs {wanted}{more}; has shape {array.shape}")
         return array
 
@@ -149,7 +149,7 @@ class SingleBody(Body):
 
 
 class Plate(Table):
-    """A thin plate that bends: mid-surface in the platform frame's plane z = 0."""
+    """A thin flexible plate: mid-surface in the platform frame's plane z = 0."""
 
     radius: Scalar = Field(None, description="of the circle through the corners, m")
     sides: int | None = Field(
@@ -161,7 +161,7 @@ class Plate(Table):
     young: Scalar = Field(description="Young's modulus, N/m²")
     poisson: Scalar = Field(0.3, description="Poisson's ratio")
     modes: int = Field(10, ge=0, le=300, description="number of elastic modes")
-    damping_ratio: ModeScalar = Field(0.0, description="of critical damping; one, or one a mode")
+    damping_ratio: ModeScalar = Field(0.0, description="of critical damping; one, or one per mode")
     boundary: Literal["free", "pinned", "clamped"] = Field(
         "free", description="free edge, or pinned at the tips, or the whole edge clamped"
     )
@@ -201,7 +201,7 @@ class Modes(Table):
         None, ge=0, le=300, description=".op2, .frd: number of elastic modes; default all"
     )
     damping_ratio: ModeScalar = Field(
-        0.0, description=".op2, .frd: of critical damping; one, or one a mode"
+        0.0, description=".op2, .frd: of critical damping; one, or one per mode"
     )
 
     @model_validator(mode="after")
@@ -224,14 +224,14 @@ class Platform(SingleBody):
     """The platform and what is bolted to it; or a flexible one, from a plate or from modes."""
 
     payload: list[SingleBody] = Field([], description="bodies added to the platform")
-    plate: Plate | None = Field(None, description="a plate that bends")
+    plate: Plate | None = Field(None, description="a flexible plate")
     modes: Modes | None = Field(None, description="a flexible body from a file")
 
     @model_validator(mode="after")
     def _rigid_or_flexible(self) -> Self:
         flexible = [key for key in ("plate", "modes") if getattr(self, key) is not None]
         if len(flexible) == 2:
-            raise ValueError("has both plate and modes: a platform bends in one way")
+            raise ValueError("has both plate and modes: a flexible platform is one of them")
         rigid = sorted(self.model_fields_set - {"plate", "modes"})
         if flexible and rigid:
             raise ValueError(
@@ -274,7 +274,7 @@ class Friction(Table):
 
 
 class Limits(Table):
-    """What the machine can take; `robot.check(motion)` reports what exceeds it."""
+    """What the robot can take; `robot.check(motion)` reports what exceeds it."""
 
     stroke: LegRange = Field(None, description="[min, max] of q, m")
     force: LegScalar = Field(None, description="largest actuator force, N")
@@ -320,7 +320,7 @@ def _one_or_many(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
 
-# One table for all legs, or an array of tables with one a leg.
+# One table for all legs, or an array of tables with one per leg.
 LegBodies = Annotated[
     list[Body], BeforeValidator(_one_or_many, json_schema_input_type=Body | list[Body])
 ]

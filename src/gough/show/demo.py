@@ -77,13 +77,15 @@ def make(folder: Path, progress: Callable[[str], None]) -> list[str]:
     page.write(folder / "index.html")
     fastest = [one for one in speeds if one.model == "inverse dynamics"]
     lines = [f"{one.title}: {tally(one)}" for one in papers]
-    return lines + [f"{one.robot} {one.model}: {1e9 * one.batch:.0f} ns a state" for one in fastest]
+    return lines + [
+        f"{one.robot} {one.model}: {1e9 * one.batch:.0f} ns per state" for one in fastest
+    ]
 
 
 def speed_table(speeds: Sequence[Speed]) -> tuple[list[str], list[list[str]]]:
     """Headings and rows; Pinocchio's column only where it was measured."""
     compared = any(one.pinocchio is not None for one in speeds)
-    header = ["robot", "model", "ns a state", "million states a second", "one call [µs]"]
+    header = ["robot", "model", "ns per state", "million states per second", "one call [µs]"]
     rows = [
         [
             one.robot,

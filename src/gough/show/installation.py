@@ -145,7 +145,7 @@ def _threads() -> Iterator[Finding]:
         return
     from gough.engine.run.execute import threads
 
-    source = "one a core" if wanted is None else f"GOUGH_THREADS={wanted}"
+    source = "one per core" if wanted is None else f"GOUGH_THREADS={wanted}"
     yield Finding("threads", f"{threads()}, {source}")
 
 
@@ -270,7 +270,7 @@ def _self_check(name: str) -> Iterator[Finding]:
     yield Finding(
         "self-check",
         f"{robot.leg_count}-{robot.kind}: direct(inverse) to {identity / scale:.0e}, equal to NumPy "
-        f"to {agreement:.0e}, inverse dynamics {seconds / STATES * 1e9:.0f} ns a state",
+        f"to {agreement:.0e}, inverse dynamics {seconds / STATES * 1e9:.0f} ns per state",
         "" if ok else "answers are wrong here: please report this with the lines above",
         ok,
     )

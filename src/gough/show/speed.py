@@ -1,4 +1,4 @@
-"""How long models take on this machine: nanoseconds a state of a batch, microseconds of one call."""
+"""How long models take on this machine: nanoseconds per state of a batch, microseconds of one call."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECONDS = 0.15
 
 
 class Speed(NamedTuple):
-    """The time of one model of one robot, s a state."""
+    """The time of one model of one robot, s per state."""
 
     robot: str
     model: str

@@ -44,7 +44,7 @@ def at_speed(force: Components, rate: Components, limit: Components) -> Componen
 
 @dataclass(frozen=True, eq=False)
 class Actuators:
-    """Limits and lag of the drives: one number for all legs, or one a leg.
+    """Limits and lag of the drives: one number for all legs, or one per leg.
 
     `force` (N) and `speed` (m/s): left out, there is no limit; `lag` (s) is the time constant of
     Γ̇ = (command − Γ)/lag. A lagging drive starts at its first command.
@@ -62,7 +62,7 @@ class Actuators:
             try:
                 array = np.asarray(value, dtype=np.float64)
             except (TypeError, ValueError):
-                raise InputError(f"actuators: {name} is not a number, or one a leg") from None
+                raise InputError(f"actuators: {name} is not a number, or one per leg") from None
             if not np.all(array > 0):
                 raise InputError(f"actuators: {name} must be positive")
         try:

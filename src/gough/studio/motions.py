@@ -168,8 +168,8 @@ def results(path: Path, robot: Robot | None = None) -> tuple[Robot, dict[str, Tr
         text = dataset.attrs.get("robot")
         if robot is None and not text:
             raise FileError("does not say of which robot it is: name the robot file before it")
-        machine = Robot.from_text(str(text), folder=path.parent) if robot is None else robot
-        return machine, _runs(dataset, machine, path.name)
+        known = Robot.from_text(str(text), folder=path.parent) if robot is None else robot
+        return known, _runs(dataset, known, path.name)
     except GoughError as error:
         raise FileError(f"{path}: {error}") from None
 

@@ -69,7 +69,7 @@ def print_modes(body: ModalBody, title: str, console: Console) -> None:
     console.print(f"{'inertia xx, yy, zz':<20}{inertia} kg m², about the frame", highlight=False)
     console.print()
     heads, rows = mode_rows(body)
-    table = bare_table(numbers=heads, gap=2)
+    table = bare_table(numbers=heads)
     for row in rows:
         table.add_row(*row)
     console.print(table)

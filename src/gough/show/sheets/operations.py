@@ -65,7 +65,7 @@ def print_operations(rows: list[dict[str, Any]], console: Console) -> None:
     """A table for each robot: all of it fits a narrow terminal."""
     shown = {(model, solver): label for model, solver, label in MODELS}
     for name in dict.fromkeys(row["robot"] for row in rows):
-        table = bare_table("model", numbers=[*HEADINGS.values()])
+        table = bare_table("model", numbers=[*HEADINGS.values()], gap=1)
         table.columns[0].no_wrap = True
         for row in (row for row in rows if row["robot"] == name):
             counts = ("" if row[key] is None else str(row[key]) for key in HEADINGS)

@@ -51,7 +51,7 @@ def print_postures(robot: Robot, found: Postures, console: Console) -> None:
         measures = singularity(robot, found.motion)
         turns = Rotation.from_matrix(found.motion.rotation).as_rotvec()
         heads = ("", "position (m)", "rotation vector", "condition", "transm.", "proven")
-        table = bare_table(numbers=heads)
+        table = bare_table(numbers=heads, gap=1)
         for k in range(count):
             table.add_row(
                 str(k + 1),

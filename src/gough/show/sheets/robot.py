@@ -283,7 +283,7 @@ def _masses(robot: Robot) -> Grid:
 def _rich(grid: Grid) -> Table:
     """A grid for the terminal."""
     first, *others = grid.header
-    table = bare_table(first, numbers=others, gap=2)
+    table = bare_table(first, numbers=others)
     table.columns[0].no_wrap = True
     for row in grid.rows:
         table.add_row(

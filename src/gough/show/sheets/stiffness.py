@@ -58,7 +58,7 @@ def print_stiffness(
     console.print(
         f"[bold]{escape(robot.name)}[/bold]   stiffness of the tool, platform at {where} m"
     )
-    table = bare_table("", "N/µm", "axis x, y, z", gap=2)
+    table = bare_table("", "N/µm", "axis x, y, z")
     for turning, said in KINDS.items():
         values, axes = found.principal(turning)
         for k in range(3):
