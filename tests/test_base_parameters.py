@@ -28,7 +28,7 @@ from gough.parameters.grouping import (
 from gough.parameters.regressor import LOAD_FRICTION, regressor, standard_parameters
 from gough.parameters.special import special_directions
 from gough.parameters.states import random_states
-from gough.show.parameter_tables import counts, find
+from gough.show.sheets.parameters import counts, find
 from oracles.random_robot import random_motion, random_robot
 
 SHAPES = [(), (1,), (3, 1, 2), (0,)]

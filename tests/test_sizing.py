@@ -386,7 +386,7 @@ def test_the_command(tmp_path, monkeypatch):
         ([CIRCLE, "--plot", "s.png"], "--lead"),
         ([CIRCLE, "--lead", "-1"], "lead"),
         (["--load", "1,2"], "--load has 2 numbers"),
-        (["--load", "heavy"], "no list of numbers"),
+        (["--load", "heavy"], "needs numbers"),
         ([CIRCLE, "--margin", "-1"], "margin"),
     ],
 )
