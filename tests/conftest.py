@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 from hypothesis import settings
 
+import gough
+from cases.common import KIM, LONG
+from cases.plates import HEXAGON, LONG_MATERIAL, TIPS
 from gough.description.modal.body import ModalBody
 from gough.description.modal.plate import plate_body
-from plates import HEXAGON, LONG, TIPS
 
 settings.register_profile("gough", deadline=None)
 settings.load_profile("gough")
@@ -16,4 +20,17 @@ settings.load_profile("gough")
 @pytest.fixture(scope="session")
 def long_plate() -> ModalBody:
     """Long, Khalil & Martinet's platform."""
-    return plate_body(HEXAGON, LONG, TIPS, 10, damping_ratio=0.4)
+    return plate_body(HEXAGON, LONG_MATERIAL, TIPS, 10, damping_ratio=0.4)
+
+
+@pytest.fixture(scope="session")
+def kim() -> gough.Robot:
+    """Kim & Ryu's robot, six legs on rails."""
+    return gough.load(KIM)
+
+
+@pytest.fixture(scope="session")
+def long() -> gough.Robot:
+    """Long, Khalil & Martinet's robot, with its flexible platform."""
+    with warnings.catch_warnings(action="ignore"):
+        return gough.load(LONG)

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import each_kind, each_shape, kinds
 from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import rigid_part
 from gough.engine.run.execute import NumPyExecutor
@@ -98,7 +99,7 @@ def test_every_model_call_agrees_with_the_energy_model(kind, modes, general, leg
     assert energy.potential == pytest.approx(here.potential(), rel=1e-10)
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 def test_inertia_terms_without_stiffness(kind):
     """K qe and D q̇e hide the rest: Coriolis and deformation-dependent inertia alone."""
     rng = np.random.default_rng(5)
@@ -108,10 +109,8 @@ def test_inertia_terms_without_stiffness(kind):
     close(robot.bias(motion), oracle.at(state).bias(), 1e-12)
 
 
-@settings(max_examples=8, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1), kind=st.sampled_from(["UPS", "PUS"]), modes=st.integers(1, 8)
-)
+@settings(max_examples=8)
+@given(seed=st.integers(0, 2**32 - 1), kind=kinds, modes=st.integers(1, 8))
 def test_direct_of_inverse_with_friction(seed, kind, modes):
     rng = np.random.default_rng(seed)
     robot, _, state = random_flexible(rng, kind, modes)
@@ -167,7 +166,7 @@ def test_friction_couples_do_modal_work():
     assert power == pytest.approx(3.0 * np.sum(relative**2), rel=1e-9)
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (3, 1, 2), (0,)])
+@each_shape
 def test_batches_of_any_shape(shape):
     rng = np.random.default_rng(2)
     robot, _, state = random_flexible(rng, "PUS", 3)
@@ -316,7 +315,7 @@ def test_deformation_of_points_is_the_derivative_of_their_places():
         robot.deformation(motion, "corner")
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 def test_natural_frequencies_are_those_of_the_energy_model(kind):
     """At rest: eigenvalues of the derivative of the direct model's acceleration by the coordinates."""
     rng = np.random.default_rng(10)

@@ -7,13 +7,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
+from cases.plates import TABLE_2, TIPS, arrays, ignore_coupling, omega, robot_with
 from gough.cli import app as cli
 from gough.description.modal.body import ModalBody
 from gough.description.modal.npz import write_npz
 from gough.errors import FileError, GoughError
 from gough.show import plots
 from gough.show.mode_plots import mode_sheet
-from plates import TABLE_2, TIPS, arrays, ignore_coupling, omega, robot_with
 
 PLATE = {"radius": 0.5, "sides": 6, "thickness": 0.015, "density": 7500, "young": 2e10, "modes": 4}
 

@@ -10,11 +10,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 import gough
+from cases.common import impossible_bodies
 from gough.data.paper_motions import paper_motion
 from gough.errors import UnstableWarning
 from gough.show.reproduction import load_script
 
-pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+pytestmark = impossible_bodies
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from cases.plates import HEXAGON, TIPS, omega, robot_with
 from gough.description.modal.calculix import read_calculix
 from gough.description.modal.elements import FAMILIES, Solid, mass_points, nodal_rotations, skin
 from gough.description.modal.meshed import Selection
@@ -16,7 +17,6 @@ from gough.description.modal.plate import Material, plate_body
 from gough.errors import FileError, ModalBodyWarning
 from gough.show.reproduction import load_script
 from nastran_files import write_bdf, write_op2
-from plates import HEXAGON, TIPS, omega, robot_with
 
 
 @pytest.mark.parametrize("name", FAMILIES)

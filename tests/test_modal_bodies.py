@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from cases.plates import arrays, ignore_coupling
 from gough.description.modal.body import ModalBody
 from gough.description.modal.npz import KEYS, read_npz, write_npz
 from gough.errors import FileError, InputError, ModalBodyWarning
-from plates import arrays, ignore_coupling
 
 
 def test_sums_over_nodes_are_those_of_the_definitions():

@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from cases.plates import HEXAGON, LONG_MATERIAL, TABLE_2, TIPS, omega
 from gough.description.modal.body import ModalBody
 from gough.description.modal.plate import _Plate, plate_body, regular_polygon
 from gough.description.modal.triangulation import signed_area, triangulate
 from gough.errors import InputError
-from plates import HEXAGON, LONG, TABLE_2, TIPS, omega
 
 NO_TIPS = np.zeros((0, 3))
 
 
 @pytest.fixture(scope="module")
 def fine_plate() -> ModalBody:
-    return plate_body(HEXAGON, LONG, TIPS, 10, refinements=3)
+    return plate_body(HEXAGON, LONG_MATERIAL, TIPS, 10, refinements=3)
 
 
 def test_frequencies_of_longs_plate(long_plate, fine_plate):
@@ -28,7 +28,7 @@ def test_frequencies_of_longs_plate(long_plate, fine_plate):
 
 
 def test_few_unknowns_are_enough(fine_plate):
-    plate = _Plate(*triangulate(HEXAGON), LONG, TIPS, "free", False, "plate")
+    plate = _Plate(*triangulate(HEXAGON), LONG_MATERIAL, TIPS, "free", False, "plate")
     small = plate.solve(2, 10)
     assert small.basis.N < 600
     assert np.abs(np.sqrt(small.squares[:10]) / omega(fine_plate) - 1).max() < 1e-3
@@ -51,7 +51,7 @@ def test_nodes_of_a_plate_integrate_exactly(long_plate):
 def test_rotations_are_the_slopes_of_the_shapes(rotary):
     step, at = 1e-4, np.array([0.11, -0.2, 0.004])
     near = [at + step * d for d in np.vstack([np.zeros(3), np.eye(3)[:2], -np.eye(3)[:2]])]
-    body = plate_body(HEXAGON, LONG, near, 5, rotary_inertia=rotary, refinements=2)
+    body = plate_body(HEXAGON, LONG_MATERIAL, near, 5, rotary_inertia=rotary, refinements=2)
     w = body.tip_shapes[:, 2]
     dx, dy = (w[1] - w[3]) / (2 * step), (w[2] - w[4]) / (2 * step)
     scale = np.abs(body.tip_rotations).max()
@@ -63,7 +63,7 @@ def test_rotations_are_the_slopes_of_the_shapes(rotary):
 
 
 def test_rotary_inertia_lowers_frequencies_as_rayleigh_says(long_plate):
-    body = plate_body(HEXAGON, LONG, TIPS, 10, rotary_inertia=True, refinements=2)
+    body = plate_body(HEXAGON, LONG_MATERIAL, TIPS, 10, rotary_inertia=True, refinements=2)
     assert_allclose(body.modal_mass, np.eye(10), atol=1e-12)
     assert_allclose(body.mass, long_plate.mass, rtol=1e-12)
     thick = long_plate.mass * 0.015**2 / 12
@@ -75,25 +75,29 @@ def test_rotary_inertia_lowers_frequencies_as_rayleigh_says(long_plate):
 
 def nondimensional(body: ModalBody, length: float = 1.0) -> np.ndarray:
     """ω L² √(ρh/D), as tables have it."""
-    return omega(body) * length**2 * np.sqrt(LONG.surface_density / LONG.bending_stiffness)
+    return (
+        omega(body)
+        * length**2
+        * np.sqrt(LONG_MATERIAL.surface_density / LONG_MATERIAL.bending_stiffness)
+    )
 
 
 def test_squares_of_the_literature():
     square = [[0, 0], [1, 0], [1, 1], [0, 1]]
-    free = nondimensional(plate_body(square, LONG, NO_TIPS, 5, refinements=2))
+    free = nondimensional(plate_body(square, LONG_MATERIAL, NO_TIPS, 5, refinements=2))
     assert_allclose(free, [13.468, 19.596, 24.270, 34.801, 34.801], rtol=2e-3)  # ν = 0.3
     clamped = nondimensional(
-        plate_body(square, LONG, NO_TIPS, 4, boundary="clamped", refinements=2)
+        plate_body(square, LONG_MATERIAL, NO_TIPS, 4, boundary="clamped", refinements=2)
     )
     assert_allclose(clamped, [35.985, 73.394, 73.394, 108.217], rtol=1e-4)  # Leissa 1973
 
 
 def test_a_pinned_plate_stays_at_its_tips():
     tips = np.array([[-0.3, -0.1, 0], [0.2, -0.3, 0], [0.1, 0.3, 0]])
-    body = plate_body(HEXAGON, LONG, tips, 4, boundary="pinned", refinements=1)
+    body = plate_body(HEXAGON, LONG_MATERIAL, tips, 4, boundary="pinned", refinements=1)
     assert np.abs(body.tip_shapes).max() < 1e-12
     assert np.abs(body.tip_rotations).max() > 0.1
-    free = plate_body(HEXAGON, LONG, tips, 4, refinements=1)
+    free = plate_body(HEXAGON, LONG_MATERIAL, tips, 4, refinements=1)
     # three constraints: each frequency lies between the free plate's three places apart
     both = np.concatenate([np.zeros(3), omega(free)])
     assert np.all(omega(body) >= both[:4] * (1 - 1e-9))
@@ -101,7 +105,7 @@ def test_a_pinned_plate_stays_at_its_tips():
 
 
 def test_modes_are_the_same_however_the_plate_is_given(long_plate):
-    backwards = plate_body(HEXAGON[::-1], LONG, TIPS, 10, refinements=2)
+    backwards = plate_body(HEXAGON[::-1], LONG_MATERIAL, TIPS, 10, refinements=2)
     assert_allclose(backwards.tip_shapes, long_plate.tip_shapes, atol=1e-6)
     # pairs are turned to the x axis: every mode is even or odd in y
     top = long_plate.tip_shapes[[3, 4], 2]
@@ -115,12 +119,12 @@ def test_modes_are_the_same_however_the_plate_is_given(long_plate):
 def test_any_outline_and_mesh():
     corner = np.array([[0, 0], [1, 0], [1, 0.4], [0.4, 0.4], [0.4, 1], [0, 1]])
     points, triangles = triangulate(corner)
-    body = plate_body(corner, LONG, NO_TIPS, 3, refinements=1)
-    assert_allclose(body.mass, LONG.surface_density * 0.64, rtol=1e-12)
+    body = plate_body(corner, LONG_MATERIAL, NO_TIPS, 3, refinements=1)
+    assert_allclose(body.mass, LONG_MATERIAL.surface_density * 0.64, rtol=1e-12)
     assert body.origin_shapes is not None
-    meshed = plate_body(points, LONG, NO_TIPS, 3, triangles=triangles, refinements=1)
+    meshed = plate_body(points, LONG_MATERIAL, NO_TIPS, 3, triangles=triangles, refinements=1)
     assert_allclose(meshed.frequencies, body.frequencies, rtol=1e-9)
-    moved = plate_body(corner + np.array([3, 2]), LONG, NO_TIPS, 3, refinements=1)
+    moved = plate_body(corner + np.array([3, 2]), LONG_MATERIAL, NO_TIPS, 3, refinements=1)
     assert_allclose(moved.frequencies, body.frequencies, rtol=1e-6)
     assert moved.origin_shapes is None
 
@@ -149,14 +153,14 @@ def test_triangles_fill_polygons(sides):
         ("tip of leg 1 is 0.02 m off the plate's mid-surface", {"tips": [[0, 0, 0.02]]}),
         ("damping_ratio has 3 values, there are 4 modes", {"damping_ratio": [0.1] * 3}),
         ("damping_ratio is negative", {"damping_ratio": -0.1}),
-        ("thickness must be positive", {"material": LONG._replace(thickness=0.0)}),
-        ("poisson must be", {"material": LONG._replace(poisson=0.6)}),
+        ("thickness must be positive", {"material": LONG_MATERIAL._replace(thickness=0.0)}),
+        ("poisson must be", {"material": LONG_MATERIAL._replace(poisson=0.6)}),
         ("boundary needs", {"boundary": "glued"}),
         ("modes must be", {"modes": -1}),
     ],
 )
 def test_bad_plates_say_what_is_wrong(message, changes):
-    arguments = {"outline": HEXAGON, "material": LONG, "tips": TIPS, "modes": 4} | changes
+    arguments = {"outline": HEXAGON, "material": LONG_MATERIAL, "tips": TIPS, "modes": 4} | changes
     with pytest.raises(InputError) as caught:
         plate_body(**arguments, refinements=0)
     assert message in str(caught.value)

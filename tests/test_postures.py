@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
 import gough
+from cases.common import each_kind, impossible_bodies
 from gough import Motion, Robot
 from gough.analysis import homotopy, multistart
 from gough.analysis.certificate import apart, certify, not_real
@@ -24,7 +25,7 @@ from oracles.random_robot import random_motion, random_robot
 
 DIETMAIER = np.array([1, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071])
 PLATFORMS = 3
-pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+pytestmark = impossible_bodies
 
 
 def hexapod(base, points, name="hexapod"):
@@ -135,7 +136,7 @@ def test_sliders_count_only_on_their_branch(name):
     assert_allclose(flat(met.other_branch), flat(found.other_branch), atol=1e-8)
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 def test_more_than_six_legs_filter(kind):
     rng = np.random.default_rng(3)
     data = random_robot(rng, kind, 8)

@@ -107,7 +107,7 @@ def undrawn(monkeypatch):
 # The page itself
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), min_size=1, max_size=4))
 def test_any_text_comes_back_from_a_page(texts):
     page = Page(texts[0], texts[-1])

@@ -16,6 +16,7 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import each_kind
 from gough.errors import FileError, InputError
 from gough.parameters.energy import Frame, energy_functions, leg_frames
 from gough.parameters.regressor import standard_parameters
@@ -173,7 +174,7 @@ def test_interrupted_from_the_keyboard(tmp_path):
 # --- linear tools -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 def test_linear_model_moves_as_the_simulation_does(kind):
     robot, stiffness, damping = robot_of(kind), 2e5, 200.0
     home = robot.home
@@ -193,7 +194,7 @@ def test_linear_model_moves_as_the_simulation_does(kind):
         np.testing.assert_allclose(position - home.position, expected, rtol=0, atol=2e-10)
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 def test_modes_responses_and_transmissibility(kind):
     robot, stiffness = robot_of(kind), 2e5
     model = linear_model(robot, stiffness=stiffness, damping=300.0)
@@ -229,7 +230,7 @@ def test_python_control_sees_the_same_system():
     np.testing.assert_allclose(response, model.frequency_response([7.0])[0], rtol=1e-9, atol=1e-16)
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 def test_base_inertia_is_that_of_every_body(kind):
     """Translations against weight along each axis; all against the energy of bodies (Eq. 73)."""
     robot = robot_of(kind)

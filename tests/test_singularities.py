@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
 import gough
+from cases.common import each_kind, each_shape, impossible_bodies
 from gough import Motion, Robot
 from gough.analysis.clearance import clearance
 from gough.analysis.locus import around_home, determinant, slice_at, surface
@@ -19,9 +20,8 @@ from gough.errors import ArchitectureWarning, InputError, NotFiniteError, ReachE
 from gough.show.pictures.analysis import course, slice_pictures, surface_picture
 from oracles.random_robot import random_motion, random_robot
 
-SHAPES = [(), (1,), (3, 1, 2), (0,)]
 NAMES = gough.catalogue()
-pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+pytestmark = impossible_bodies
 
 
 def ring(radius, degrees):
@@ -112,7 +112,7 @@ def test_a_symmetric_platform_turned_by_a_right_angle_is_flagged_at_the_pose(tur
         robot.inverse_dynamics(poses)
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 @pytest.mark.parametrize("seed", range(3))
 def test_measures_are_those_of_the_jacobian(kind, seed):
     rng = np.random.default_rng(seed)
@@ -214,7 +214,7 @@ def test_more_than_six_legs_are_as_good_as_their_best_six():
     assert singularity(six, six.home).transmission == pytest.approx(float(measures.transmission))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_shape
 def test_batches_are_their_samples(shape):
     robot = gough.load("kim-ryu-2002")
     rng = np.random.default_rng(0)

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from typer.testing import CliRunner
 
 import gough
+from cases.common import each_kind, each_shape
 from gough import Motion, Robot
 from gough.cli.app import app
 from gough.data.paper_motions import paper_motion
@@ -204,7 +205,7 @@ def test_accelerations_and_loads_are_exact_over_all_vertices(kind, legs):
     assert_allclose(found.acceleration, abs(rates).max(axis=0), rtol=1e-10)
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 def test_no_twist_of_the_box_needs_more_and_one_needs_as_much(kind):
     robot, data = machine(kind, 4)
     rng = np.random.default_rng(6)
@@ -275,7 +276,7 @@ def test_extremes_of_forms_of_six_are_found_by_no_other_search():
         assert exact == pytest.approx(searched, rel=1e-9)
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (3, 1, 2), (0,)])
+@each_shape
 def test_worst_case_keeps_the_batch_shape(kim, shape):
     poses = Motion(np.zeros((*shape, 3)) + kim.home.position)
     found = worst_case(kim, poses, acceleration=[1] * 6, twist=[0.1] * 6)

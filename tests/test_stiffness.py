@@ -9,15 +9,13 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import each_kind, each_shape
 from gough import Motion, Robot
 from gough.analysis.accuracy import Tolerances, accuracy, sampled
 from gough.analysis.stiffness import along_actuators, stiffness
 from gough.analysis.stiffness_map import stiffness_map
 from gough.errors import InputError, NotFiniteError, SingularError
 from oracles.random_robot import random_motion, random_robot
-
-SHAPES = [(), (1,), (3, 1, 2), (0,)]
-KINDS = ("UPS", "PUS")
 
 
 def case(kind, seed, shape=(), **changes):
@@ -34,7 +32,7 @@ def moved(motion, step):
     return Motion(motion.position + step[:, :3], turn @ motion.rotation)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 @pytest.mark.parametrize("seed", range(3))
 def test_stiffness_is_the_slope_of_the_direct_model(kind, seed):
     """K = −M ∂ξ̇/∂x of `direct_dynamics` with actuators as springs about the forces that hold."""
@@ -55,7 +53,7 @@ def test_stiffness_is_the_slope_of_the_direct_model(kind, seed):
     assert np.abs(geometric).max() > 100  # the preload is no rounding
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_the_tool_goes_where_the_statics_say(kind):
     """Solve the loaded rest pose with spring actuators exactly; small loads move it by C w."""
     robot, pose = case(kind, 4)
@@ -180,8 +178,8 @@ def test_stiffness_and_sag_of_mujoco():
     assert_allclose(found.deflection(force)[:3], way, atol=5e-3 * np.abs(way).max())
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("shape", SHAPES)
+@each_kind
+@each_shape
 def test_batches(kind, shape):
     robot, pose = case(kind, 1, shape)
     found = stiffness(robot, pose, 1e6, 2e6)
@@ -328,7 +326,7 @@ def test_a_singular_pose_holds_no_load():
         accuracy(robot, lost, Tolerances(leg=1e-6))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_first_order_spread_is_that_of_random_robots(kind):
     robot, pose = case(kind, 6)
     every = {"leg": 2e-5, "base": 3e-5, "platform": 2e-5, "mounting": 1e-5, "tool": 2e-5}

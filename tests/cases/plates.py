@@ -7,7 +7,7 @@ import gough
 from gough.description.modal.body import ModalBody
 from gough.description.modal.plate import Material, regular_polygon
 
-LONG = Material(thickness=0.015, density=7500.0, young=2e10, poisson=0.3)
+LONG_MATERIAL = Material(thickness=0.015, density=7500.0, young=2e10, poisson=0.3)
 HEXAGON = regular_polygon(0.5, 6)
 TIPS = np.column_stack([np.roll(HEXAGON, 2, axis=0), np.zeros(6)])
 TABLE_2 = np.array(  # Long, Khalil & Martinet 2014, rad/s
