@@ -5,13 +5,12 @@ import json
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from typer.testing import CliRunner
 
+from cases.command import refused, run
 from cases.common import each_kind, each_shape
 from cases.parameters import drawn, level_rails, made, regular, singular_values, stacked
 from gough import Motion, load
-from gough.cli.app import app
-from gough.errors import GoughError, InputError
+from gough.errors import InputError
 from gough.parameters.base import base_parameters, base_regressor
 from gough.parameters.energy import robot_energy_functions
 from gough.parameters.grouping import (
@@ -213,13 +212,13 @@ def test_the_two_ways_agree_on_the_catalogue():
 
 
 def test_command_prints_the_table_and_json():
-    run = CliRunner().invoke(app, ["parameters", "kim-ryu-2002", "--assume", "revolution"])
-    assert run.exit_code == 0, run.output
-    assert "196 standard parameters, 76 base parameters" in run.output
-    assert "slider M + cross M + link M − link MZ/l" in run.output
-    assert "34 essential parameters" in " ".join(run.output.split())
-    run = CliRunner().invoke(app, ["parameters", "kim-ryu-2002", "--json"])
-    data = json.loads(run.stdout)
+    shown = run("parameters", "kim-ryu-2002", "--assume", "revolution")
+    assert shown.returncode == 0, shown.stderr
+    assert "196 standard parameters, 76 base parameters" in shown.stdout
+    assert "slider M + cross M + link M − link MZ/l" in shown.stdout
+    assert "34 essential parameters" in " ".join(shown.stdout.split())
+    shown = run("parameters", "kim-ryu-2002", "--json")
+    data = json.loads(shown.stdout)
     assert (data["standard"], data["base"], data["rank"]) == (196, 76, 76)
     named = {one["name"]: one for one in data["parameters"]}
     mass = named["leg 1 slider M"]
@@ -233,5 +232,4 @@ def test_command_prints_the_table_and_json():
     [["dietmaier-1998"], ["kim-ryu-2002", "--friction"], ["kim-ryu-2002", "--assume", "round"]],
 )
 def test_command_refuses(arguments):
-    run = CliRunner().invoke(app, ["parameters", *arguments])
-    assert isinstance(run.exception, GoughError)  # which `main` prints as one line
+    assert refused("parameters", *arguments)

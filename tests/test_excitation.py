@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import gough
+from cases.command import run
 from cases.common import impossible_bodies
 from gough.data.logs import simulated_log, write_log
 from gough.errors import FileError, InputError
@@ -86,11 +85,6 @@ def test_the_batch_of_motions_is_that_of_the_trajectories(sliding):
         one = search.trajectory(z[i])((np.arange(10) + 0.5) / 10 * 5.0)
         for name in ("position", "rotation", "velocity", "angular_acceleration"):
             assert getattr(both[i], name) == pytest.approx(getattr(one, name), abs=1e-12)
-
-
-def run(*arguments, cwd):
-    command = [sys.executable, "-c", "from gough.cli.app import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
 
 
 def test_command_line(sliding, tmp_path):

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
+from cases.command import refused, run
 from cases.plates import TABLE_2, TIPS, arrays, ignore_coupling, omega, robot_with
-from gough.cli import app as cli
 from gough.description.modal.body import ModalBody
 from gough.description.modal.npz import write_npz
 from gough.errors import FileError, GoughError
@@ -83,29 +83,20 @@ def test_bad_flexible_platforms_say_what_is_wrong(tmp_path):
         assert message in str(caught.value)
 
 
-def gough_modes(monkeypatch, capsys, *arguments) -> tuple[int, str, str]:
-    monkeypatch.setattr("sys.argv", ["gough", "modes", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    return (stop.value.code or 0, *capsys.readouterr())
-
-
-def test_gough_modes(tmp_path, monkeypatch, capsys):
+def test_gough_modes(tmp_path):
     robot = robot_with({"plate": PLATE | {"damping_ratio": 0.1}})
     robot.save(tmp_path / "robot.toml")
     picture = tmp_path / "modes.png"
-    code, text, _ = gough_modes(monkeypatch, capsys, tmp_path / "robot.toml", "-o", picture)
+    code, text, _ = run("modes", tmp_path / "robot.toml", "-o", picture)
     assert code == 0
     assert "30.126" in text
     assert picture.stat().st_size > 20_000
-    code, text, _ = gough_modes(monkeypatch, capsys, tmp_path / "robot.toml", "--json")
+    code, text, _ = run("modes", tmp_path / "robot.toml", "--json")
     numbers = json.loads(text)
     assert_array_equal(numbers["frequencies"], robot.description.modal.frequencies)
     assert [row["mode"] for row in numbers["modes"]] == [1, 2, 3, 4]
     assert_allclose([row["damping_ratio"] for row in numbers["modes"]], 0.1)
-    code, _, text = gough_modes(monkeypatch, capsys, "kim-ryu-2002")
-    assert (code, text.count("\n")) == (2, 1)
-    assert "rigid platform" in text
+    assert "rigid platform" in refused("modes", "kim-ryu-2002")
 
 
 @ignore_coupling

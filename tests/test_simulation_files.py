@@ -16,6 +16,7 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.command import refused, run
 from cases.common import each_kind
 from gough.errors import FileError, InputError
 from gough.parameters.energy import Frame, energy_functions, leg_frames
@@ -55,16 +56,6 @@ resolution = 1e-6
 noise = 2e-7
 delay = 0.001
 """
-
-
-def command(*arguments, cwd):
-    return [sys.executable, "-c", "from gough.cli.app import main; main()", *map(str, arguments)]
-
-
-def run(*arguments, cwd):
-    return subprocess.run(
-        command(*arguments, cwd=cwd), capture_output=True, text=True, cwd=cwd, check=False
-    )
 
 
 @functools.cache
@@ -127,10 +118,8 @@ def test_a_bad_file_is_one_line(name, tmp_path):
 
 def test_trouble_on_the_command_line(tmp_path):
     (tmp_path / "run.toml").write_text(WRONG["unknown key"][0])
-    result = run("simulate", "run.toml", cwd=tmp_path)
-    assert result.returncode == 2
-    assert result.stderr.count("\n") == 1
-    assert "nearest known key is frequency" in result.stderr
+    said = refused("simulate", "run.toml", cwd=tmp_path)
+    assert "nearest known key is frequency" in said
     for bad in (b"\xff\xfe\x00", b"\x00" * 2_000_000):
         (tmp_path / "run.toml").write_bytes(bad)
         with pytest.raises(FileError):

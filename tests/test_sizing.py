@@ -6,12 +6,11 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from typer.testing import CliRunner
 
 import gough
+from cases.command import refused, run
 from cases.common import each_kind, each_shape
 from gough import Motion, Robot
-from gough.cli.app import app
 from gough.data.paper_motions import paper_motion
 from gough.errors import FileError, InputError, ReachError, SingularError
 from gough.show.pictures.sizing import torque_speed
@@ -367,16 +366,14 @@ def test_the_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     options = ["--lead", "0.01", "--efficiency", "0.9", "--margin", "1.3", "--shift", "0.02"]
     options += ["--acceleration", "5", "--twist", "0.5,0.5,0.5,0,0,0"]
-    result = CliRunner().invoke(
-        app,
-        ["size", "kim-ryu-2002", CIRCLE, *options, "--samples", "51", "-o", "s.json", "--plot", "s.png"],
-    )  # fmt: skip
-    assert result.exit_code == 0, result.output
-    assert "peak motor torque" in result.output
+    files = ["-o", "s.json", "--plot", "s.png"]
+    result = run("size", "kim-ryu-2002", CIRCLE, *options, "--samples", 51, *files)
+    assert result.returncode == 0, result.stderr
+    assert "peak motor torque" in result.stdout
     assert (tmp_path / "s.png").stat().st_size > 10_000
     read = json.loads((tmp_path / "s.json").read_text())["requirements"]
     assert read["worst_torque"]["with_margin"] == pytest.approx(1.3 * read["worst_torque"]["worst"])
-    assert "…" not in result.output
+    assert "…" not in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -393,6 +390,4 @@ def test_the_command(tmp_path, monkeypatch):
 )
 def test_the_command_refuses(arguments, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(app, ["size", "kim-ryu-2002", *arguments])
-    assert isinstance(result.exception, (InputError, FileError))
-    assert message in str(result.exception)
+    assert message in refused("size", "kim-ryu-2002", *arguments)

@@ -2,17 +2,14 @@
 
 import json
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from typer.testing import CliRunner
 
+from cases import command
 from cases.studies import BASE, SWEEP
 from dask_cluster import Cluster
-from gough.cli.app import app
 from gough.data.motion_files import write_motion
 from gough.data.paper_motions import paper_motion
 from gough.errors import FileError, GoughError, InputError
@@ -276,38 +273,32 @@ def test_bad_searches_are_refused(old, new, message):
 # command
 
 
-def test_the_command(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_command(tmp_path):
     (tmp_path / "s.toml").write_text(SWEEP.format(points=60))
-    result = CliRunner().invoke(app, ["study", "s.toml", "--csv", "s.csv"])
-    assert result.exit_code == 0, result.output
-    assert "failed" in result.output
+    result = command.run("study", "s.toml", "--csv", "s.csv", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "failed" in result.stdout
     assert (tmp_path / "s.png").stat().st_size > 10_000
     rows = (tmp_path / "s.csv").read_text().splitlines()
     assert rows[0] == "platform.mass,l [m],peak_force [N],stroke [m],cost,failed"
     assert len(rows) == 61
     (tmp_path / "o.toml").write_text(SEARCH.replace("generations = 6", "generations = 2"))
-    result = CliRunner().invoke(app, ["study", "o.toml"])
-    assert result.exit_code == 0, result.output
-    assert "designs that none beats" in result.output
+    result = command.run("study", "o.toml", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "designs that none beats" in result.stdout
 
 
 def test_a_table_never_takes_the_place_of_the_study(tmp_path):
     file = tmp_path / "sweep.toml"
     file.write_text(SWEEP.format(points=3), "utf-8")
-    result = CliRunner().invoke(app, ["study", str(file), "--csv", str(file)])
-    assert isinstance(result.exception, FileError)
+    command.refused("study", file, "--csv", file)
     assert file.read_text("utf-8") == SWEEP.format(points=3)
     assert list(tmp_path.iterdir()) == [file]
 
 
 def test_the_command_says_what_is_wrong_in_one_line(tmp_path):
     (tmp_path / "s.toml").write_text(SWEEP.format(points=60).replace('"l"', '"l ** open(1)"'))
-    command = [sys.executable, "-c", "from gough.cli.app import main; main()", "study", "s.toml"]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert result.returncode == 2
-    assert result.stderr.count("\n") == 1
-    assert "unknown function 'open'" in result.stderr
+    assert "unknown function 'open'" in command.refused("study", "s.toml", cwd=tmp_path)
     assert json.dumps(sorted(path.name for path in tmp_path.iterdir())) == '["s.toml"]'
 
 

@@ -12,6 +12,7 @@ import warnings
 import numpy as np
 import pytest
 
+from cases.command import refused
 from cases.common import KIM, LONG
 from gough.errors import InputError
 from gough.studio.guard import allowed, free_port
@@ -171,18 +172,9 @@ def test_the_page_cannot_ask_for_a_public_address(studio):
         (["kim-ryu-2002", "--port", "99999"], "65535"),
     ],
 )
-def test_bad_arguments_end_in_one_line(arguments, said, tmp_path, monkeypatch, capsys):
+def test_bad_arguments_end_in_one_line(arguments, said, tmp_path):
     pytest.importorskip("viser", reason="viser is not installed")
-    from gough.cli.app import main
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["gough", "studio", "--no-browser", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    err = capsys.readouterr().err
-    assert said in err
-    assert err.count("\n") == 1
+    assert said in refused("studio", "--no-browser", *arguments, cwd=tmp_path)
 
 
 def test_the_command_takes_the_next_port_serves_and_ends(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
-import gough
+from cases.command import refused, run
 from cases.workspaces import robot_of
 from gough.analysis.workspace import workspace
 from gough.analysis.workspace_result import Workspace
@@ -45,16 +45,6 @@ def test_files_for_other_programs(tmp_path):
     assert not list(tmp_path.glob(".*"))
 
 
-def run(*words):
-    """Exit code, stdout and stderr of a command."""
-    from typer.testing import CliRunner
-
-    from gough.cli.app import app
-
-    found = CliRunner().invoke(app, ["workspace", *words])
-    return found
-
-
 def test_command_line(tmp_path, monkeypatch):
     robot_of("UPS", 1).save(tmp_path / "r.toml")
     file = str(tmp_path / "r.toml")
@@ -62,13 +52,12 @@ def test_command_line(tmp_path, monkeypatch):
     monkeypatch.setattr(workspace_pictures, "POINTS", 41)
     monkeypatch.setattr(workspace_pictures, "SURFACE_POINTS", 15)
     for name in ("a.png", "a.stl", "a.vtk"):
-        found = run(file, "--tolerance", "0.4", "-o", str(tmp_path / name))
-        assert found.exit_code == 0, found.output
-        assert "proved" in found.output
+        found = run("workspace", file, "--tolerance", "0.4", "-o", str(tmp_path / name))
+        assert found.returncode == 0, found.stderr
+        assert "proved" in found.stdout
         assert (tmp_path / name).stat().st_size > 1000
-    found = run(
-        file, "--tolerance", "0.2", "--json", "--orientation", "5,0,0", "--leg-radius", "0.01"
-    )
+    words = ["--orientation", "5,0,0", "--leg-radius", "0.01"]
+    found = run("workspace", file, "--tolerance", "0.2", "--json", *words)
     numbers = json.loads(found.stdout)
     assert numbers["tolerance_met"]
     assert "legs" in numbers["conditions"]
@@ -81,11 +70,12 @@ def test_command_line(tmp_path, monkeypatch):
         ["--tilt", "5"],
         ["--tilt", "5", "--any"],
     ):
-        found = run(file, "--tolerance", "0.7", "--json", *words)
+        found = run("workspace", file, "--tolerance", "0.7", "--json", *words)
         assert json.loads(found.stdout)["volume"] > 0
     picture = str(tmp_path / "b.png")
-    found = run(file, "--point", "home", "--tolerance", "0.4", "--slice", "rz=10", "-o", picture)
-    assert found.exit_code == 0, found.output
+    words = ["--point", "home", "--slice", "rz=10", "-o", picture]
+    found = run("workspace", file, "--tolerance", "0.4", *words)
+    assert found.returncode == 0, found.stderr
 
 
 @pytest.mark.parametrize(
@@ -105,10 +95,7 @@ def test_command_line(tmp_path, monkeypatch):
     ],
 )
 def test_command_line_refuses_nonsense(words, said):
-    found = run("kim-ryu-2002", *words)
-    assert found.exit_code == 1
-    assert isinstance(found.exception, gough.errors.GoughError)
-    assert said in str(found.exception)
+    assert said in refused("workspace", "kim-ryu-2002", *words)
 
 
 def test_an_interrupt_keeps_what_is_proved(monkeypatch):
@@ -125,8 +112,8 @@ def test_an_interrupt_keeps_what_is_proved(monkeypatch):
         return judged(*words)
 
     monkeypatch.setattr(octree, "_judged", interrupted)
-    found = run("kim-ryu-2002", "--tolerance", "0.001", "--json")
-    assert found.exit_code == 0
+    found = run("workspace", "kim-ryu-2002", "--tolerance", "0.001", "--json")
+    assert found.returncode == 0
     numbers = json.loads(found.stdout)
     assert not numbers["tolerance_met"]
     assert 0 < numbers["volume"] - numbers["error"] < 0.3553 < numbers["volume"] + numbers["error"]
