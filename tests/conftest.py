@@ -17,6 +17,12 @@ settings.register_profile("gough", deadline=None)
 settings.load_profile("gough")
 
 
+@pytest.fixture
+def on_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Robots made in the test run on NumPy, unless they are told to be compiled."""
+    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
+
+
 @pytest.fixture(scope="session")
 def long_plate() -> ModalBody:
     """Long, Khalil & Martinet's platform."""

@@ -24,6 +24,8 @@ each_shape = pytest.mark.parametrize("shape", SHAPES)
 six_or_eight = pytest.mark.parametrize("legs", [6, 8])
 impossible_bodies = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
 """For robots whose masses, as their paper prints them, no body can have."""
+few_states = pytest.mark.usefixtures("on_numpy")
+"""For tests that ask many robots for a few states each: NumPy answers before a kernel is made."""
 
 seeds = st.integers(0, 2**32)
 kinds = st.sampled_from(LEG_KINDS)
