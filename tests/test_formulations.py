@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 
 import gough
-from cases.common import each_shape, impossible_bodies
+from cases.common import each_shape, few_states, impossible_bodies
 from gough import Motion, Robot
 from gough.base.arrays import Array
 from gough.errors import ConvergenceError, InputError, MissingDataError, ReachError, SingularError
 from gough.formulations import newton_euler, virtual_work
 from gough.results import Actuation
 from oracles.random_robot import random_motion, random_robot, toml_text
+
+pytestmark = few_states
 
 SEEDS = range(4)
 FORMULATIONS = (newton_euler.inverse_dynamics, virtual_work.inverse_dynamics)

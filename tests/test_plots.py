@@ -14,13 +14,13 @@ from mpl_toolkits.mplot3d.proj3d import proj_transform
 from scipy.spatial.transform import Rotation
 
 import gough
-from cases.common import WITH_MASSES, impossible_bodies
+from cases.common import WITH_MASSES, few_states, impossible_bodies
 from gough.errors import FileError, InputError, MissingDataError, ReachError
 from gough.motion import Motion
 from gough.show import plots
 
 load = functools.cache(gough.load)
-pytestmark = impossible_bodies
+pytestmark = [impossible_bodies, few_states]
 
 
 def swing(robot: gough.Robot, samples: int = 21) -> Motion:

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
 from cases.command import refused, run
-from cases.common import each_kind, each_shape
+from cases.common import each_kind, each_shape, few_states
 from gough import Motion, Robot
 from gough.data.paper_motions import paper_motion
 from gough.errors import FileError, InputError, ReachError, SingularError
@@ -18,6 +18,8 @@ from gough.sizing import Drive, Region, integrals, size, worst_case, worst_in_re
 from gough.sizing.bounds import extremes
 from gough.sizing.table import requirements
 from oracles.random_robot import random_motion, random_robot
+
+pytestmark = few_states
 
 CIRCLE = "kim-ryu-2002/circle-60rpm"
 

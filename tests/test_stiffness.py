@@ -10,13 +10,15 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.command import refused, run
-from cases.common import each_kind, each_shape
+from cases.common import each_kind, each_shape, few_states
 from gough import Motion, Robot
 from gough.analysis.accuracy import Tolerances, accuracy, sampled
 from gough.analysis.stiffness import along_actuators, stiffness
 from gough.analysis.stiffness_map import stiffness_map
 from gough.errors import InputError, NotFiniteError, SingularError
 from oracles.random_robot import random_motion, random_robot
+
+pytestmark = few_states
 
 
 def case(kind, seed, shape=(), **changes):

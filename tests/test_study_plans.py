@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
+from cases.common import few_states
 from cases.studies import BASE, SWEEP
 from gough.analysis.stiffness import stiffness
 from gough.analysis.workspace import workspace
@@ -12,6 +13,8 @@ from gough.errors import FileError
 from gough.studies.measures import MEASURES
 from gough.studies.plan import make_plan
 from gough.studies.sampling import Variable, draw
+
+pytestmark = few_states
 
 # points
 
