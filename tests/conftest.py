@@ -16,6 +16,14 @@ from gough.description.modal.plate import plate_body
 settings.register_profile("gough", deadline=None)
 settings.load_profile("gough")
 
+LONGEST = ("test_papers", "test_studio_browser", "test_simulation_loops", "test_docs")
+"""Files of tests that take longest."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The files that take longest first: else one process waits at the end for the other."""
+    items.sort(key=lambda item: item.path.stem not in LONGEST)
+
 
 @pytest.fixture
 def on_numpy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,10 +18,7 @@ from gough.parameters.base import base_parameters
 from gough.parameters.excitation import excite
 from gough.trajectories import Fourier
 
-pytestmark = [
-    impossible_bodies,
-    pytest.mark.xdist_group("identification"),  # what is set up once serves all
-]
+pytestmark = impossible_bodies
 
 
 @pytest.fixture(scope="module")

@@ -23,10 +23,7 @@ from gough.show.report.identification import page
 from gough.trajectories import Fourier
 from oracles.random_robot import random_motion, random_robot
 
-pytestmark = [
-    impossible_bodies,
-    pytest.mark.xdist_group("identification"),  # what is set up once serves all
-]
+pytestmark = impossible_bodies
 
 FRICTION = {
     "legs.friction.slider_viscous": 200.0,

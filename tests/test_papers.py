@@ -24,7 +24,6 @@ from gough.show import reproduction
 from gough.show.reproduction import COLORS, NAMES, Claim, Reproduction, load_script, number
 
 ROOT = Path(__file__).parents[1]
-pytestmark = pytest.mark.xdist_group("papers")  # they are reproduced once
 
 
 class Everything:

@@ -21,7 +21,6 @@ playwright = pytest.importorskip("playwright.sync_api", reason="playwright is no
 pytest.importorskip("viser", reason="viser is not installed")
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
-    pytest.mark.xdist_group("studio"),
     impossible_bodies,
 ]
 FLAGS = [
