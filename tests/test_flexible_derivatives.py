@@ -17,7 +17,6 @@ from gough.engine.graph import Graph, both_ways
 from gough.engine.passes.derivative import gradients, substitute, tangents
 from gough.engine.program import assemble
 from gough.engine.run.compiled import CompiledExecutor
-from gough.engine.run.execute import NumPyExecutor
 from gough.errors import InputError, NotFiniteError, SingularError
 from gough.model import derivatives
 from oracles.flexible_energy import (
