@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from gough import Motion, Robot, load
 from gough.cli.app import app
-from gough.description.schema import STANDARD_PARAMETERS
 from gough.errors import GoughError, InputError
+from gough.legs.bodies import STANDARD_PARAMETERS
 from gough.model.execution import numpy_executor
 from gough.parameters.base import base_parameters, base_regressor
 from gough.parameters.energy import Frame, energy_functions, robot_energy_functions
@@ -28,7 +28,7 @@ from gough.parameters.grouping import (
 from gough.parameters.regressor import LOAD_FRICTION, regressor, standard_parameters
 from gough.parameters.special import special_directions
 from gough.parameters.states import random_states
-from gough.show.parameter_tables import counts, find
+from gough.show.sheets.parameters import counts, find
 from oracles.random_robot import random_motion, random_robot
 
 SHAPES = [(), (1,), (3, 1, 2), (0,)]

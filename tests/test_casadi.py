@@ -10,8 +10,9 @@ from scipy.spatial.transform import Rotation
 import gough
 from gough import Motion, Robot
 from gough.errors import GoughError, InputError, MissingDataError
-from gough.exchange.export import PROGRAMS, to_casadi
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.exchange.casadi import to_casadi
+from gough.exchange.programs import PROGRAMS
+from gough.mechanics.state import RIGID_FIELDS
 from gough.model.execution import numpy_executor
 from oracles.random_robot import random_motion, random_robot
 

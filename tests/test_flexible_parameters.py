@@ -21,7 +21,7 @@ from gough.parameters.grouping import grouped_parameters, tip_masses
 from gough.parameters.identification import identify
 from gough.parameters.regressor import LOAD_FRICTION, parameter_names, standard_parameters
 from gough.parameters.states import random_states
-from gough.show.parameter_tables import counts, find, print_parameters, to_json
+from gough.show.sheets.parameters import counts, find, print_parameters, to_json
 from oracles.flexible_energy import (
     FlexibleEnergy,
     nodes_as_rigid_table,

@@ -16,7 +16,7 @@ from gough.engine.program import assemble
 from gough.engine.run import cache, compiled, stepping
 from gough.engine.run.compiled import BoundKernel, CompiledExecutor, in_all_lanes
 from gough.mechanics import programs
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.mechanics.state import RIGID_FIELDS
 from gough.model.execution import fields_of, numpy_executor, trace
 from oracles.random_robot import random_motion, random_robot
 

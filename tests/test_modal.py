@@ -23,8 +23,8 @@ from gough.description.modal.plate import Material, _Plate, plate_body, regular_
 from gough.description.modal.triangulation import signed_area, triangulate
 from gough.errors import FileError, GoughError, InputError, ModalBodyWarning
 from gough.show import plots
-from gough.show.mode_plots import mode_sheet
-from gough.show.reproduction import load_script
+from gough.show.pictures.modes import mode_sheet
+from gough.show.reproduction import load_paper
 from nastran_files import write_bdf, write_op2
 
 LONG = Material(thickness=0.015, density=7500.0, young=2e10, poisson=0.3)
@@ -558,7 +558,7 @@ def run_calculix(folder, name: str) -> None:
 @pytest.fixture(scope="module")
 def calculix(tmp_path_factory):
     folder = tmp_path_factory.mktemp("calculix")
-    load_script("long-khalil-martinet-2014").calculix_deck(folder / "plate.inp", 4, 16)
+    load_paper("long-khalil-martinet-2014").plate.calculix_deck(folder / "plate.inp", 4, 16)
     run_calculix(folder, "plate")
     return folder
 

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.legs.link import LegKinematics
 from gough.mechanics.vectors import Components, dot, norm, or_one
 
 
@@ -46,7 +45,7 @@ class Loads(NamedTuple):
     universal: Components
     spherical: Components
     guide: Components
-    """|u·N| + |v·N| of a PUS slider; for UPS, 1: its `slider_coulomb` is a force."""
+    """|u·N| + |v·N|, where the leg has a guide."""
 
 
 class JointFriction(NamedTuple):
@@ -61,20 +60,27 @@ class JointFriction(NamedTuple):
 
 
 def joint_friction(
-    friction: Friction, legs: LegKinematics, angular_velocity: Components, loads: Loads
+    friction: Friction,
+    loads: Loads,
+    sliding_load: Components,
+    omega: Components,
+    relative: Components,
+    qd: Components,
 ) -> JointFriction:
-    """Friction for given loads: the laws above, smoothed where the file gives a width."""
-    omega = legs.link_angular_velocity
-    relative = omega - angular_velocity
+    """Friction for given loads: the laws above, smoothed where the file gives a width.
+
+    `omega` is the link's angular velocity relative to what carries it, `relative` that to the platform;
+    `sliding_load` is what `slider_coulomb` counts on.
+    """
     width = friction.width
-    sense = legs.qd / or_one(np.sqrt(legs.qd * legs.qd + width * width))
-    sliding = friction.slider_coulomb * loads.guide + friction.screw_drag
+    sense = qd / or_one(np.sqrt(qd * qd + width * width))
+    sliding = friction.slider_coulomb * sliding_load + friction.screw_drag
     return JointFriction(
         universal=-friction.universal_viscous * omega
         - friction.universal_coulomb * loads.universal * _direction(omega, width),
         spherical=-friction.spherical_viscous * relative
         - friction.spherical_coulomb * loads.spherical * _direction(relative, width),
-        slider=-friction.slider_viscous * legs.qd - sliding * sense,
+        slider=-friction.slider_viscous * qd - sliding * sense,
     )
 
 

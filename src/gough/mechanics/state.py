@@ -1,4 +1,4 @@
-"""The state of a robot as the equations see it, and how it is made from arrays."""
+"""A state as the equations see it, on components."""
 
 from __future__ import annotations
 
@@ -28,6 +28,22 @@ class State(NamedTuple):
     elastic_velocity: Components = NO_MODES
     elastic_acceleration: Components = NO_MODES
 
+    @property
+    def twist_rate(self) -> Components:
+        """(v̇, ω̇), (6, samples), world axes."""
+        return np.concatenate([self.acceleration, self.angular_acceleration])[:, 0]
+
+    def accelerated(self, twist_rate: Components) -> State:
+        """The same state with (v̇, ω̇) (6, samples), world axes."""
+        return self._replace(
+            acceleration=twist_rate[:3, np.newaxis], angular_acceleration=twist_rate[3:, np.newaxis]
+        )
+
+    def coasting(self) -> State:
+        """The same state with v̇ = ω̇ = 0."""
+        zero = 0 * self.velocity
+        return self._replace(acceleration=zero, angular_acceleration=zero)
+
 
 RIGID_FIELDS = State._fields[:6]
 ELASTIC_FIELDS = State._fields[6:]
@@ -35,7 +51,7 @@ RIGID_SHAPES: dict[str, tuple[int, ...]] = {
     name: (3, 3) if name == "rotation" else (3,) for name in RIGID_FIELDS
 }
 PER_MODE = "elastic"
-"""How names of fields and inputs begin that have one number a mode."""
+"""How names of fields and inputs begin that have one number per mode."""
 
 
 def shapes(modes: int) -> dict[str, tuple[int, ...]]:

@@ -17,9 +17,9 @@ from gough.mechanics.equation import Mechanism
 
 def fields_of(mechanism: Mechanism) -> Fields:
     """What a state of this robot is made of."""
-    if mechanism.flexible is None:
+    modes = mechanism.platform.mode_count
+    if not modes:
         return Fields(state.RIGID_SHAPES, state.state_of)
-    modes = int(mechanism.flexible.couplings.mass.shape[0])
     return Fields(state.shapes(modes), state.state_of, state.PER_MODE)
 
 

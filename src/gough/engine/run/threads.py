@@ -29,6 +29,11 @@ def at_most(count: int) -> Iterator[None]:
         _at_most.reset(token)
 
 
+def limited(count: int | None) -> contextlib.AbstractContextManager[None]:
+    """`at_most`, or no limit of its own for None."""
+    return contextlib.nullcontext() if count is None else at_most(count)
+
+
 def threads() -> int:
     """Threads to use: as asked for in the call, GOUGH_THREADS, or one a core."""
     asked = _at_most.get()

@@ -1,1 +1,14 @@
-"""UPS legs."""
+"""UPS legs: universal joint, telescope, spherical joint."""
+
+from gough.legs.leg import LegKind
+from gough.legs.ups.geometry import UPSGeometry
+from gough.legs.ups.keys import UPSTable, read
+
+KIND = LegKind(
+    name="UPS",
+    summary="universal joint, telescope, spherical joint",
+    keys=UPSTable,
+    place="base",
+    read=read,
+    geometry=UPSGeometry(),
+)
