@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from gough.engine.run.prologue import evaluate
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 

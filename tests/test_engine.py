@@ -26,6 +26,7 @@ from gough.engine.run import cache as disk
 from gough.engine.run import threads as pool
 from gough.engine.run.compiled import BLOCK, BoundKernel, CompiledExecutor, in_all_lanes
 from gough.engine.run.evaluate import hoisted
+from gough.engine.run.execute import NumPyExecutor
 from gough.engine.trace import structure
 from gough.engine.tree import map_arrays
 from gough.errors import InputError, NotFiniteError, ReachError, SingularError

@@ -8,6 +8,7 @@ import gough
 from cases.common import LEG_KINDS, each_kind, each_shape, impossible_bodies
 from gough import Motion, Robot, Variants
 from gough.engine.run import variants as engine
+from gough.engine.run.execute import NumPyExecutor
 from gough.errors import InputError, MissingDataError, NotFiniteError, ReachError
 from oracles.random_robot import random_motion, random_robot
 
