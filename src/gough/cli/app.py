@@ -280,7 +280,7 @@ def modes(
     Example: gough modes long-khalil-martinet-2014 -o modes.png
     """
     from gough.errors import MissingDataError
-    from gough.show.mode_table import mode_numbers, print_modes
+    from gough.show.mode_sheet import mode_numbers, print_modes
 
     machine = load(robot)
     body = machine.description.modal

@@ -68,7 +68,7 @@ def size(
 
     Example: gough size kim-ryu-2002 kim-ryu-2002/circle-60rpm --lead 0.01 -o size.html
     """
-    from gough.show.drive_table import drive_table
+    from gough.show.sheets.drives import drive_table
     from gough.sizing import Drive, Region
     from gough.sizing import size as find
     from gough.sizing.region import worst_in_region

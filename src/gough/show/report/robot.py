@@ -14,7 +14,7 @@ from gough.data.datasets import force_dataset, leg_dataset
 from gough.errors import GoughError
 from gough.motion import Motion
 from gough.show import sheet
-from gough.show.mode_table import mode_rows
+from gough.show.mode_sheet import mode_rows
 from gough.show.page import Cell, Mark, Marked, Page
 from gough.show.pictures.modes import mode_sheet
 from gough.show.pictures.robot import draw
