@@ -5,7 +5,6 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 import pytest
-from gough.engine.run.interpret import interpret
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
@@ -13,13 +12,13 @@ import gough
 from gough import Motion
 from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import rigid_part
-from gough.engine.graph import Graph, both_ways
+from gough.engine.graph import Graph
 from gough.engine.passes.derivative import gradients, substitute, tangents
 from gough.engine.program import assemble
-from gough.engine.run.compiled import CompiledExecutor
-from gough.engine.run.execute import NumPyExecutor
+from gough.engine.run.evaluate import values_of
 from gough.errors import InputError, NotFiniteError, SingularError
 from gough.model import derivatives
+from gough.model.execution import executor, numpy_executor
 from oracles.flexible_energy import (
     FlexibleEnergy,
     cayley,
@@ -60,7 +59,7 @@ STEPS = {"wrench": 1e-1, "forces": 1e-1, "acceleration": 1e-3}
 class Case:
     """A flexible robot with a state, forces, a wrench, and its energy model."""
 
-    def __init__(self, name, shape=(), engine=NumPyExecutor):
+    def __init__(self, name, shape=(), engine=numpy_executor):
         kind, legs, self.modes, general, options = ROBOTS[name]
         rng = self.rng = np.random.default_rng([3, legs, self.modes])
         table = random_robot(rng, kind, legs, **options)
@@ -155,7 +154,8 @@ class OverModes:
         one = nodes[-1] + nodes[-2]
         self.outputs = np.array([one.over_modes(), nodes[-3] + 0 * self.inputs[2]], dtype=object)
         self.tables = rng.uniform(-1, 1, (1, MODES))
-        self.matrices = both_ways(rng.uniform(-1, 1, (2, MODES, MODES)))
+        matrices = rng.uniform(-1, 1, (2, MODES, MODES))
+        self.matrices = np.concatenate([matrices, np.swapaxes(matrices, 1, 2)[::-1]])
         self.rng = rng
 
     def number(self, outputs, values, **seeds):
@@ -165,9 +165,9 @@ class OverModes:
         program = assemble(self.graph, named, fields, MODES)
         given = {name: np.reshape(value, (-1, 1)) for name, value in (values | seeds).items()}
         tables, matrices = self.tables[list(program.tables)], self.matrices[list(program.matrices)]
-        assert program.prologue == () or program.hoisted == ()
-        found = interpret(program, given, np.zeros(0), tables, matrices)
-        return [found[name].ravel() for name in named]
+        values = values_of(program.body, given, tables[..., np.newaxis], matrices[..., np.newaxis])
+        places = [output.places[0] for output in program.outputs.values()]
+        return [np.ravel(values[place]) for place in places]
 
     def some(self):
         return {name: self.rng.uniform(-1, 1, shape) for name, shape in self.fields.items()}
@@ -386,7 +386,7 @@ def test_batches(shape, model):
 
 @pytest.mark.parametrize("name", ["UPS", "PUS, 8 legs"])
 def test_compiled_and_plain(cases, name):
-    compiled = Case(name, engine=CompiledExecutor)
+    compiled = Case(name, engine=executor)
     for model in MODELS:
         for key in BY[model]:
             found, expected = (getattr(one.slopes(model), key) for one in (compiled, cases[name]))
