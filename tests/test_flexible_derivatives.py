@@ -15,10 +15,12 @@ from gough.description.modal.integrals import rigid_part
 from gough.engine.graph import Graph
 from gough.engine.passes.derivative import gradients, substitute, tangents
 from gough.engine.program import assemble
+from gough.engine.run.compiled import CompiledExecutor
 from gough.engine.run.evaluate import values_of
+from gough.engine.run.execute import NumPyExecutor
 from gough.errors import InputError, NotFiniteError, SingularError
 from gough.model import derivatives
-from gough.model.execution import executor, numpy_executor
+from gough.model.execution import fields_of
 from oracles.flexible_energy import (
     FlexibleEnergy,
     cayley,
@@ -59,7 +61,7 @@ STEPS = {"wrench": 1e-1, "forces": 1e-1, "acceleration": 1e-3}
 class Case:
     """A flexible robot with a state, forces, a wrench, and its energy model."""
 
-    def __init__(self, name, shape=(), engine=numpy_executor):
+    def __init__(self, name, shape=(), engine=NumPyExecutor):
         kind, legs, self.modes, general, options = ROBOTS[name]
         rng = self.rng = np.random.default_rng([3, legs, self.modes])
         table = random_robot(rng, kind, legs, **options)
@@ -69,7 +71,9 @@ class Case:
         robot, modal = gough.Robot.from_dict(self.table), ModalBody(**self.body)
         parts = robot.description._replace(modal=modal, platform=rigid_part(modal))
         self.robot = replace(robot, description=parts)
-        self.robot.__dict__["executor"] = engine(self.robot.mechanism)
+        self.robot.__dict__["executor"] = engine(
+            self.robot.mechanism, fields_of(self.robot.mechanism)
+        )
         self.state = random_motion(rng, table, shape) | random_elastic(rng, self.body)
         self.motion = Motion(**self.state)
         self.wrench = 50 * rng.normal(size=(*shape, 6))
@@ -154,8 +158,8 @@ class OverModes:
         one = nodes[-1] + nodes[-2]
         self.outputs = np.array([one.over_modes(), nodes[-3] + 0 * self.inputs[2]], dtype=object)
         self.tables = rng.uniform(-1, 1, (1, MODES))
-        matrices = rng.uniform(-1, 1, (2, MODES, MODES))
-        self.matrices = np.concatenate([matrices, np.swapaxes(matrices, 1, 2)[::-1]])
+        some = rng.uniform(-1, 1, (2, MODES, MODES))
+        self.matrices = np.concatenate([some, np.swapaxes(some, 1, 2)[::-1]])
         self.rng = rng
 
     def number(self, outputs, values, **seeds):
@@ -165,9 +169,12 @@ class OverModes:
         program = assemble(self.graph, named, fields, MODES)
         given = {name: np.reshape(value, (-1, 1)) for name, value in (values | seeds).items()}
         tables, matrices = self.tables[list(program.tables)], self.matrices[list(program.matrices)]
-        values = values_of(program.body, given, tables[..., np.newaxis], matrices[..., np.newaxis])
-        places = [output.places[0] for output in program.outputs.values()]
-        return [np.ravel(values[place]) for place in places]
+        assert program.prologue == () or program.hoisted == ()
+        found = values_of(program.body, given, tables[..., np.newaxis], matrices[..., np.newaxis])
+        sizes = (MODES if output.varying else 1 for output in program.outputs.values())
+        places = (output.places[0] for output in program.outputs.values())
+        pairs = zip(places, sizes, strict=True)
+        return [np.broadcast_to(np.ravel(found[place]), (size,)) for place, size in pairs]
 
     def some(self):
         return {name: self.rng.uniform(-1, 1, shape) for name, shape in self.fields.items()}
@@ -386,7 +393,7 @@ def test_batches(shape, model):
 
 @pytest.mark.parametrize("name", ["UPS", "PUS, 8 legs"])
 def test_compiled_and_plain(cases, name):
-    compiled = Case(name, engine=executor)
+    compiled = Case(name, engine=CompiledExecutor)
     for model in MODELS:
         for key in BY[model]:
             found, expected = (getattr(one.slopes(model), key) for one in (compiled, cases[name]))

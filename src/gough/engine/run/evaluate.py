@@ -5,8 +5,8 @@ Values have samples on their last axis; what has one value a mode has the modes 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -33,9 +33,9 @@ def evaluate(program: Program, numbers: Any, fields: Mapping[str, Array]) -> dic
 
     The tree has members for all samples, or one on the last axis of its arrays.
     """
-    samples = max((value.shape[-1] for value in fields.values()), default=1)
+    (samples,) = np.broadcast_shapes(*(value.shape[-1:] for value in fields.values()))
     inputs = {
-        name: value.reshape(math.prod(value.shape[:-1]), value.shape[-1])
+        name: value.reshape(prod(value.shape[:-1]), value.shape[-1])
         for name, value in fields.items()
     }
     inputs[HOISTED] = hoisted(program.prologue, program.hoisted, parameters(numbers)).T
@@ -72,9 +72,7 @@ def values_of(
             elif operation == TABLE and tables is not None:
                 values.append(tables[leaf])
             elif operation == COUPLED and matrices is not None:
-                matrix = matrices[leaf]
-                every = np.broadcast_to(given[0], (len(matrix), *(np.shape(given[0])[-1:] or (1,))))
-                values.append(np.einsum("kjs,js->ks", matrix, every))
+                values.append(np.einsum("kjs,js->ks", matrices[leaf], given[0]))
             elif operation == SUM:
                 values.append(given[0].sum(axis=0))
             else:
