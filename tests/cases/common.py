@@ -6,6 +6,9 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
+settings.register_profile("gough", deadline=None)  # the first example may have to make a kernel
+settings.load_profile("gough")
+
 LEG_KINDS = ("UPS", "PUS")
 """Every kind of leg that a random robot can have."""
 KIM, SINATRA, LONG, DIETMAIER = (
