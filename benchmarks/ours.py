@@ -10,12 +10,12 @@ import numpy as np
 
 from benchmarks.timing import Contender
 from gough import Motion, Robot
-from gough.cli.doctor import states
 from gough.engine.run.compiled import BoundKernel, CompiledExecutor, SingleState
-from gough.engine.run.execute import NumPyExecutor, cores
-from gough.engine.trace import trace
+from gough.engine.run.threads import cores
 from gough.mechanics import programs
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.mechanics.state import RIGID_FIELDS
+from gough.model.execution import fields_of, numpy_executor, trace
+from gough.show.speed import states
 
 Array = np.ndarray[Any, Any]
 
@@ -57,7 +57,9 @@ def setup(robot: Robot) -> Setup:
 
 def bound_kernel(robot: Robot, name: str) -> BoundKernel:
     """The compiled program of a robot."""
-    return CompiledExecutor(robot.mechanism).bind(getattr(programs, name), INPUTS[name])
+    return CompiledExecutor(robot.mechanism, fields_of(robot.mechanism)).bind(
+        getattr(programs, name), INPUTS[name]
+    )
 
 
 def operations(robot: Robot, name: str) -> int:
@@ -69,7 +71,7 @@ def contenders(given: Setup, name: str) -> dict[str, Contender]:
     """All of ours for a program."""
     robot, motion, forces = given
     plain = Robot.from_text(robot.text).rigid
-    plain.__dict__["executor"] = NumPyExecutor(plain.mechanism)
+    plain.__dict__["executor"] = numpy_executor(plain.mechanism)
     one, few = motion[0], motion[:FEW]
     single = SingleState(bound_kernel(robot, name))
     for field, value in given.fields(name, slice(0, 1)).items():

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.ours import Setup
 from benchmarks.timing import Contender
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.mechanics.state import RIGID_FIELDS
 
 CHECKED = 16
 """States on which every peer must find what gough finds."""

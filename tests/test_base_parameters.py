@@ -19,7 +19,7 @@ from gough.parameters.grouping import (
 )
 from gough.parameters.regressor import standard_parameters
 from gough.parameters.states import random_states
-from gough.show.parameter_tables import counts, find
+from gough.show.sheets.parameters import counts, find
 from oracles.random_robot import random_motion
 
 LEAST_GAP = 1e10

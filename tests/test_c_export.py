@@ -15,12 +15,13 @@ import gough
 from gough import Motion, Robot
 from gough.engine.emit import c
 from gough.engine.graph import Graph
+from gough.engine.operations import OPERATIONS
 from gough.engine.program import assemble
-from gough.engine.run import prologue
-from gough.engine.trace import STATE_SHAPES
 from gough.errors import FileError, InputError, MissingDataError
-from gough.exchange.export import PROGRAMS, export_c, sanitised
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.exchange import c_source
+from gough.exchange.c import export_c, sanitised
+from gough.exchange.programs import PROGRAMS
+from gough.mechanics.state import RIGID_FIELDS, RIGID_SHAPES
 from oracles.random_robot import random_motion, random_robot
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
@@ -270,7 +271,7 @@ def test_states_without_an_answer_are_refused(exported, name):
             if program not in ("inverse_dynamics", "direct_dynamics", "reactions"):
                 inputs = ()
             assert one(program, state, *inputs)[0] == 1, program
-        if not one.robot.mechanism.friction.none:
+        if not one.robot.mechanism.legs.friction.none:
             assert one("inverse_dynamics_with_friction", state, None, 25)[0] == 1
     home = {f: getattr(one.robot.home, f) for f in RIGID_FIELDS}
     assert one("inverse_dynamics", home, np.full(6, np.nan))[0] == 1
@@ -385,11 +386,13 @@ def test_every_operation_on_special_numbers(tmp_path):
     operations = ["add", "sub", "mul", "div", "neg", "sqrt", "abs", "copysign", "atan2"]
     operations += ["min", "max", "or_one"]
     arrays = {name: np.array(symbol, dtype=object) for name, symbol in outputs.items()}
-    program = assemble(graph, arrays, STATE_SHAPES)
-    function = c.Function("everything", program, np.zeros(1), "Every operation.")
-    package = c.Package("special", ["special"], 6, "double", [function], {}, 1, 0.0, 0.0)
-    (tmp_path / "gough_special.h").write_text(c.header_text(package))
-    (tmp_path / "gough_special.c").write_text(c.source_text(package))
+    program = assemble(graph, arrays, RIGID_SHAPES)
+    function = c_source.Function("everything", program, np.zeros(1), "Every operation.")
+    package = c_source.Package(
+        "special", ["special"], 6, RIGID_SHAPES, "double", [function], {}, 1, 0.0, 0.0
+    )
+    (tmp_path / "gough_special.h").write_text(c_source.header_text(package))
+    (tmp_path / "gough_special.c").write_text(c_source.source_text(package))
     library = tmp_path / "special.so"
     source = tmp_path / "gough_special.c"
     built = run(
@@ -407,7 +410,7 @@ def test_every_operation_on_special_numbers(tmp_path):
             )
             with np.errstate(all="ignore"):
                 for found, operation in zip(answer, operations, strict=False):
-                    apply = prologue._OPERATIONS[operation]
+                    apply = OPERATIONS[operation].numpy
                     given = (a,) if operation in ("neg", "sqrt", "abs", "or_one") else (a, b)
                     assert_array_equal(found, apply(*map(np.float64, given)), err_msg=operation)
 

@@ -9,10 +9,11 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from gough import Motion, Robot
-from gough.engine.run.execute import NumPyExecutor
 from gough.errors import GoughError, InputError, MissingDataError
-from gough.exchange.export import PROGRAMS, to_casadi
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.exchange.casadi import to_casadi
+from gough.exchange.programs import PROGRAMS
+from gough.mechanics.state import RIGID_FIELDS
+from gough.model.execution import numpy_executor
 from oracles.random_robot import random_motion, random_robot
 
 ROBOTS = ("kim-ryu-2002", "sinatra-xi-staicu-2009", "long-khalil-martinet-2014")
@@ -74,7 +75,7 @@ def test_answers_as_the_robot_does(casadi, name, program):
         inputs = inputs_of(function, robot, rng)
         found = call(function, state, inputs)
         fields = {f: value[np.newaxis] for f, value in {**state, **inputs}.items()}
-        expected = NumPyExecutor(robot.mechanism)(PROGRAMS[program], 1, fields)
+        expected = numpy_executor(robot.mechanism)(PROGRAMS[program], 1, fields)
         assert function.name_out() == list(expected)
         largest = max(np.max(np.abs(value)) for value in expected.values())
         for key, value in expected.items():

@@ -19,18 +19,20 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from gough import Motion, Robot
-from gough.cli import doctor
 from gough.engine.emit.llvm import lanes
 from gough.engine.graph import CONSTANT, INPUT, Graph
 from gough.engine.program import HOISTED, PARAMETERS, assemble
 from gough.engine.run import cache as disk
-from gough.engine.run import execute
+from gough.engine.run import threads as pool
 from gough.engine.run.compiled import BLOCK, BoundKernel, CompiledExecutor, in_all_lanes
+from gough.engine.run.evaluate import hoisted
 from gough.engine.run.execute import NumPyExecutor
-from gough.engine.run.prologue import evaluate
-from gough.engine.trace import _map_leaves, _numeric, structure, trace
+from gough.engine.trace import structure
+from gough.engine.tree import map_arrays
 from gough.errors import InputError, NotFiniteError, ReachError, SingularError
 from gough.mechanics import programs, vectors
+from gough.model.execution import fields_of, numpy_executor, trace
+from gough.show import installation as doctor
 from oracles.random_robot import random_motion, random_robot
 
 pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
@@ -52,7 +54,7 @@ repeatable = settings(deadline=None, derandomize=True, phases=[Phase.generate])
 def by_numpy(data):
     """A robot whose programs run on NumPy."""
     robot = Robot.from_dict(data)
-    robot.__dict__["executor"] = NumPyExecutor(robot.mechanism)
+    robot.__dict__["executor"] = numpy_executor(robot.mechanism)
     return robot
 
 
@@ -158,7 +160,7 @@ def test_compiled_equals_numpy_for_other_robots(kind, legs, options, names):
 @pytest.mark.parametrize("name", ["kim-ryu-2002", "long-khalil-martinet-2014"])
 def test_catalogue_robots_compiled_equal_numpy(name):
     robot, plain = gough.load(name).rigid, gough.load(name).rigid
-    plain.__dict__["executor"] = NumPyExecutor(plain.mechanism)
+    plain.__dict__["executor"] = numpy_executor(plain.mechanism)
     rng = np.random.default_rng(1)
     turns = Rotation.from_rotvec(rng.uniform(-0.1, 0.1, (9, 3)))
     offset = rng.uniform(-0.05, 0.05, (9, 3)) * robot.length_scale
@@ -484,12 +486,10 @@ def test_structural_zeros_give_the_same_as_tiny_numbers(kind, function):
         leaf = np.where(leaf == 0, 1e-200, leaf)
         return np.where(np.abs(leaf) == 1, np.nextafter(leaf, 0), leaf)
 
-    numbers = _map_leaves(_numeric(machine), nearly)
-    names = ("legs", "points", "platform", "gravity", "friction", "length_scale")
-    general = machine._replace(**dict(zip(names, numbers, strict=True)))
-    special, dense = CompiledExecutor(machine), CompiledExecutor(general)
-    assert set(dense.structure) == {3}
-    assert set(special.structure) > {0, 3}
+    general = map_arrays(machine, nearly)
+    special, dense = (CompiledExecutor(one, fields_of(one)) for one in (machine, general))
+    assert set(dense.structure.marks) == {3}
+    assert set(special.structure.marks) > {0, 3}
     rng = np.random.default_rng(2)
     turns = Rotation.from_rotvec(rng.uniform(-0.1, 0.1, (5, 3)))
     position = robot.home.position + rng.uniform(-0.02, 0.02, (5, 3))
@@ -507,7 +507,7 @@ def test_structural_zeros_give_the_same_as_tiny_numbers(kind, function):
 
 def test_structure_marks_zero_and_plus_and_minus_one():
     values = np.array([0.0, -0.0, 1.0, -1.0, 2.0, 1e-300, np.nextafter(1, 2)])
-    assert list(structure(values)) == [0, 0, 1, 2, 3, 3, 3]
+    assert list(structure((values[:, np.newaxis],)).marks) == [0, 0, 1, 2, 3, 3, 3]
 
 
 # The graph
@@ -716,7 +716,8 @@ def bound(expression, inputs):
 
 def compute(program, inputs, parameters):
     """A program's outputs by name: interpreted by NumPy, and compiled."""
-    hoisted = evaluate(program.prologue, program.hoisted, np.asarray(parameters, dtype=float))
+    known = np.asarray(parameters, dtype=float)[np.newaxis]
+    numbers = hoisted(program.prologue, program.hoisted, known)[0]
     fields = {name: np.array(inputs[name], dtype=float) for name in program.fields}
     rows = len(next(iter(fields.values())))
     values = []
@@ -726,7 +727,7 @@ def compute(program, inputs, parameters):
         elif step.operation == INPUT:
             field, index = step.leaf
             known = (
-                hoisted[index] if field == HOISTED else fields[field].reshape(rows, -1)[:, index]
+                numbers[index] if field == HOISTED else fields[field].reshape(rows, -1)[:, index]
             )
             values.append(known * np.ones(rows))
         else:
@@ -743,7 +744,7 @@ def compute(program, inputs, parameters):
         "outputs": {name: output.shape for name, output in program.outputs.items()},
     }
     kernel = disk._load(json.loads(json.dumps(description)), disk._compile(program))
-    compiled = BoundKernel(kernel, in_all_lanes(hoisted)).run(rows, fields)
+    compiled = BoundKernel(kernel, in_all_lanes(kernel, numbers)).run(rows, fields)
     return interpreted, compiled
 
 
@@ -824,9 +825,9 @@ def test_threads_of_a_call_go_before_the_environment(many, monkeypatch):
             pools.append(count)
             super().__init__(count, **options)
 
-    monkeypatch.setattr(execute, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(pool, "ThreadPoolExecutor", Pool)
     monkeypatch.setenv("GOUGH_THREADS", "1")
-    execute._pool.cache_clear()
+    pool._pool.cache_clear()
     forces = robot.inverse_dynamics(motion, wrench).forces
     models = {
         "inverse_dynamics": lambda n: robot.inverse_dynamics(motion, wrench, threads=n),
@@ -843,7 +844,7 @@ def test_threads_of_a_call_go_before_the_environment(many, monkeypatch):
     assert pools == [*range(2, 2 + len(models))]
     robot.jacobian(motion)
     assert len(pools) == len(models)
-    execute._pool.cache_clear()
+    pool._pool.cache_clear()
 
 
 def test_an_unknown_engine_is_a_clear_error(monkeypatch):
@@ -968,7 +969,7 @@ def test_an_interrupted_batch_leaves_memory_alone():
     """Ctrl-C, again and again, while threads compute; freed arrays leave the address space at once."""
     script = """
         import random, signal, time, gough
-        from gough.cli.doctor import states
+        from gough.show.speed import states
         robot = gough.load("kim-ryu-2002")
         motion = states(robot, 200_000)
         expected = robot.inverse_dynamics(motion, friction=False).forces

@@ -13,7 +13,7 @@ from gough.description.modal.body import ModalBody
 from gough.description.modal.npz import write_npz
 from gough.errors import FileError, GoughError
 from gough.show import plots
-from gough.show.mode_plots import mode_sheet
+from gough.show.pictures.modes import mode_sheet
 
 PLATE = {"radius": 0.5, "sides": 6, "thickness": 0.015, "density": 7500, "young": 2e10, "modes": 4}
 

@@ -13,15 +13,16 @@ import gough
 from gough.cli.app import app
 from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import rigid_part
-from gough.engine.run.execute import NumPyExecutor
 from gough.errors import InputError, SampleError
+from gough.legs.register import KINDS
+from gough.model.execution import numpy_executor
 from gough.parameters.base import base_parameters, base_regressor
 from gough.parameters.excitation import excite
 from gough.parameters.grouping import grouped_parameters, tip_masses
 from gough.parameters.identification import identify
-from gough.parameters.regressor import LOAD_FRICTION, parameter_names, standard_parameters
+from gough.parameters.regressor import parameter_names, standard_parameters
 from gough.parameters.states import random_states
-from gough.show.parameter_tables import counts, find, print_parameters, to_json
+from gough.show.sheets.parameters import counts, find, print_parameters, to_json
 from oracles.flexible_energy import (
     FlexibleEnergy,
     nodes_as_rigid_table,
@@ -38,7 +39,7 @@ def drawn(kind, seed=0, legs=6, friction=False, in_legs=None, **changes):
     """A random robot file without friction that depends on loads."""
     table = random_robot(np.random.default_rng(seed), kind, legs, friction=friction)
     if friction:
-        for name in LOAD_FRICTION[kind]:
+        for name in KINDS[kind].numbers.LOAD_FRICTION:
             del table["legs"]["friction"][name]
     table["legs"] |= in_legs or {}
     return table | changes
@@ -58,7 +59,7 @@ def bending(table, modes, seed=0, general=True, **arrays):
 def in_numpy(robot):
     """NumPy runs its programs, which is quicker here than to compile them."""
     for one in (robot, robot.rigid):
-        one.__dict__["executor"] = NumPyExecutor(one.mechanism)
+        one.__dict__["executor"] = numpy_executor(one.mechanism)
     return robot
 
 
@@ -203,7 +204,7 @@ def test_columns_of_stiffness_and_damping_are_differences_of_the_bias(skew):
             step[j, i] = 1.0
         modal = replace(robot.description.modal, **{key: body[key] + 1e3 * step})
         changed = replace(robot, description=robot.description._replace(modal=modal))
-        changed.__dict__["executor"] = NumPyExecutor(changed.mechanism)
+        changed.__dict__["executor"] = numpy_executor(changed.mechanism)
         difference = (changed.bias(motion) - robot.bias(motion)) / 1e3
         assert_allclose(Y[:, column], difference, atol=1e-9 * np.abs(Y[:, column]).max())
         checked += 1

@@ -8,7 +8,6 @@ from scipy.spatial.transform import Rotation
 import gough
 from cases.common import each_kind, each_shape, impossible_bodies
 from gough import Motion, Robot
-from gough.engine.run.execute import NumPyExecutor
 from gough.errors import (
     ConvergenceError,
     InputError,
@@ -19,6 +18,7 @@ from gough.errors import (
 )
 from gough.mechanics.solves import factor, least_squares
 from gough.model import forward
+from gough.model.execution import numpy_executor
 from oracles.random_robot import random_motion, random_robot
 
 NAMES = gough.catalogue()
@@ -363,7 +363,7 @@ def test_wrong_arguments_are_named():
 def test_steps_on_numpy_end_where_compiled_ones_do(name):
     rng = np.random.default_rng(4)
     robot, plain = gough.load(name), gough.load(name)
-    plain.__dict__["executor"] = NumPyExecutor(plain.mechanism)
+    plain.__dict__["executor"] = numpy_executor(plain.mechanism)
     poses, q = reachable(rng, robot, 50)
     guess = near(rng, poses)
     compiled, numpy = (forward.solve(one, q, guess) for one in (robot, plain))

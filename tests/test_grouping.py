@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 from cases.common import LEG_KINDS, each_kind, each_shape
 from cases.parameters import drawn, level_rails, made, stacked
 from gough import Motion
-from gough.description.schema import STANDARD_PARAMETERS
+from gough.legs.bodies import STANDARD_PARAMETERS
 from gough.parameters.base import base_parameters
 from gough.parameters.energy import Frame, energy_functions, robot_energy_functions
 from gough.parameters.grouping import (

@@ -19,7 +19,7 @@ from gough.parameters import measurements, signals
 from gough.parameters.base import base_parameters
 from gough.parameters.consistency import adopted, changes, standard_values
 from gough.parameters.identification import identify, validate
-from gough.show.report.identification import page
+from gough.show.report.identification import identification_page
 from gough.trajectories import Fourier
 from oracles.random_robot import random_motion, random_robot
 
@@ -139,7 +139,7 @@ def test_validation_on_another_motion(robot, found, other):
     assert judged.percent == pytest.approx(
         100 * judged.error / np.sqrt((judged.measured**2).mean(0))
     )
-    page_text = page(robot, found, judged, ("one<.csv", "two.csv"))
+    page_text = identification_page(robot, found, judged, ("one<.csv", "two.csv")).html()
     assert "one&lt;.csv" in page_text
     assert "two.csv" in page_text
     assert page_text.count("<img") == 3

@@ -14,12 +14,11 @@ from numpy.testing import assert_array_equal
 
 import gough
 from gough import Motion
-from gough.cli import doctor
 from gough.engine.run import cache as disk
-from gough.engine.run import compiled
-from gough.engine.run.execute import NumPyExecutor
-from gough.engine.trace import trace
+from gough.engine.run import compiled, identity
 from gough.mechanics import programs
+from gough.model.execution import fields_of, numpy_executor, trace
+from gough.show import installation as doctor
 
 FIELDS = {
     "position": np.array([[0.02, -0.01, 0.81], [0.0, 0.0, 0.8], [0.05, 0.03, 0.78]]),
@@ -47,13 +46,15 @@ def robot():
 @pytest.fixture(scope="module")
 def right(robot):
     """Leg coordinates by NumPy."""
-    return NumPyExecutor(robot.mechanism)(programs.jacobian, 3, FIELDS)["jacobian"]
+    return numpy_executor(robot.mechanism)(programs.jacobian, 3, FIELDS)["jacobian"]
 
 
 def jacobian(robot):
     """The Jacobian through the cache, as a new process would compute it, and where the kernel was."""
     compiled._kernels.clear()
-    bound = compiled.CompiledExecutor(robot.mechanism).bind(programs.jacobian, {})
+    mechanism = robot.mechanism
+    run = compiled.CompiledExecutor(mechanism, fields_of(mechanism))
+    bound = run.bind(programs.jacobian, {})
     return bound.run(3, FIELDS)["jacobian"], bound.kernel.from_disk
 
 
@@ -250,8 +251,9 @@ def test_every_structure_program_and_version_has_its_own_kernel(folder, robot, m
     def ask(one, function=programs.inverse_dynamics, **inputs):
         compiled._kernels.clear()
         before = len(keys)
+        run = compiled.CompiledExecutor(one, fields_of(one))
         with pytest.raises(StopIteration):
-            compiled.CompiledExecutor(one).bind(function, inputs or {"wrench": (6,)})
+            run.bind(function, inputs or {"wrench": (6,)})
         return len(keys) - before
 
     assert ask(machine) == 1
@@ -265,7 +267,7 @@ def test_every_structure_program_and_version_has_its_own_kernel(folder, robot, m
     assert ask(machine, wrench=(6,), loads=(3, 6)) == 1
     monkeypatch.setattr(gough, "__version__", "0.0.0")
     assert ask(machine) == 1
-    monkeypatch.setattr(disk, "_own_source", lambda: b"other equations")
+    monkeypatch.setattr(identity, "_files", lambda *_: b"other equations")
     assert ask(machine) == 1
     monkeypatch.setattr(disk, "lanes", lambda: 2)
     assert ask(machine) == 1
@@ -291,7 +293,8 @@ COMMON = """
     import hashlib, json, os, random, signal, sys, time
     import numpy as np
     import gough
-    from gough.engine import cache as disk, compiled
+    from gough.engine.run import cache as disk, compiled
+    from gough.model.execution import trace
 
     robot = gough.load("kim-ryu-2002")
     motion = gough.Motion([[0.02, -0.01, 0.81], [0.0, 0.0, 0.8]], None, [0.1, 0.2, 0.3])
@@ -323,7 +326,7 @@ def run(script, folder, *arguments):
 def expected_forces(robot):
     motion = Motion([[0.02, -0.01, 0.81], [0.0, 0.0, 0.8]], None, [0.1, 0.2, 0.3])
     plain = gough.load(robot.name)
-    plain.__dict__["executor"] = NumPyExecutor(plain.mechanism)
+    plain.__dict__["executor"] = numpy_executor(plain.mechanism)
     return plain.inverse_dynamics(motion, friction=False).forces
 
 
@@ -360,7 +363,7 @@ def test_killed_while_writing(tmp_path, robot):
 
         rng, folder, rounds = random.Random(5), disk.folder(), []
         inverse_dynamics = gough.mechanics.programs.inverse_dynamics
-        program = compiled.trace(inverse_dynamics, robot.machine, {"wrench": (6,)})
+        program = trace(inverse_dynamics, robot.mechanism, {"wrench": (6,)})
         code = disk._compile(program)
         disk._compile = lambda program, variants: code  # only the writing matters here
         for _ in range(12):

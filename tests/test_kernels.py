@@ -15,10 +15,9 @@ from gough.engine.passes.registers import Memory, Work, _Registers
 from gough.engine.program import assemble
 from gough.engine.run import cache, compiled, stepping
 from gough.engine.run.compiled import BoundKernel, CompiledExecutor, in_all_lanes
-from gough.engine.run.execute import NumPyExecutor
-from gough.engine.trace import trace
 from gough.mechanics import programs
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.mechanics.state import RIGID_FIELDS
+from gough.model.execution import fields_of, numpy_executor, trace
 from oracles.random_robot import random_motion, random_robot
 
 repeatable = settings(deadline=None, derandomize=True, phases=[Phase.generate])
@@ -42,10 +41,10 @@ def test_vectors_of_any_width_give_the_equations_results(kind, width, monkeypatc
     for module in (cache, compiled):
         monkeypatch.setattr(module, "lanes", lambda: width)
     robot, fields = sample(kind, 3 * width + 1)
-    run = CompiledExecutor(robot.mechanism)
+    run = CompiledExecutor(robot.mechanism, fields_of(robot.mechanism))
     for rows in (1, width - 1, width, width + 1, 2 * width, 3 * width + 1):
         some = {name: value[:rows] for name, value in fields.items()}
-        expected = NumPyExecutor(robot.mechanism)(programs.inverse_dynamics, rows, some)
+        expected = numpy_executor(robot.mechanism)(programs.inverse_dynamics, rows, some)
         for name, value in run(programs.inverse_dynamics, rows, some).items():
             scale = np.abs(expected[name]).max()
             assert_allclose(value, expected[name], rtol=1e-9, atol=1e-9 * scale)
@@ -65,9 +64,8 @@ def test_results_may_take_the_place_of_inputs(rows):
         "fields": program.fields,
         "outputs": {"out": (4,)},
     }
-    bound = BoundKernel(
-        cache._load(description, cache._compile(program)), in_all_lanes(np.zeros(1))
-    )
+    kernel = cache._load(description, cache._compile(program))
+    bound = BoundKernel(kernel, in_all_lanes(kernel, np.zeros(1)))
     rng = np.random.default_rng(rows)
     fields = {"first": rng.normal(size=(rows, 2)), "second": rng.normal(size=(rows, 4))}
     expected = bound.run(rows, fields)["out"]
@@ -82,7 +80,7 @@ def inverse_dynamics():
 
 def test_a_product_and_its_sum_are_one_operation():
     program = inverse_dynamics()
-    steps, outputs = fuse(program)
+    steps, outputs, _ = fuse(program)
     before, after = program.tally(), [step.operation for step in steps]
     fused = after.count(FUSED)
     assert fused > 500
@@ -94,7 +92,7 @@ def test_a_product_and_its_sum_are_one_operation():
 
 
 def test_halves_are_the_whole_and_hand_over_all_that_crosses():
-    steps, outputs = fuse(inverse_dynamics())
+    steps, outputs, _ = fuse(inverse_dynamics())
     lasting = {p for p, (o, _, leaf) in enumerate(steps) if o in LEAVES and not is_state(o, leaf)}
     first, second, handed = halves(steps, outputs, lasting)
     assert sorted(first + second) == [p for p, s in enumerate(steps) if s.operation not in LEAVES]

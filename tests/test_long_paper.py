@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import impossible_bodies
 from gough.data.paper_motions import paper_motion
 from gough.errors import UnstableWarning
-from gough.show.reproduction import load_script
+from gough.show.reproduction import load_paper, quiet
 
 pytestmark = impossible_bodies
 
 
 @pytest.fixture(scope="module")
 def paper() -> Any:
-    return load_script("long-khalil-martinet-2014")
+    return load_paper("long-khalil-martinet-2014")
 
 
 @pytest.fixture(scope="module")
@@ -35,37 +36,39 @@ def rest(robot: gough.Robot) -> gough.Motion:
 
 @pytest.fixture(scope="module")
 def runs(paper: Any, robot: gough.Robot, rest: gough.Motion) -> list[Any]:
-    return [paper.simulation.simulate(robot, rest, one, samples=451) for one in paper.TOLERANCES]
+    return [
+        paper.simulation.simulate(robot, rest, one, samples=451) for one in paper.results.TOLERANCES
+    ]
 
 
 def test_table_2(paper: Any, robot: gough.Robot) -> None:
-    ours = paper.frequencies(robot)
-    off = np.abs(paper.TABLE_2[:, 0] / ours - 1)
+    ours = paper.plate.frequencies(robot)
+    off = np.abs(paper.printed.TABLE_2[:, 0] / ours - 1)
     assert off[:5].max() < 0.008
     assert off[5:7].max() < 0.011
     assert 0.08 < off[7:].min() < off[7:].max() < 0.1
-    assert_allclose(paper.TABLE_2[:, 0] ** 2, paper.TABLE_2[:, 1], rtol=1e-6)
-    assert robot.platform.mass == pytest.approx(paper.PRINTED_MASS, rel=1e-4)
+    assert_allclose(paper.printed.TABLE_2[:, 0] ** 2, paper.printed.TABLE_2[:, 1], rtol=1e-6)
+    assert robot.platform.mass == pytest.approx(paper.printed.PRINTED_MASS, rel=1e-4)
     assert_allclose(robot.platform.damping, 0.8 * ours, rtol=1e-12)
 
 
 def test_table_2_by_calculix(paper: Any, robot: gough.Robot, monkeypatch: Any) -> None:
     if shutil.which("ccx") is None:
-        assert paper.calculix_frequencies(robot, 10) is None
+        assert paper.plate.calculix_frequencies(robot, 10) is None
         pytest.skip("CalculiX is not installed here (Debian: calculix-ccx)")
-    monkeypatch.setattr(paper, "CUTS", 4)
-    found = paper.calculix_frequencies(robot, 10)
-    assert_allclose(found[:7], paper.frequencies(robot)[:7], rtol=0.011)
-    assert np.all(found[7:] < 0.93 * paper.TABLE_2[7:, 0])
+    monkeypatch.setattr(paper.plate, "CUTS", 4)
+    found = paper.plate.calculix_frequencies(robot, 10)
+    assert_allclose(found[:7], paper.plate.frequencies(robot)[:7], rtol=0.011)
+    assert np.all(found[7:] < 0.93 * paper.printed.TABLE_2[7:, 0])
 
 
 def test_without_calculix(paper: Any, robot: gough.Robot, monkeypatch: Any) -> None:
-    monkeypatch.setattr(paper.shutil, "which", lambda _: None)
-    assert paper.calculix_frequencies(robot, 10) is None
+    monkeypatch.setattr(paper.plate.shutil, "which", lambda _: None)
+    assert paper.plate.calculix_frequencies(robot, 10) is None
 
 
 def test_table_4(paper: Any, robot: gough.Robot) -> None:
-    points, off, lengths = paper.table_4(robot)
+    points, off, lengths = paper.attachment.table_4(robot)
     assert off < 7.5e-4
     assert lengths < 5e-4
     radii = np.linalg.norm((points - points.mean(axis=0))[:, :2], axis=1)
@@ -73,7 +76,7 @@ def test_table_4(paper: Any, robot: gough.Robot) -> None:
 
 
 def test_the_path_is_the_catalogue_s(paper: Any) -> None:
-    parts = paper.simulation.path()
+    parts = paper.path.path()
     assert parts[0].start == 0
     assert [one.stop for one in parts[:-1]] == [one.start for one in parts[1:]]
     for part in parts:
@@ -111,7 +114,7 @@ def test_energy_goes_into_damping(paper: Any, robot: gough.Robot, runs: list[Any
 
 
 def test_deflection(paper: Any, robot: gough.Robot, runs: list[Any]) -> None:
-    center, turn, tips = paper.deformations(robot, runs[1].motion)
+    center, turn, tips = paper.attachment.deformations(robot, runs[1].motion)
     assert np.abs(tips[0]).max() == pytest.approx(0.01305, abs=2e-5)
     assert np.all(tips[..., :2] == 0)
     assert np.all(center[:, :2] == 0)
@@ -130,12 +133,12 @@ def test_started_undeformed(paper: Any, robot: gough.Robot, rest: gough.Motion) 
 
 
 def test_what_fig_5_shows(paper: Any, robot: gough.Robot, runs: list[Any]) -> None:
-    found = paper.agreement(robot, runs[1])
+    found = paper.models.agreement(robot, runs[1])
     assert found.right < 1e-11
     assert found.both_wrong < 1e-11
     assert found.one_wrong > 0.1
     assert found.forces > 1000
-    assert paper.elimination_error(robot, runs[1].motion[::50]) < 1e-11
+    assert paper.models.elimination_error(robot, runs[1].motion[::50]) < 1e-11
 
 
 def test_open_loop_is_unstable(paper: Any, robot: gough.Robot) -> None:
@@ -148,14 +151,14 @@ def test_open_loop_is_unstable(paper: Any, robot: gough.Robot) -> None:
 
 
 def test_zero_dynamics(paper: Any, robot: gough.Robot, monkeypatch: Any) -> None:
-    monkeypatch.setattr(paper, "POSES", 200)
-    found = paper.health(robot)
+    monkeypatch.setattr(paper.zero_dynamics, "POSES", 200)
+    found = paper.zero_dynamics.health(robot)
     assert found.home == pytest.approx(-16.2, abs=0.05)
     assert found.along < -10
     assert 0.15 < found.unstable < 0.35
     assert found.poles[found.angles == 0].item() == pytest.approx(found.home, rel=1e-9)
     assert found.poles[found.angles == -20].item() > 100
-    tilted = robot.home.replace(rotation=paper.Rotation.from_euler("x", -20, degrees=True))
+    tilted = robot.home.replace(rotation=Rotation.from_euler("x", -20, degrees=True))
     with pytest.warns(UnstableWarning, match="zero dynamics are unstable"):
         robot.elastic_health(tilted)
 
@@ -167,7 +170,7 @@ def test_fewer_modes(paper: Any, robot: gough.Robot, runs: list[Any], monkeypatc
     cut = {name: getattr(body, name)[..., :7] for name in shapes}
     cut |= {name: getattr(body, name)[:, :7] for name in ("origin_shapes", "origin_rotations")}
     cut |= {name: getattr(body, name)[:7, :7] for name in ("stiffness", "damping")}
-    seven, muted = paper.simulation.with_body(robot, **cut), paper.simulation.muted(robot, 7)
+    seven, muted = paper.modes.with_body(robot, **cut), paper.modes.muted(robot, 7)
     assert (seven.modes, muted.modes) == (7, 10)
     motion, felt = runs[0].motion[::50], np.arange(10) < 7
     few = motion.replace(
@@ -183,8 +186,8 @@ def test_fewer_modes(paper: Any, robot: gough.Robot, runs: list[Any], monkeypatc
     ahead = found.elastic_acceleration
     assert_allclose(ahead[..., :7], wanted.elastic_acceleration, rtol=1e-8, atol=1e-7)
     assert np.abs(ahead[..., 7:]).max() < 1e-9
-    monkeypatch.setattr(paper, "COUNTS", (7, 10))
-    fit = paper.convergence(robot, paper.simulation.quiet)
+    monkeypatch.setattr(paper.modes, "COUNTS", (7, 10))
+    fit = paper.modes.convergence(robot, quiet)
     assert_allclose(fit.sag, [0.01203, 0.01305], atol=1e-5)
     assert 50 < fit.forces[0] < 300
     assert np.isnan(fit.forces[1])

@@ -15,7 +15,7 @@ from gough.description.modal.meshed import Selection
 from gough.description.modal.nastran import read_nastran
 from gough.description.modal.plate import Material, plate_body
 from gough.errors import FileError, ModalBodyWarning
-from gough.show.reproduction import load_script
+from gough.show.reproduction import load_paper
 from nastran_files import write_bdf, write_op2
 
 
@@ -80,7 +80,7 @@ def run_calculix(folder, name: str) -> None:
 @pytest.fixture(scope="module")
 def calculix(tmp_path_factory):
     folder = tmp_path_factory.mktemp("calculix")
-    load_script("long-khalil-martinet-2014").calculix_deck(folder / "plate.inp", 4, 16)
+    load_paper("long-khalil-martinet-2014").plate.calculix_deck(folder / "plate.inp", 4, 16)
     run_calculix(folder, "plate")
     return folder
 

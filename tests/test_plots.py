@@ -18,6 +18,7 @@ from cases.common import WITH_MASSES, few_states, impossible_bodies
 from gough.errors import FileError, InputError, MissingDataError, ReachError
 from gough.motion import Motion
 from gough.show import plots
+from gough.simulation import LegPD
 
 load = functools.cache(gough.load)
 pytestmark = [impossible_bodies, few_states]
@@ -300,4 +301,17 @@ def test_no_global_state():
     plots.draw(load("kim-ryu-2002"))
     assert dict(matplotlib.rcParams) == before
     code = "import sys, gough.show.plots; sys.exit('matplotlib.pyplot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_simulation_shows_itself_without_knowing_how():
+    robot = load("kim-ryu-2002")
+    run = gough.simulate(robot, LegPD(1e5, 1e3), robot.home, 0.01, friction=False)
+    panels = run.plot().axes
+    assert [axes.get_ylabel().split("\n")[0] for axes in panels] == [
+        "position", "rotation", "actuator", "power [W]", "energy [J]",
+    ]  # fmt: skip
+    forces = [line.get_ydata() for line in panels[2].get_lines() if "leg" in line.get_label()]
+    np.testing.assert_array_equal(forces, run.forces.T)
+    code = "import sys, gough.simulation; sys.exit('gough.show' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -16,7 +16,7 @@ from gough.analysis.clearance import clearance
 from gough.analysis.locus import around_home, determinant, slice_at, surface
 from gough.analysis.singularities import lines, matrix, singularity
 from gough.errors import ArchitectureWarning, InputError, NotFiniteError, ReachError, SingularError
-from gough.show.pictures.analysis import course, slice_pictures, surface_picture
+from gough.show.pictures.singularities import course, slice_pictures, surface_picture
 from oracles.random_robot import random_motion, random_robot
 
 NAMES = gough.catalogue()

@@ -117,7 +117,7 @@ def test_a_screw_with_the_rotor_of_the_file_does_the_same_work():
     robot, data = machine("UPS")
     motion = Motion(**random_motion(np.random.default_rng(1), data, (50,)), time=np.arange(50.0))
     legs, act = robot.inverse_kinematics(motion), robot.inverse_dynamics(motion)
-    rotor = robot.mechanism.legs.rotor_mass[:, 0]
+    rotor = robot.mechanism.legs.rotor[:, 0]
     motor = Drive(0.01).motor(act.forces, legs.qd, legs.qdd, rotor)
     assert_allclose(motor.power, act.power, rtol=1e-9, atol=1e-9)
     same = Drive(0.01, rotor_inertia=rotor * (0.01 / (2 * np.pi)) ** 2)
@@ -386,7 +386,7 @@ def test_the_command(tmp_path, monkeypatch):
         ([CIRCLE, "--plot", "s.png"], "--lead"),
         ([CIRCLE, "--lead", "-1"], "lead"),
         (["--load", "1,2"], "--load has 2 numbers"),
-        (["--load", "heavy"], "no list of numbers"),
+        (["--load", "heavy"], "needs numbers"),
         ([CIRCLE, "--margin", "-1"], "margin"),
     ],
 )

@@ -304,7 +304,7 @@ def test_the_command_says_what_is_wrong_in_one_line(tmp_path):
 
 def test_trouble_that_nobody_foresaw_costs_its_points_only(sweep, monkeypatch):
     def breaks(case):
-        mass = case.robots.mechanism.platform.mass
+        mass = case.robots.mechanism.platform.body.mass
         if (mass > 12).any():
             raise ZeroDivisionError("a measure of\nsomebody else")
         return np.ones(mass.shape[-1])

@@ -67,7 +67,7 @@ def test_numpy_agrees_with_compiled(kind, monkeypatch):
     some, motion_of = robots(kind, 4)
     motion = motion_of((4,))
     compiled = Variants(some)
-    assert isinstance(compiled._many.executor, engine.CompiledVariants)
+    assert isinstance(compiled.executor, engine.CompiledVariants)
     monkeypatch.setenv("GOUGH_ENGINE", "numpy")
     plain = Variants(some)
     for model in MODELS if kind == "UPS" else ("reactions",):
@@ -76,7 +76,7 @@ def test_numpy_agrees_with_compiled(kind, monkeypatch):
         for name, value in here.items():
             size = abs(value).max(initial=1.0)
             assert_allclose(there[name], value, rtol=1e-10, atol=1e-11 * size)
-    assert isinstance(plain._many.executor, NumPyExecutor)
+    assert isinstance(plain.executor, NumPyExecutor)
 
 
 @each_kind
@@ -166,7 +166,7 @@ def test_keys_mean_what_they_mean_in_the_file(kind, key, monkeypatch):
     text = {f"legs.{one}": getattr(legs, one)[..., 0].T.tolist() for one in ("axis", "reference")}
     body = {"mass": 1.5, "center_of_mass": [0.1, 0.2, 0.3], "inertia": np.diag([2.0, 3.0, 4.0])}
     body["inertia"] = body["inertia"].tolist()
-    text |= {f"legs.{name}": body for name in robot.mechanism.equations.BODIES}
+    text |= {f"legs.{name}": body for name in robot.mechanism.legs.BODIES}
     robot = robot.edited(text)
     values = [nudged(robot, key, rng) for _ in range(3)]
     motion = motion_of(())
@@ -209,7 +209,7 @@ def test_friction_of_each_variant_is_its_own():
     robot = gough.load("kim-ryu-2002")
     motion = gough.trajectories.Circle([0, 0, 0.8], 0.1, rpm=40).sample(9)
     factors = np.array([0.0, 0.5, 2.0])
-    now = robot.mechanism.friction.universal_coulomb[:, 0]
+    now = robot.mechanism.legs.friction.universal_coulomb[:, 0]
     many = robot.variants({"legs.friction.universal_coulomb": factors[:, np.newaxis] * now})
     found = many[:, np.newaxis].inverse_dynamics(motion)
     for i, factor in enumerate(factors):

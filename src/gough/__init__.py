@@ -9,12 +9,15 @@ Nothing heavy is imported until it is used.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gough.base.showing import show_by
+
 if TYPE_CHECKING:
     from gough import errors, trajectories
-    from gough.description.files import catalogue
+    from gough.description.catalogue import catalogue
     from gough.motion import Motion
     from gough.robot import Robot, load
     from gough.simulation import simulate
@@ -24,13 +27,22 @@ __version__ = "0.1.0"
 __all__ = ["Motion", "Robot", "Variants", "catalogue", "errors", "load", "simulate", "trajectories"]
 
 _HOMES = {
-    "catalogue": "gough.description.files",
+    "catalogue": "gough.description.catalogue",
     "Motion": "gough.motion",
     "Robot": "gough.robot",
     "Variants": "gough.variants",
     "load": "gough.robot",
     "simulate": "gough.simulation",
 }
+
+
+def _later(home: str, name: str) -> Callable[..., Any]:
+    """A function that is imported when it is called."""
+    return lambda *arguments: getattr(import_module(home), name)(*arguments)
+
+
+show_by("picture of a simulation", _later("gough.show.pictures.simulation", "overview"))
+show_by("page about drives", _later("gough.show.report.drives", "drives_page"))
 
 
 def __getattr__(name: str) -> Any:

@@ -18,6 +18,10 @@ class InputError(GoughError):
     """An argument has the wrong shape, type or range."""
 
 
+class OneRobotError(InputError, AttributeError):
+    """A call that is there for one robot, not for many at once."""
+
+
 class FileError(GoughError):
     """A file is missing, unreadable, too large, or does not say what it must."""
 

@@ -3,9 +3,10 @@
 import numpy as np
 
 from gough import Robot
-from gough.description.schema import STANDARD_PARAMETERS
-from gough.engine.run.execute import NumPyExecutor
-from gough.parameters.regressor import LOAD_FRICTION, regressor
+from gough.legs.bodies import STANDARD_PARAMETERS
+from gough.legs.register import KINDS
+from gough.model.execution import numpy_executor
+from gough.parameters.regressor import regressor
 from gough.parameters.states import random_states
 from oracles.random_robot import random_robot
 
@@ -14,7 +15,7 @@ def drawn(kind, seed=0, legs=6, friction=False, **changes):
     """A random robot file without friction that depends on loads."""
     data = random_robot(np.random.default_rng(seed), kind, legs, friction=friction)
     if friction:
-        for name in LOAD_FRICTION[kind]:
+        for name in KINDS[kind].numbers.LOAD_FRICTION:
             del data["legs"]["friction"][name]
     data["legs"] |= changes.pop("in_legs", {})
     return data | changes
@@ -23,7 +24,7 @@ def drawn(kind, seed=0, legs=6, friction=False, **changes):
 def made(data):
     """The robot; NumPy runs its programs, which is quicker here than to compile them."""
     robot = Robot.from_dict(data)
-    robot.__dict__["executor"] = NumPyExecutor(robot.mechanism)
+    robot.__dict__["executor"] = numpy_executor(robot.mechanism)
     return robot
 
 

@@ -19,22 +19,19 @@ same from the exact model.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.analysis.singularities import lines, matrix
-from gough.base.arrays import Array
+from gough.base.arrays import Array, condition
 from gough.errors import ConvergenceError, Failure, InputError, SingularError
 from gough.legs.pus.equations import PUS
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError
-from gough.model.forward import condition
+from gough.model.model import Model
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
+from gough.variants import Variants
 
 MOST_STEPS, SETTLED = 12, 1e-12
 """Newton steps to a sample's pose, and the error of a leg, in length scales, at which it is found."""
@@ -117,7 +114,7 @@ class Sampled:
 
 
 def accuracy(
-    robot: Robot, motion: Motion, tolerances: Tolerances, *, on_error: OnError = "raise"
+    robot: Model, motion: Motion, tolerances: Tolerances, *, on_error: OnError = "raise"
 ) -> Accuracy:
     """First-order spread of pose and tool at every pose of a motion; six legs.
 
@@ -125,7 +122,9 @@ def accuracy(
     """
     _six(robot, tolerances)
     poses = Motion(motion.position, motion.rotation)
-    q = robot.rigid.inverse_kinematics(poses, on_error).q  # names what is wrong with a pose
+    q = robot.rigid.inverse_kinematics(
+        poses, on_error=on_error
+    ).q  # names what is wrong with a pose
     count = int(np.prod(motion.shape))
     position = motion.position.reshape(count, 3)
     rotation = motion.rotation.reshape(count, 3, 3)
@@ -164,7 +163,7 @@ def accuracy(
 
 
 def sampled(
-    robot: Robot, motion: Motion, tolerances: Tolerances, samples: int = 10_000, seed: int = 0
+    robot: Model, motion: Motion, tolerances: Tolerances, samples: int = 10_000, seed: int = 0
 ) -> Sampled:
     """Monte Carlo: random robots, sent to the nominal robot's leg coordinates, stand where they stand.
 
@@ -193,7 +192,7 @@ def sampled(
         changes["legs.length"] = around(legs.length[:, 0], tolerances.link)
     else:
         changes["legs.base"] = around(legs.base[..., 0].T, tolerances.base)
-    many = rigid.variants(changes)
+    many = Variants.of(rigid, changes)
     nominal = Motion(motion.position[..., np.newaxis, :], motion.rotation[..., np.newaxis, :, :])
     wanted = rigid.inverse_kinematics(nominal).q + tolerances.leg * rng.normal(
         size=(samples, count)
@@ -226,7 +225,7 @@ def sampled(
     return Sampled(np.concatenate([position - nominal.position, vector], axis=-1), at - should)
 
 
-def _six(robot: Robot, tolerances: Tolerances) -> None:
+def _six(robot: Model, tolerances: Tolerances) -> None:
     if robot.leg_count != 6:
         raise InputError(
             f"{robot.name} has {robot.leg_count} legs: the errors of six legs give a pose, no others"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -13,10 +13,8 @@ from gough.analysis.singularities import length_of, lines, matrix
 from gough.base.arrays import Array
 from gough.errors import ReachError
 from gough.model.batch import OnError, Trouble, lay_out, not_finite, settle
+from gough.model.model import Model
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 ITERATIONS = 40
 LANDING = 4
@@ -51,7 +49,7 @@ class Clearance:
 
 
 def clearance(
-    robot: Robot,
+    robot: Model,
     motion: Motion,
     *,
     length: float | None = None,
@@ -69,7 +67,7 @@ def clearance(
     """
     scale = length_of(robot, length)
     rows = lay_out(motion, {})
-    shape, count = rows.shape, rows.rows
+    count = rows.rows
     position = np.broadcast_to(rows.fields["position"], (count, 3))
     rotation = np.broadcast_to(rows.fields["rotation"], (count, 3, 3))
     own = determinant(robot, position, rotation, scale)
@@ -104,17 +102,36 @@ def clearance(
         "rotation": foot_rotation,
     }
     found = settle(rows, out, troubles, on_error)
-    crossings = np.zeros((0, 1), dtype=np.intp)
-    if shape:
-        sides = np.sign(found["determinant"])
-        crossings = np.argwhere(sides[..., 1:] * sides[..., :-1] < 0)
     return Clearance(
         found["distance"],
         Motion(found["position"], found["rotation"]),
         found["determinant"],
-        crossings[:, 0] if crossings.shape[1] == 1 else crossings,
+        _crossings(found["determinant"]),
         scale,
     )
+
+
+def joined(parts: Sequence[Clearance]) -> Clearance:
+    """The clearance of a motion from those of its parts, which follow one another."""
+    if len(parts) == 1:
+        return parts[0]
+    determinants = np.concatenate([part.determinant for part in parts])
+    return Clearance(
+        np.concatenate([part.distance for part in parts]),
+        Motion.concatenate([part.foot for part in parts]),
+        determinants,
+        _crossings(determinants),
+        parts[0].length,
+    )
+
+
+def _crossings(determinants: Array) -> Array:
+    """Where the sign changes from a sample to the next along the last axis: (k,), or (k, axes)."""
+    if not determinants.ndim:
+        return np.zeros(0, dtype=np.intp)
+    sides = np.sign(determinants)
+    found = np.argwhere(sides[..., 1:] * sides[..., :-1] < 0)
+    return found[:, 0] if found.shape[1] == 1 else found
 
 
 def _moved(position: Array, rotation: Array, u: Array, length: float) -> tuple[Array, Array]:
@@ -127,7 +144,7 @@ def _moved(position: Array, rotation: Array, u: Array, length: float) -> tuple[A
 
 
 def _shoot(
-    robot: Robot, position: Array, rotation: Array, moves: int, length: float, seed: int
+    robot: Model, position: Array, rotation: Array, moves: int, length: float, seed: int
 ) -> tuple[Array, Array]:
     """Nearest crossings (SHOTS, n, k) of det = 0 on rays from the poses, and which rays have one."""
     rng = np.random.default_rng(seed)
@@ -163,7 +180,7 @@ def _shoot(
 
 @np.errstate(all="ignore")
 def _foot(
-    robot: Robot,
+    robot: Model,
     position: Array,
     rotation: Array,
     u: Array,
@@ -211,7 +228,7 @@ def _foot(
 
 @np.errstate(invalid="ignore")
 def _slope(
-    robot: Robot, position: Array, rotation: Array, u: Array, length: float, by_volume: Array
+    robot: Model, position: Array, rotation: Array, u: Array, length: float, by_volume: Array
 ) -> tuple[Array, Array]:
     """σ or, `by_volume`, det (n,) at poses displaced by u (n, k), and its gradient (n, k)."""
     moves = u.shape[1]

@@ -7,36 +7,33 @@ radius r a leg is a capsule, and two legs are clear of each other where their di
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gough.base.arrays import Array
 from gough.model.batch import OnError
+from gough.model.model import Model
 from gough.motion import Motion
 
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
-
-def pairs(robot: Robot) -> list[tuple[int, int]]:
+def pairs(robot: Model) -> list[tuple[int, int]]:
     """All pairs of legs, counted from 0, in the order of `leg_distances`."""
     return list(combinations(range(robot.leg_count), 2))
 
 
-def leg_distances(robot: Robot, motion: Motion, *, on_error: OnError = "raise") -> Array:
+def leg_distances(robot: Model, motion: Motion, *, on_error: OnError = "raise") -> Array:
     """Distances (..., pairs), m, between the axes of every two legs, in the order of `pairs`.
 
     A flexible platform counts as undeformed.
     """
-    legs = robot.inverse_kinematics(Motion(motion.position, motion.rotation), on_error)
+    legs = robot.inverse_kinematics(Motion(motion.position, motion.rotation), on_error=on_error)
     points = robot.description.platform_points[..., 0].T
     tip = motion.position[..., np.newaxis, :] + points @ np.swapaxes(motion.rotation, -1, -2)
     length = legs.q if robot.kind == "UPS" else robot.mechanism.legs.length[:, 0]
     return pair_distances(robot, tip - length[..., np.newaxis] * legs.direction, tip)
 
 
-def pair_distances(robot: Robot, anchor: Array, tip: Array) -> Array:
+def pair_distances(robot: Model, anchor: Array, tip: Array) -> Array:
     """Distances (..., pairs) of legs from anchors (..., legs, 3) to tips (..., legs, 3)."""
     first, second = ([pair[side] for pair in pairs(robot)] for side in (0, 1))
     return segment_distance(

@@ -7,7 +7,6 @@ side; for UPS legs at constant orientation it is a cubic surface.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import contourpy
 import numpy as np
@@ -19,10 +18,8 @@ from gough.analysis.isosurface import Surface
 from gough.analysis.singularities import length_of, lines, matrix
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.model.model import Model
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 AXES = "xyz"
 MOST_CELLS = 20_000_000
@@ -47,7 +44,7 @@ class Slice:
     """The locus: polylines (k, 2) in the plane, m."""
 
 
-def determinant(robot: Robot, position: Array, rotation: Array, length: float) -> Array:
+def determinant(robot: Model, position: Array, rotation: Array, length: float) -> Array:
     """det G/(1, L) (...) at poses (..., 3), (..., 3, 3); NaN where a PUS leg does not reach."""
     if robot.leg_count != 6:
         raise InputError(
@@ -62,7 +59,7 @@ def determinant(robot: Robot, position: Array, rotation: Array, length: float) -
 
 
 def slice_at(
-    robot: Robot,
+    robot: Model,
     across: str,
     at: float,
     bounds: ArrayLike,
@@ -118,7 +115,7 @@ def _edges(curve: Array, first: Array, second: Array) -> Array:
 
 
 def surface(
-    robot: Robot,
+    robot: Model,
     bounds: ArrayLike,
     *,
     rotation: ArrayLike | Rotation | None = None,
@@ -149,13 +146,13 @@ def _points(points: int, dimensions: int) -> None:
         raise InputError(f"points is {points}, needs 2 to {most}")
 
 
-def _rotation(robot: Robot, rotation: ArrayLike | Rotation | None) -> Array:
+def _rotation(robot: Model, rotation: ArrayLike | Rotation | None) -> Array:
     if rotation is None:
         return robot.home.rotation
     return Motion(np.zeros(3), rotation).rotation
 
 
-def around_home(robot: Robot, share: float = 2.0) -> list[list[float]]:
+def around_home(robot: Model, share: float = 2.0) -> list[list[float]]:
     """A box [[low, high]] * 3 (m) about home, of what its legs reach at home's orientation.
 
     At most `share` length scales to each side.

@@ -21,7 +21,7 @@ PUS: D = d − q a. Margins of lengths are in m² (stroke of PUS, angles, legs: 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,9 +30,7 @@ from gough.analysis.pose_boxes import Boxes, Positions
 from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.legs.pus.equations import PUS
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
+from gough.model.model import Model
 
 UNKNOWN = 1e12
 """Doubt, m, of a slider whose tip is out of reach all over a box."""
@@ -63,7 +61,7 @@ class Conditions:
     """
 
     def __init__(
-        self, robot: Robot, leg_radius: float | None = None, platform_angle: float | None = None
+        self, robot: Model, leg_radius: float | None = None, platform_angle: float | None = None
     ) -> None:
         self.robot = robot
         self.legs = robot.description.legs

@@ -10,7 +10,7 @@ posture is polished to machine precision and tested by Krawczyk's interval metho
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +30,7 @@ from gough.analysis.study import quadrics, rounding, to_pose, to_study
 from gough.base.arrays import Array
 from gough.description.architecture import random_rods, weakest
 from gough.description.rods import UNFRAMED, Frame, Rods, framed
-from gough.engine.run.execute import LARGEST
+from gough.engine.functions import LARGEST
 from gough.errors import (
     ConvergenceError,
     Failure,
@@ -42,10 +42,8 @@ from gough.errors import (
 )
 from gough.model import forward
 from gough.model.batch import OnError, last_axis
+from gough.model.model import Model
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 Method = Literal["complete", "quick"]
 WAYPOINTS = (None, 0.5 + 0.35j, 0.45 - 0.4j, 0.6 + 0.55j)
@@ -90,7 +88,7 @@ class Postures:
     """Quick: what the random search has seen, of rods, other branch included."""
 
 
-def postures(robot: Robot, q: ArrayLike, *, method: Method = "complete", seed: int = 0) -> Postures:
+def postures(robot: Model, q: ArrayLike, *, method: Method = "complete", seed: int = 0) -> Postures:
     """All real poses with actuated coordinates q (legs,), UPS or PUS, six legs or more.
 
     Of more than six legs six are solved and the rest filters. A flexible platform counts as undeformed.
@@ -118,7 +116,7 @@ def postures(robot: Robot, q: ArrayLike, *, method: Method = "complete", seed: i
 
 
 def assembly_modes(
-    robot: Robot, q: ArrayLike, *, method: Method = "complete", on_error: OnError = "raise"
+    robot: Model, q: ArrayLike, *, method: Method = "complete", on_error: OnError = "raise"
 ) -> Motion:
     """The postures alone; see `gough.Robot.assembly_modes`."""
     if on_error not in ("raise", "nan"):
@@ -142,7 +140,7 @@ def _where(pose: Motion) -> str:
     )
 
 
-def _coordinates(robot: Robot, q: ArrayLike) -> Array:
+def _coordinates(robot: Model, q: ArrayLike) -> Array:
     count = robot.leg_count
     if count < 6:
         raise InputError(
@@ -191,7 +189,7 @@ def _six(rods: Rods) -> list[int]:
 class _Finish:
     """From solutions of the rods to postures of the robot."""
 
-    def __init__(self, robot: Robot, q: Array, rods: Rods, frame: Frame) -> None:
+    def __init__(self, robot: Model, q: Array, rods: Rods, frame: Frame) -> None:
         self.robot, self.q, self.rods, self.frame = robot, q, rods, frame
         geometry = geometry_of(rods)
         self.quadrics = quadrics(*geometry)
@@ -232,7 +230,9 @@ class _Finish:
             moving[moving] = [is_continuum(self.quadrics, one) for one in z[moving]]
         found = self._polish(*to_pose(z[~moving], self.frame))
         # Newton without damping may miss postures that are nowhere isolated
-        some = z[moving] if len(z) else to_study(*real_continuum(self.rods, self.quadrics), UNFRAMED)
+        some = (
+            z[moving] if len(z) else to_study(*real_continuum(self.rods, self.quadrics), UNFRAMED)
+        )
         return self._result(found, self._mine(some), "quick", coverage=coverage)
 
     def _mine(self, z: Array) -> Motion:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,14 +23,12 @@ from gough.legs.pus.equations import PUS
 from gough.legs.ups import equations as ups
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError, Trouble, lay_out, not_finite, settle
+from gough.model.model import Model
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 SERIAL_LIMIT = 1e-9
 """Slope or sine at which the models refuse a leg as singular."""
-SHORTEST = ups.HEALTH[0].limit
+SHORTEST = ups.UPS.HEALTH[0].limit
 """Length, m, at which the models refuse a UPS leg as singular."""
 PARALLEL_LIMIT = 1 / WORST_CONDITION
 """Smallest over largest singular value at which the models refuse a pose as singular."""
@@ -73,7 +71,7 @@ class Singularity:
     """"regular", "serial", "parallel" or "both" (...): what the models would refuse."""
 
 
-def lines(robot: Robot, position: Array, rotation: Array) -> Lines:
+def lines(robot: Model, position: Array, rotation: Array) -> Lines:
     """The legs' lines at poses (n, 3), (n, 3, 3); a flexible platform counts as undeformed."""
     legs, points = robot.description.legs, robot.description.platform_points[..., 0].T
     arm = np.einsum("nij,lj->nli", rotation, points)
@@ -105,7 +103,7 @@ def matrix(found: Lines, length: float) -> Array:
     return np.concatenate([found.direction, moment], axis=-1)
 
 
-def length_of(robot: Robot, length: float | None) -> float:
+def length_of(robot: Model, length: float | None) -> float:
     """The length given, checked, or `robot.length_scale`."""
     if length is None:
         return robot.length_scale
@@ -115,7 +113,7 @@ def length_of(robot: Robot, length: float | None) -> float:
 
 
 def singularity(
-    robot: Robot, motion: Motion, *, length: float | None = None, on_error: OnError = "raise"
+    robot: Model, motion: Motion, *, length: float | None = None, on_error: OnError = "raise"
 ) -> Singularity:
     """Measures at every pose of a motion; singular poses are answered, not refused.
 

@@ -24,6 +24,7 @@ from gough.analysis.study import quadrics, to_study
 from gough.base.arrays import Array
 from gough.description.rods import UNFRAMED, Rods, constants, framed
 from gough.errors import ConvergenceError, Failure
+from gough.model.model import Model
 
 FILE = "start_system.npz"
 SOLUTIONS = 40
@@ -82,12 +83,10 @@ def separation(z: Array) -> Array:
 
 def make(seed: int = 1998) -> tuple[Geometry, Array]:
     """A random complex geometry and its 40 solutions, from Dietmaier's 40 postures."""
-    from gough.robot import load
-
-    robot = load("dietmaier-1998")
+    robot = Model.load("dietmaier-1998")
     legs = robot.description.legs
     rods = Rods(
-        legs.base[..., 0].T,  # type: ignore[union-attr]
+        legs.base[..., 0].T,
         robot.description.platform_points[..., 0].T,
         np.array(LENGTHS, dtype=np.float64),
     )

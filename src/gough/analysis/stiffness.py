@@ -22,7 +22,7 @@ exact without preload; with it K_g leaves out terms of order f/(k l), which is t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,12 +32,11 @@ from gough.errors import InputError, SingularError
 from gough.legs.pus.equations import PUS
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError, Trouble, last_axis, lay_out, settle
+from gough.model.calls import ModelCalls
 from gough.model.deflection import static_deflection
+from gough.model.model import Model
 from gough.model.vibration import stiffness_matrix
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 Turning = Literal["free", "locked"]
 
@@ -92,7 +91,7 @@ class Stiffness:
 
 
 def stiffness(
-    robot: Robot,
+    robot: Model,
     motion: Motion,
     actuator: ArrayLike,
     leg: ArrayLike = np.inf,
@@ -127,7 +126,7 @@ def stiffness(
     along = np.broadcast_to(
         along_actuators(robot, rest, actuator, leg, on_error=on_error), (*shape, robot.leg_count)
     )
-    jacobian = robot.jacobian(rest, on_error)
+    jacobian = robot.jacobian(rest, on_error=on_error)
     sprung = np.swapaxes(jacobian, -1, -2) @ (along[..., np.newaxis] * jacobian)
     matrix = sprung + geometric
     size = matrix.shape[-1]
@@ -155,7 +154,7 @@ def stiffness(
 
 
 def along_actuators(
-    robot: Robot,
+    robot: Model,
     motion: Motion,
     actuator: ArrayLike,
     leg: ArrayLike = np.inf,
@@ -168,14 +167,14 @@ def along_actuators(
         value = np.asarray(given, dtype=np.float64)
         if value.ndim and value.shape[-1] != robot.leg_count:
             raise InputError(
-                f"{name} has shape {value.shape}, needs one stiffness or one a leg ({robot.leg_count})"
+                f"{name} has shape {value.shape}, needs one stiffness or one per leg ({robot.leg_count})"
             )
         if not np.all(value > 0):
             raise InputError(f"{name} needs stiffnesses over 0 N/m")
         parts.append(value)
     legs, slope = robot.description.legs, np.float64(1.0)
     if isinstance(legs, PUS):
-        direction = robot.inverse_kinematics(motion, on_error).direction
+        direction = robot.inverse_kinematics(motion, on_error=on_error).direction
         slope = np.sum(direction * legs.rail_direction[..., 0].T, axis=-1)
     softness = 1 / parts[0] + 1 / (slope**2 * parts[1])
     if np.any(softness == 0):
@@ -184,13 +183,13 @@ def along_actuators(
     return np.broadcast_to(1 / softness, shape)
 
 
-def tool_map(robot: Robot, motion: Motion) -> Array:
+def tool_map(robot: ModelCalls, motion: Motion) -> Array:
     """S (..., 6, 6 + N): how the tool moves with the platform's coordinates, world axes."""
-    arm = motion.rotation @ robot.description.tool
+    arm = motion.rotation @ robot.tool
     S = np.zeros((*motion.shape, 6, 6 + robot.modes))
     S[..., :, :6] = np.eye(6)
     S[..., :3, 3:6] = np.cross(np.eye(3), arm[..., np.newaxis, :], axis=-1).swapaxes(-1, -2)
-    body = robot.description.modal
+    body = robot.modal
     if body is not None and robot.modes:
         if body.origin_shapes is not None:
             S[..., :3, 6:] = motion.rotation @ body.origin_shapes
@@ -201,7 +200,7 @@ def tool_map(robot: Robot, motion: Motion) -> Array:
     return S
 
 
-def _scale(robot: Robot, matrices: Array) -> Array:
+def _scale(robot: Model, matrices: Array) -> Array:
     """(n, 6 + N) that make rows and columns of K alike: lengths for angles, own stiffness for modes."""
     scale = np.ones(matrices.shape[:-1])
     scale[:, 3:6] = 1 / robot.length_scale

@@ -1,17 +1,11 @@
-"""Stiffness and natural frequencies over a plane of positions, and a picture of them."""
+"""Stiffness and natural frequencies over a plane of positions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-import matplotlib
 import numpy as np
-from matplotlib.colors import ListedColormap
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
@@ -21,17 +15,13 @@ from gough.analysis.pose_boxes import Positions
 from gough.analysis.stiffness import along_actuators, stiffness
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.model.model import Model
 from gough.motion import Motion
-from gough.show.plots import DARK, GREY, STYLE, VERMILION
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 PART = 60
 """Poses between two steps of the progress."""
 MOST_POINTS, COARSE = 201, 61
 """A side of a map, and of the grid that finds where its limits are."""
-OUT, UNSTABLE = "#EEEEEE", VERMILION
 
 
 @dataclass(frozen=True)
@@ -56,7 +46,7 @@ class StiffnessMap:
 
 
 def stiffness_map(
-    robot: Robot,
+    robot: Model,
     actuator: ArrayLike,
     leg: ArrayLike = np.inf,
     *,
@@ -72,7 +62,7 @@ def stiffness_map(
 
     The plane is `across` = `at` (home's), `bounds` [[low, high]] * 2 m of the other two (what is around
     home), `rotation` home's. Poses that break a limit of the robot file are NaN, as are frequencies
-    without `preload`. Flexible platforms bend. `progress` gets the share done.
+    without `preload`. Flexible platforms deform. `progress` gets the share done.
     """
     if across not in tuple("xyz"):
         raise InputError(f"across is 'x', 'y' or 'z', not {across!r}")
@@ -138,66 +128,3 @@ def _trimmed(flat: Array, good: Array, axes: tuple[int, int]) -> Array | None:
     low, high = shown.min(axis=0), shown.max(axis=0)
     room = np.maximum(0.08 * (high - low), 1e-3)
     return np.stack([low - room, high + room], axis=1)
-
-
-def picture(robot: Robot, found: StiffnessMap) -> Figure:
-    """The map as a picture: stiffness in N/µm and, if known, the lowest frequency in Hz."""
-    panels: list[tuple[Array, str]] = [(found.weakest / 1e6, "least stiffness of the tool [N/µm]")]
-    known = np.isfinite(found.frequency).any()
-    if known:
-        holds = np.where(found.stable & (found.frequency > 0), found.frequency, np.nan)
-        panels.append((holds, "lowest natural frequency [Hz]"))
-    falls = np.isfinite(found.frequency) & ~found.stable
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(5.2 * len(panels) + 0.3, 5.0), layout="constrained")
-        for axes, (values, label) in zip(
-            figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
-        ):
-            axes.set_facecolor(OUT)
-            shade = axes.pcolormesh(
-                found.first,
-                found.second,
-                values,
-                cmap="viridis",
-                rasterized=True,
-                shading="nearest",
-            )
-            if falls.any():
-                axes.pcolormesh(
-                    found.first, found.second, np.where(falls, 1.0, np.nan), alpha=0.7,
-                    cmap=ListedColormap([UNSTABLE]), shading="nearest", rasterized=True,
-                )  # fmt: skip
-            finite = values[np.isfinite(values)]
-            if len(finite) and np.ptp(finite) > 0:
-                lines = axes.contour(
-                    found.first, found.second, values, colors=DARK, linewidths=0.8, levels=6
-                )
-                axes.clabel(lines, fontsize=8)
-            _mark_home(axes, robot, found)
-            axes.set_aspect("equal")
-            axes.grid(False)
-            axes.set_xlabel(f"{found.axes[0]} [m]")
-            axes.set_ylabel(f"{found.axes[1]} [m]")
-            figure.colorbar(shade, ax=axes, label=label, shrink=0.85)
-        handles: list[Any] = [
-            Line2D([], [], linestyle="", marker="o", color="white", markeredgecolor=DARK,
-                   markersize=7, label="home"),
-        ]  # fmt: skip
-        if np.isnan(found.weakest[~falls]).any():
-            out = "out of the limits, or singular"
-            handles.append(Patch(facecolor=OUT, edgecolor=GREY, label=out))
-        if falls.any():
-            handles.append(Patch(facecolor=UNSTABLE, alpha=0.7, label="does not hold itself"))
-        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-        figure.suptitle(
-            f"{robot.name}: stiffness at {found.across} = {found.at:.4g} m", parse_math=False
-        )
-    return figure
-
-
-def _mark_home(axes: Any, robot: Robot, found: StiffnessMap) -> None:
-    if robot.description.home is not None:
-        place = [robot.home.position["xyz".index(name)] for name in found.axes]
-        axes.plot(*place, marker="o", color="white", markeredgecolor=DARK, markersize=7)
-        axes.set_xlim(found.first[0], found.first[-1])
-        axes.set_ylim(found.second[0], found.second[-1])

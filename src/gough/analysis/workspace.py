@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,16 +31,14 @@ from gough.base.arrays import Array
 from gough.errors import InputError, MissingDataError, ToleranceWarning
 from gough.legs.pus.equations import PUS
 from gough.model.batch import last_axis
+from gough.model.model import Model
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 MOST_BOXES = 1_000_000
 
 
 def workspace(
-    robot: Robot,
+    robot: Model,
     rotation: ArrayLike | Rotation | None = None,
     *,
     tolerance: float = 0.005,
@@ -66,7 +63,7 @@ def workspace(
 
 
 def reachable(
-    robot: Robot,
+    robot: Model,
     rotations: ArrayLike | Rotation,
     *,
     tolerance: float = 0.01,
@@ -85,7 +82,7 @@ def reachable(
 
 
 def dexterous(
-    robot: Robot,
+    robot: Model,
     rotations: ArrayLike | Rotation,
     *,
     tolerance: float = 0.01,
@@ -104,7 +101,7 @@ def dexterous(
 
 
 def orientation_workspace(
-    robot: Robot,
+    robot: Model,
     position: ArrayLike | None = None,
     *,
     about: ArrayLike | Rotation | None = None,
@@ -174,7 +171,7 @@ class _Space:
 
     def __init__(
         self,
-        robot: Robot,
+        robot: Model,
         rotations: Array,
         leg_radius: float | None,
         platform_angle: float | None,
@@ -251,7 +248,7 @@ class _Space:
         return np.min(np.array(low)[good], axis=0), np.max(np.array(high)[good], axis=0)
 
 
-def _strokes(robot: Robot, arm: Array) -> tuple[Array, Array]:
+def _strokes(robot: Model, arm: Array) -> tuple[Array, Array]:
     """Corners of the box of positions that the legs' strokes allow, tips at arms (legs, 3)."""
     legs, limits = robot.description.legs, robot.description.limits
     bounded = np.isfinite(limits.longest)
@@ -275,7 +272,7 @@ def _strokes(robot: Robot, arm: Array) -> tuple[Array, Array]:
 
 
 def _grown(
-    robot: Robot,
+    robot: Model,
     name: str,
     unit: str,
     judge: Callable[[Array, Array], tuple[Array, Array]],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +13,7 @@ from gough.analysis.octree import CHUNK
 from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.model.batch import last_axis
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
+from gough.model.model import Model
 
 HALVINGS = 20
 """Of an edge on the boundary, where margins have kinks."""
@@ -28,7 +25,7 @@ MOST_POINTS = 301
 class Workspace:
     """A set of poses with three coordinates, as boxes, and its volume."""
 
-    robot: Robot
+    robot: Model
     name: str
     """What set it is, in words."""
     unit: str

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.description.files import replacing
+from gough.base.files import replacing
 from gough.errors import FileError, InputError
 from gough.motion import Motion
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import xarray
 
     from gough.model.contributions import Contributions
+    from gough.model.model import Model
     from gough.results import Actuation, LegMotion, Reactions
-    from gough.robot import Robot
 
 KINDS = (".csv", ".nc")
 AXES = ("x", "y", "z")
@@ -58,7 +58,7 @@ def batch_coordinates(motion: Motion) -> tuple[tuple[str, ...], dict[str, Any]]:
     return dims, {"time": (dims, motion.time, attributes("s", "time"))}
 
 
-def leg_dataset(robot: Robot, motion: Motion, legs: LegMotion) -> xarray.Dataset:
+def leg_dataset(robot: Model, motion: Motion, legs: LegMotion) -> xarray.Dataset:
     """What the legs do (`robot.inverse_kinematics(motion)`) as a labelled dataset.
 
     Dimensions: the batch's (`batch_coordinates`), `leg` 1 to n, `joint` (UPS: q1, q2, q3, PUS:
@@ -70,7 +70,7 @@ def leg_dataset(robot: Robot, motion: Motion, legs: LegMotion) -> xarray.Dataset
     if legs.q.shape != shape:
         raise InputError(f"legs has q of shape {legs.q.shape}, the motion and robot need {shape}")
     dims, coordinates = batch_coordinates(motion)
-    joints = robot.mechanism.equations.JOINTS
+    joints = robot.mechanism.legs.JOINTS
     coordinates |= {"leg": np.arange(1, robot.leg_count + 1)}
     coordinates |= {"joint": list(joints), "axis": list(AXES)}
     variables = {}
@@ -83,7 +83,7 @@ def leg_dataset(robot: Robot, motion: Motion, legs: LegMotion) -> xarray.Dataset
 
 
 def force_dataset(
-    robot: Robot,
+    robot: Model,
     motion: Motion,
     actuation: Actuation,
     contributions: Contributions | None = None,
@@ -104,6 +104,8 @@ def force_dataset(
     }
     if contributions is not None:
         for part in fields(contributions):
+            if part.name == "elastic" and not robot.modes:
+                continue
             meaning = f"actuator force from {part.name.replace('_', ' ')}"
             value = getattr(contributions, part.name)
             variables[f"force_{part.name}"] = (legs, value, attributes("N", meaning))
@@ -180,7 +182,7 @@ def write_table(columns: Mapping[str, Array], path: str | os.PathLike[str]) -> N
 
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """As `gough.description.files.replacing`, with a full disk and the like as `FileError`."""
+    """As `gough.base.files.replacing`, with a full disk and the like as `FileError`."""
     try:
         with replacing(path) as temporary:
             yield temporary

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from gough.base.arrays import Array
 from gough.base.rotations import exponential
+from gough.model.model import Model
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 STRIDE = 0.2
 """Way of a leg, in length scales, between poses that are found one after the other."""
@@ -20,7 +16,7 @@ APPROACH = 20
 
 
 def platform_motion(
-    robot: Robot, q: Array, qd: Array, qdd: Array, start: Motion | None = None
+    robot: Model, q: Array, qd: Array, qdd: Array, start: Motion | None = None
 ) -> Motion:
     """Pose, twist and acceleration from leg coordinates (n, legs) and their derivatives.
 
@@ -29,7 +25,7 @@ def platform_motion(
     return with_rates(robot, _poses(robot, q, start), qd, qdd)
 
 
-def with_rates(robot: Robot, poses: Motion, qd: Array, qdd: Array) -> Motion:
+def with_rates(robot: Model, poses: Motion, qd: Array, qdd: Array) -> Motion:
     """Twist and acceleration of poses (n,) whose leg coordinates have the derivatives (n, legs).
 
     J ξ = q̇, J ξ̇ = q̈ − J̇ ξ, the last being q̈ of the legs where ξ̇ = 0. Six legs.
@@ -42,7 +38,7 @@ def with_rates(robot: Robot, poses: Motion, qd: Array, qdd: Array) -> Motion:
     return moving.replace(acceleration=rate[:, :3], angular_acceleration=rate[:, 3:])
 
 
-def _poses(robot: Robot, q: Array, start: Motion | None) -> Motion:
+def _poses(robot: Model, q: Array, start: Motion | None) -> Motion:
     """Poses of leg coordinates (n, legs): marks one after the other, the rest from the last mark."""
     if start is None:
         home = robot.inverse_kinematics(robot.home).q

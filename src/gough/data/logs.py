@@ -14,7 +14,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -31,10 +30,8 @@ from gough.data.motion_files import (
 )
 from gough.data.plausibility import check_pose, check_stroke
 from gough.errors import FileError, GoughError, InputError
+from gough.model.model import Model
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 FEWEST_SAMPLES = 50
 LONGEST_GAP = 5.5
@@ -109,7 +106,7 @@ class Log:
         return int(self.q.shape[1])
 
 
-def read_log(robot: Robot, path: str | os.PathLike[str]) -> Log:
+def read_log(robot: Model, path: str | os.PathLike[str]) -> Log:
     """A log of this robot from a .csv or .nc file; see the module for its columns."""
     path = Path(path)
     read = {".csv": _read_csv, ".nc": _read_netcdf}[kind_of(path)]
@@ -136,7 +133,7 @@ def write_log(log: Log, path: str | os.PathLike[str]) -> None:
     write_dataset(dataset, path)
 
 
-def _read_csv(robot: Robot, data: bytes) -> Log:
+def _read_csv(robot: Model, data: bytes) -> Log:
     table = read_table(data)
     legs = range(1, robot.leg_count + 1)
     time = _columns(table, ["time"], "s")
@@ -154,7 +151,7 @@ def _read_csv(robot: Robot, data: bytes) -> Log:
     return Log(time[:, 0], q, forces, start, table.where, "line 1")
 
 
-def _poses(robot: Robot, table: Table) -> Motion:
+def _poses(robot: Model, table: Table) -> Motion:
     """Poses of a log without leg coordinates."""
     position = _columns(table, QUANTITIES["position"].columns, "m")
     if position is None:
@@ -199,7 +196,7 @@ def _near(table: Table, wanted: str) -> str:
     return f"; the nearest column is {near[0]!r}" if near else ""
 
 
-def _read_netcdf(robot: Robot, data: bytes) -> Log:
+def _read_netcdf(robot: Model, data: bytes) -> Log:
     dataset = read_dataset(data)
     found: dict[str, Array] = {}
     shapes = {
@@ -236,7 +233,7 @@ def _read_netcdf(robot: Robot, data: bytes) -> Log:
 
 
 def simulated_log(
-    robot: Robot,
+    robot: Model,
     motion: Motion,
     *,
     resolution: float = 1e-6,

@@ -6,7 +6,6 @@ A log is refused only if another reading of it fits the robot far better than th
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -16,10 +15,8 @@ from gough.base.arrays import Array
 from gough.base.tables import Where
 from gough.data.leg_rates import with_rates
 from gough.errors import InputError
+from gough.model.model import Model
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 FAR = 30.0
 """Ratio of sizes that only another unit explains: thousands, half way in logarithms."""
@@ -35,7 +32,7 @@ SAMPLES = 24
 """Samples of a log on which readings are tried."""
 
 
-def check_stroke(robot: Robot, q: Array, where: Where) -> None:
+def check_stroke(robot: Model, q: Array, where: Where) -> None:
     """Refuse leg coordinates (n, legs) in another unit than metres."""
     size = _coordinate_size(robot)
     row, leg = (int(i) for i in np.unravel_index(np.argmax(np.abs(q)), q.shape))
@@ -51,7 +48,7 @@ def check_stroke(robot: Robot, q: Array, where: Where) -> None:
         )
 
 
-def check_pose(robot: Robot, position: Array, vectors: Array | None, where: Where) -> None:
+def check_pose(robot: Model, position: Array, vectors: Array | None, where: Where) -> None:
     """Refuse positions (n, 3) in other units than metres, rotation vectors (n, 3) in degrees."""
     home = robot.description.home
     middle = np.zeros(3) if home is None else home.position
@@ -73,7 +70,7 @@ def check_pose(robot: Robot, position: Array, vectors: Array | None, where: Wher
             )
 
 
-def check_fit(robot: Robot, q: Array, qd: Array, qdd: Array, forces: Array, header: str) -> None:
+def check_fit(robot: Model, q: Array, qd: Array, qdd: Array, forces: Array, header: str) -> None:
     """Refuse a log whose forces fit the robot file's only in another unit, sign or order of columns.
 
     q, q̇, q̈ and forces (n, legs) of a log. Needs the masses of the robot file, though not good ones; a
@@ -113,7 +110,7 @@ def check_fit(robot: Robot, q: Array, qd: Array, qdd: Array, forces: Array, head
         raise InputError(f"{header}: {_swapped('q', best)} ({_fits(fit, given)})")
 
 
-def _coordinate_size(robot: Robot) -> float:
+def _coordinate_size(robot: Model) -> float:
     """How large the robot's leg coordinates get, m, roughly."""
     limits = robot.description.limits
     ends = [one[np.isfinite(one)] for one in (limits.shortest, limits.longest)]
@@ -125,7 +122,7 @@ def _coordinate_size(robot: Robot) -> float:
     return float(sizes.max()) if sizes.size else robot.length_scale
 
 
-def _forces(robot: Robot, q: Array, qd: Array, qdd: Array) -> Array:
+def _forces(robot: Model, q: Array, qd: Array, qdd: Array) -> Array:
     """The robot file's forces (..., legs), NaN where the legs do not meet a pose near home."""
     shape = q.shape
     flat = q.reshape(-1, shape[-1])

@@ -11,9 +11,8 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.description.rods import Rods
-from gough.legs.pus import equations as pus
-from gough.legs.pus.equations import PUS
-from gough.legs.ups.equations import UPS
+from gough.legs.leg import LegKind
+from gough.mechanics.leg import Leg
 from gough.motion import Motion
 
 POSES = 12
@@ -38,29 +37,21 @@ def random_rods(rods: Rods, seed: int = 0) -> Array:
     return unit_rows(arms + position - base, arms)
 
 
-def margin(legs: UPS | PUS, points: Array, home: Motion | None) -> float | None:
+def margin(kind: LegKind, legs: Leg, points: Array, home: Motion | None) -> float | None:
     """Smallest over largest singular value of the legs' lines at the best of many random poses.
 
-    `points` (legs, 3) in the platform frame. None for fewer than six legs, and for PUS legs of which
-    no pose was found that all reach.
+    `points` (legs, 3) in the platform frame. None for fewer than six legs, and where no pose was found
+    that all legs reach.
     """
     if len(points) < 6:
         return None
-    if isinstance(legs, UPS):
-        return weakest(random_rods(Rods(legs.base[..., 0].T, points, np.ones(len(points)))))
-    # the rails decide where the links begin, so only poses count that all links reach: try near home
-    rng = np.random.default_rng(0)
-    length = float(np.mean(legs.length))
-    middle = legs.rail_origin[..., 0].mean(axis=1) if home is None else home.position
-    start = np.eye(3) if home is None else home.rotation
-    reach = np.linspace(0.02, 1.0, 10 * POSES)[:, np.newaxis]
-    position = middle + length * reach * rng.uniform(-1, 1, (len(reach), 3))
-    turn = Rotation.from_rotvec(2 * reach * rng.uniform(-1, 1, (len(reach), 3))).as_matrix() @ start
+    pose = None if home is None else (home.position, home.rotation)
+    position, turn = kind.geometry.poses_to_try(legs, points, pose)
     arm = np.einsum("nij,lj->nli", turn, points)
     tip = np.moveaxis(position[:, np.newaxis] + arm, -1, 0).swapaxes(1, 2)
     with np.errstate(all="ignore"):
-        link = pus.kinematics(legs, tip, np.zeros_like(tip), np.zeros_like(tip)).direction
-    rod = np.moveaxis(link, 0, -1).swapaxes(0, 1)
+        line = legs.moving(tip, np.zeros_like(tip), np.zeros_like(tip)).direction
+    rod = np.moveaxis(line, 0, -1).swapaxes(0, 1)
     reached = np.isfinite(rod).all(axis=(1, 2))
     return weakest(unit_rows(rod[reached], arm[reached])) if np.any(reached) else None
 

@@ -4,27 +4,31 @@ Every node is made once: the same operation on the same arguments is the same no
 (0 x, 1 x, x − x, constants) is folded while tracing. Nodes are numbered so that arguments come first.
 
 Sums over the modes of a flexible platform stay sums: a node may stand for one value a mode (MODE, TABLE,
-COUPLED and all that is computed of them), until SUM adds these up. Back ends make loops of that.
+COUPLED and all that is computed of them), until SUM adds these up. Back ends make loops of that. A
+matrix has a number m ≥ 0, its transpose −1 − m.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from gough.engine.operations import OPERATIONS
+
 CONSTANT, INPUT = "constant", "input"
 MODE, TABLE, MATRIX, COUPLED, SUM = "mode", "table", "matrix", "coupled", "sum"
 """One number a mode of a state's field and of the robot; one a pair of modes; Σ_j C_kj x_j; Σ_k x_k."""
-COMMUTATIVE = {"add", "mul", "min", "max"}
 
 
 class Graph:
     """All nodes of one tracing: an operation, its arguments, and for leaves a value or a place."""
 
-    def __init__(self) -> None:
+    def __init__(self, modes: int = 0) -> None:
+        self.modes = modes
+        """How many modes a SUM adds up."""
         self.operations: list[str] = []
         self.arguments: list[tuple[int, ...]] = []
         self.leaves: list[Any] = []
@@ -98,7 +102,7 @@ class Graph:
         folded = _fold(self, operation, arguments)
         if folded is not None:
             return folded
-        if operation in COMMUTATIVE:
+        if OPERATIONS[operation].commutative:
             arguments = tuple(sorted(arguments))
         return self._node(operation, arguments)
 
@@ -181,17 +185,22 @@ class Symbol:
         return self._with("max", other)
 
     def over_modes(self) -> Symbol:
-        """Σ_k of one value a mode."""
-        if self.graph.value(self.number) == 0:
-            return self
-        assert self.graph.varying[self.number]
+        """Σ_k of one value a mode; N x of a value that all modes share."""
+        if not self.graph.varying[self.number]:
+            return self * self.graph.modes
         return self.graph._node(SUM, (self.number,))
 
     def coupled_with(self, values: Symbol) -> Symbol:
         """Σ_j C_kj x_j of a matrix; of a table, which is a matrix's diagonal, C_k x_k."""
-        if self.graph.operations[self.number] != MATRIX or self.graph.value(values.number) == 0:
+        if self.graph.operations[self.number] != MATRIX:
             return self * values
-        return self.graph._node(COUPLED, (values.number,), self.graph.leaves[self.number])
+        return values.coupled_by(self.graph.leaves[self.number])
+
+    def coupled_by(self, matrix: int) -> Symbol:
+        """Σ_j C_kj x_j of the matrix with a number, or of the transpose with a number below 0."""
+        if self.graph.value(self.number) == 0:
+            return self
+        return self.graph._node(COUPLED, (self.number,), matrix)
 
     def rint(self) -> Symbol:
         """The nearest whole number, halves to even; NumPy's rint finds it."""
@@ -202,28 +211,11 @@ class Symbol:
         return self._with("or_one")
 
 
-_EVALUATE: dict[str, Callable[..., float]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b if b else math.nan,
-    "neg": lambda a: -a,
-    "abs": abs,
-    "sqrt": lambda a: math.sqrt(a) if a >= 0 else math.nan,
-    "atan2": math.atan2,
-    "copysign": math.copysign,
-    "min": lambda a, b: math.nan if math.isnan(a) or math.isnan(b) else min(a, b),
-    "max": lambda a, b: math.nan if math.isnan(a) or math.isnan(b) else max(a, b),
-    "rint": lambda a: float(round(a)) if math.isfinite(a) else a,
-    "or_one": lambda a: a or 1.0,
-}
-
-
 def _fold(graph: Graph, operation: str, arguments: tuple[int, ...]) -> Symbol | None:
     """What algebra knows without computing; None if nothing."""
     values = [graph.value(one) for one in arguments]
     if all(value is not None for value in values):
-        return graph.constant(_EVALUATE[operation](*values))
+        return graph.constant(OPERATIONS[operation].value(*values))
     a = Symbol(graph, arguments[0])
     b = Symbol(graph, arguments[-1])
     va, vb = values[0], values[-1]

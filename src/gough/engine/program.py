@@ -60,6 +60,11 @@ class Program(NamedTuple):
     """Numbers of the tables that the body reads, as TABLE leaf 0, 1, …"""
     matrices: tuple[int, ...] = ()
 
+    @property
+    def mode_numbers(self) -> int:
+        """Numbers of the tables and matrices that the body reads."""
+        return len(self.tables) * self.modes + len(self.matrices) * self.modes**2
+
     def tally(self) -> Counter[str]:
         """How often the body does each operation; negations are free (they fold into others)."""
         free = (CONSTANT, INPUT, MODE, TABLE, "neg")
@@ -176,7 +181,8 @@ def _sections(graph: Graph, numbers: list[int]) -> dict[int, int]:
             latest += 1
         elif operation == COUPLED:
             (argument,) = graph.arguments[number]
-            latest = 1 if graph.operations[argument] in (MODE, TABLE) else latest + 2
+            known = graph.operations[argument] in (MODE, TABLE)
+            latest += 0 if known else 2 if graph.varying[argument] else 1
         elif graph.varying[number] and latest % 2 == 0:
             latest += 1
         section[number] = latest

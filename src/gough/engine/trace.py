@@ -1,196 +1,184 @@
 """Tracing: run the equations on symbols and keep what they did.
 
-A robot's numbers become run-time parameters, except for those that are 0, 1 or −1: these are its
-structure (an axis along x, a body without mass), folded into the program. Numbers of modes and of pairs
-of modes are tables and matrices; their structure is which of these are 0, and which are diagonal.
+Numbers become run-time parameters, except for those that are 0, 1 or −1: these are structure (an axis
+along x, a body without mass), folded into the program. Numbers of modes and of pairs of modes are tables
+and matrices; their structure is which of these are 0, and which are diagonal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.engine.functions import LARGEST, Fields, Function
 from gough.engine.graph import Graph
 from gough.engine.program import PARAMETERS, Program, assemble
-from gough.engine.run.execute import LARGEST
-from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS, Mechanism, State
-from gough.mechanics.platforms.flexible import Couplings, Flexible, ModeTables
+from gough.engine.tree import Leaf, leaves, replaced, skeleton
 
 STRUCTURAL = (0.0, 1.0, -1.0)
-STATE_SHAPES: dict[str, tuple[int, ...]] = {
-    name: (3, 3) if name == "rotation" else (3,) for name in RIGID_FIELDS
-}
 NOTHING, DIAGONAL, FULL = 0, 1, 2
 
 
-def parameters(mechanism: Mechanism) -> Array:
-    """All numbers of a robot in one vector, in the order of the mechanism's fields."""
-    leaves: list[Array] = []
-    _each_leaf(_numeric(mechanism), leaves.append)
-    return np.concatenate([np.ravel(leaf) for leaf in leaves])
+class Structure(NamedTuple):
+    """What a program is made for: all of a tree that is not a run-time parameter."""
+
+    skeleton: str
+    marks: bytes
+    """Of each number which of STRUCTURAL it is, or none; of tables and matrices what is in them."""
 
 
-def structure_of(mechanism: Mechanism) -> bytes:
-    """The structure of a robot's parameters: programs are made for this.
+def structure(tree: Any) -> Structure:
+    """The structure of one tree of numbers; NaN stands for any number."""
+    found = leaves(tree)
+    tables, matrices = _stacked(found, 1), _stacked(found, 2)
+    marks = [_marks(leaf) for leaf in found if not leaf.mode_axes]
+    marks.append(bytes(FULL if np.any(one) else NOTHING for one in tables))
+    for one in matrices:
+        off = one[~np.eye(len(one), dtype=bool)]
+        marks.append(bytes([FULL if np.any(off) else DIAGONAL if np.any(one) else NOTHING]))
+    return Structure(skeleton(tree), b"".join(marks))
 
-    The branch of a PUS leg is a number: its sign is no reason for another program.
+
+def parameters(tree: Any, which: Array | None = None) -> Array:
+    """The numbers of a tree that belong to no mode, in its order: (members, n).
+
+    Of a batch of trees those with the numbers `which` (members,); without, there is one, or all.
     """
-    if hasattr(mechanism.legs, "sign"):
-        mechanism = mechanism._replace(
-            legs=mechanism.legs._replace(sign=np.nan * mechanism.legs.sign)
-        )
-    return structure(parameters(mechanism)) + _mode_structure(mechanism)
+    parts = [_chosen(leaf.values, which) for leaf in leaves(tree) if not leaf.mode_axes]
+    return _side_by_side(
+        [part.reshape(prod(part.shape[:-1]), part.shape[-1]).T for part in parts], which
+    )
 
 
-def structure(values: Array) -> bytes:
-    """Which parameters are 0, 1, −1, or any number."""
-    marks = np.full(values.shape, len(STRUCTURAL), dtype=np.uint8)
-    for mark, value in enumerate(STRUCTURAL):
-        marks[values == value] = mark
-    return marks.tobytes()
+def mode_tables(tree: Any, which: Array | None = None) -> Array:
+    """All numbers of modes, (members, tables, modes): the tables, then the matrices' diagonals."""
+    found = _of_modes(tree, which, 1)
+    found += [np.diagonal(one, axis1=-2, axis2=-1) for one in _of_modes(tree, which, 2)]
+    return _side_by_side(found, which)
+
+
+def mode_matrices(tree: Any, which: Array | None = None) -> Array:
+    """All numbers of pairs of modes, (members, matrices, modes, modes).
+
+    The transpose of matrix m follows as number −1 − m, counted from the end.
+    """
+    found = _of_modes(tree, which, 2)
+    found += [np.swapaxes(one, -1, -2)[:, ::-1] for one in reversed(found)]
+    return _side_by_side(found, which)
 
 
 def trace(
-    function: Callable[..., Mapping[str, Array]],
-    mechanism: Mechanism,
-    inputs: Mapping[str, tuple[int, ...]],
+    function: Function, numbers: Any, fields: Fields, inputs: Mapping[str, tuple[int, ...]]
 ) -> Program:
-    """The program of `function(mechanism, state, **inputs)`; inputs by name and shape.
+    """The program of `function(numbers, state, **inputs)`; inputs by name and shape.
 
     Arrays run through the equations as they do in a batch of one sample; the sample axis, last, is
     dropped from the outputs.
     """
-    graph = Graph()
-    marks = np.frombuffer(structure_of(mechanism), dtype=np.uint8)
-    modes = mode_count(mechanism)
-    place = 0
-
-    def symbolic(leaf: Array) -> Array:
-        nonlocal place
-        symbols = np.empty(leaf.size, dtype=object)
-        for i in range(leaf.size):
-            mark = marks[place]
-            symbols[i] = (
-                graph.constant(STRUCTURAL[mark]) if mark < 3 else graph.input(PARAMETERS, place)
-            )
-            place += 1
-        return symbols.reshape(leaf.shape)
-
-    numbers = _map_leaves(_numeric(mechanism), symbolic)
-    robot = mechanism._replace(**dict(zip(_NUMERIC, numbers, strict=False)))
-    state = State(*(graph.inputs(name, (*shape, 1, 1)) for name, shape in STATE_SHAPES.items()))
-    everything = [symbol for array in state[:6] for symbol in array.flat]
-    if mechanism.flexible is not None:
-        robot = robot._replace(flexible=_symbolic_modes(graph, mechanism, numbers[-1]))
-        elastic = {name: np.array([[graph.mode(name)]]) for name in ELASTIC_FIELDS}
-        state = state._replace(**elastic)
-        everything += [array[0, 0].over_modes() for array in elastic.values()]
-    given = {name: graph.inputs(name, (*shape, 1)) for name, shape in inputs.items()}
-    results = function(robot, state, **given)
+    graph = Graph(fields.modes)
+    shapes = {**fields.shapes, **inputs}
+    symbols = {
+        name: np.array([[graph.mode(name)]])
+        if fields.modal(name)
+        else graph.inputs(name, (*shape, 1))
+        for name, shape in shapes.items()
+    }
+    state = fields.make({name: symbols[name] for name in fields.shapes})
+    given = {name: symbols[name] for name in inputs}
+    results = function(_symbolic(graph, numbers), state, **given)
     outputs = {name: _symbols(graph, array[..., 0]) for name, array in results.items()}
     if "margin" in outputs:
-        everything += [symbol for array in given.values() for symbol in array.flat]
+        everything = [
+            one.over_modes() if graph.varying[one.number] else one
+            for array in symbols.values()
+            for one in array.flat
+        ]
         spare = LARGEST - abs(sum(everything[1:], start=everything[0]))
         outputs["margin"] = _symbols(graph, outputs["margin"].item().minimum(spare))
-    return assemble(graph, outputs, state_shapes(mechanism) | dict(inputs), modes)
+    return assemble(graph, outputs, shapes, fields.modes)
 
 
-def state_shapes(mechanism: Mechanism) -> dict[str, tuple[int, ...]]:
-    """Shape of one state's part in each of its fields."""
-    if mechanism.flexible is None:
-        return STATE_SHAPES
-    return STATE_SHAPES | dict.fromkeys(ELASTIC_FIELDS, (mode_count(mechanism),))
+def _symbolic(graph: Graph, tree: Any) -> Any:
+    """A tree of symbols: structure as constants, the rest as inputs, tables and matrices."""
+    found = leaves(tree)
+    plain = len(_stacked(found, 1))
+    place, number = 0, {1: 0, 2: plain}
 
-
-def mode_count(mechanism: Mechanism) -> int:
-    """Number of modes."""
-    return 0 if mechanism.flexible is None else int(mechanism.flexible.couplings.mass.shape[0])
-
-
-def mode_tables(mechanism: Mechanism) -> Array:
-    """All numbers of modes, (tables, modes): those of each mode, then the matrices' diagonals."""
-    assert mechanism.flexible is not None
-    tables, matrices = _flat_tables(mechanism), mode_matrices(mechanism)
-    return np.concatenate([tables, np.diagonal(matrices, axis1=1, axis2=2)])
-
-
-def mode_matrices(mechanism: Mechanism) -> Array:
-    """All numbers of pairs of modes, (matrices, modes, modes)."""
-    assert mechanism.flexible is not None
-    modes = mode_count(mechanism)
-    return np.concatenate([one.reshape(-1, modes, modes) for one in mechanism.flexible.couplings])
-
-
-def _flat_tables(mechanism: Mechanism) -> Array:
-    assert mechanism.flexible is not None
-    modes = mode_count(mechanism)
-    return np.concatenate([one.reshape(-1, modes) for one in mechanism.flexible.tables])
-
-
-def _mode_structure(mechanism: Mechanism) -> bytes:
-    """Which tables are all 0, which matrices are 0 or diagonal, and how many modes there are."""
-    if mechanism.flexible is None:
-        return b""
-    tables, matrices = _flat_tables(mechanism), mode_matrices(mechanism)
-    marks = [FULL if np.any(one) else NOTHING for one in tables]
-    for one in matrices:
-        off = one[~np.eye(len(one), dtype=bool)]
-        marks.append(FULL if np.any(off) else DIAGONAL if np.any(one) else NOTHING)
-    return bytes(marks)
-
-
-def _symbolic_modes(graph: Graph, mechanism: Mechanism, fixed: tuple[Any, ...]) -> Flexible:
-    """The flexible platform on symbols; `fixed` holds those of what is not a table."""
-    assert mechanism.flexible is not None
-    marks = _mode_structure(mechanism)
-    plain = len(_flat_tables(mechanism))
-    place = 0
-
-    def symbol() -> Any:
+    def of_parameter(mark: int) -> Any:
         nonlocal place
-        mark, number = marks[place], place
         place += 1
-        if mark == NOTHING:
+        known = mark < len(STRUCTURAL)
+        return graph.constant(STRUCTURAL[mark]) if known else graph.input(PARAMETERS, place - 1)
+
+    def of_modes(axes: int, values: Array) -> Any:
+        number[axes] += 1
+        here = number[axes] - 1
+        if not np.any(values):
             return graph.constant(0.0)
-        if number >= plain and mark == FULL:
-            return graph.matrix(number - plain)
-        return graph.table(number)
+        if axes == 2 and np.any(values[~np.eye(len(values), dtype=bool)]):
+            return graph.matrix(here - plain)
+        return graph.table(here)
 
-    def symbolic(leaf: Array, axes: int) -> Array:
-        shape = leaf.shape[: -axes - 1]
-        symbols = np.empty(int(np.prod(shape)), dtype=object)
-        for i in range(symbols.size):
-            symbols[i] = symbol()
-        return symbols.reshape(*shape, *[1] * (axes + 1))
+    def symbols(leaf: Leaf) -> Array:
+        if leaf.mode_axes:
+            shape = leaf.values.shape[: -leaf.mode_axes - 1]
+            made = [of_modes(leaf.mode_axes, one) for one in _stacked([leaf], leaf.mode_axes)]
+            shape = (*shape, *[1] * (leaf.mode_axes + 1))
+        else:
+            shape = leaf.values.shape
+            made = [of_parameter(mark) for mark in _marks(leaf)]
+        array = np.empty(len(made), dtype=object)
+        array[:] = made
+        return array.reshape(shape)
 
-    parts = mechanism.flexible
-    tables = ModeTables(*(symbolic(one, 1) for one in parts.tables))
-    couplings = Couplings(*(symbolic(one, 2) for one in parts.couplings))
-    return Flexible(fixed[0], fixed[1], fixed[2], tables, couplings)
-
-
-_NUMERIC = ("legs", "points", "platform", "gravity", "friction", "length_scale")
-
-
-def _numeric(mechanism: Mechanism) -> tuple[Any, ...]:
-    numbers = tuple(getattr(mechanism, name) for name in _NUMERIC)
-    return numbers if mechanism.flexible is None else (*numbers, tuple(mechanism.flexible[:3]))
+    return replaced(tree, [symbols(leaf) for leaf in found])
 
 
-def _map_leaves(tree: Any, function: Callable[[Array], Any]) -> Any:
-    if isinstance(tree, tuple):
-        parts = [_map_leaves(part, function) for part in tree]
-        return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
-    if isinstance(tree, float):
-        return function(np.asarray([tree]))[0]
-    return function(np.asarray(tree))
+def _marks(leaf: Leaf) -> bytes:
+    """Which numbers are 0, 1, −1, or any number."""
+    values = leaf.values.ravel()
+    marks = np.full(values.shape, len(STRUCTURAL), dtype=np.uint8)
+    if leaf.structural:
+        for mark, value in enumerate(STRUCTURAL):
+            marks[values == value] = mark
+    return marks.tobytes()
 
 
-def _each_leaf(tree: Any, visit: Callable[[Array], Any]) -> None:
-    _map_leaves(tree, lambda leaf: (visit(leaf), leaf)[1])
+def _stacked(found: list[Leaf], axes: int) -> list[Array]:
+    """The tables, or matrices, of one tree, one after the other."""
+    stacked: list[Array] = []
+    for leaf in found:
+        if leaf.mode_axes == axes:
+            stacked += list(leaf.values[..., 0].reshape(-1, *leaf.values.shape[-axes - 1 : -1]))
+    return stacked
+
+
+def _of_modes(tree: Any, which: Array | None, axes: int) -> list[Array]:
+    """The tables, or matrices, of a batch of trees: (members or 1, number, modes) each."""
+    parts = [_chosen(leaf.values, which) for leaf in leaves(tree) if leaf.mode_axes == axes]
+    return [
+        np.moveaxis(part, -1, 0).reshape(
+            part.shape[-1], prod(part.shape[: -axes - 1]), *part.shape[-axes - 1 : -1]
+        )
+        for part in parts
+    ]
+
+
+def _chosen(values: Array, which: Array | None) -> Array:
+    return values if which is None or values.shape[-1] == 1 else values[..., which]
+
+
+def _side_by_side(parts: list[Array], which: Array | None) -> Array:
+    """Arrays (members or 1, n, ...) as one."""
+    members = max((len(part) for part in parts), default=1) if which is None else len(which)
+    if not parts:
+        return np.empty((members, 0))
+    wide = [np.broadcast_to(part, (members, *part.shape[1:])) for part in parts]
+    return np.concatenate(wide, axis=1)
 
 
 def _symbols(graph: Graph, array: Array) -> Array:

@@ -7,10 +7,31 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array
-from gough.engine.emit import c
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.base.arrays import Array, condition
+from gough.engine.emit.c import comment, element, literal
+from gough.engine.functions import Function
+from gough.engine.run.execute import Executor
+from gough.errors import InputError, MissingDataError
+from gough.exchange import c_source
+from gough.exchange.programs import PROGRAMS, mass_times
+from gough.mechanics import programs as models
+from gough.mechanics.friction import Friction
+from gough.mechanics.state import RIGID_FIELDS
+from gough.model import friction_loop
+from gough.model.deflection import largest_shapes
+from gough.model.diagnosis import SYSTEMS
+from gough.model.execution import numpy_executor
+from gough.model.friction_loop import with_friction
+from gough.model.model import Model
+from gough.motion import Motion
+
+EPSILON = {"double": 2.0**-52, "float": 2.0**-23}
+ROUNDING = 200
+"""Rounding errors that an answer may have collected, before the condition number multiplies them."""
+STATES = 6
+"""Test states: home and some around it."""
 
 
 class Vectors(NamedTuple):
@@ -25,20 +46,169 @@ class Vectors(NamedTuple):
     """(states,) by friction loop: plain passes are not enough there."""
 
 
-def test_program(package: c.Package, vectors: Vectors) -> str:
+def test_vectors(robot: Model, package: c_source.Package, states: Motion | None) -> Vectors:
+    """Inputs that the C numbers can hold exactly, and the answers to these."""
+    run = numpy_executor(robot.mechanism)
+    kind = np.float64 if package.real == "double" else np.float32
+    fields = _states(robot, package) if states is None else _fields(robot, states)
+    if not all(np.all(margin > 0) for margin in _margins(robot, package, fields)):
+        raise InputError("states: the robot has no good answer in some of them")
+
+    def exact(values: Array) -> Array:
+        return values.astype(kind).astype(np.float64)
+
+    inputs = {name: exact(value) for name, value in fields.items()}
+    count, legs = len(inputs["position"]), robot.leg_count
+    rng = np.random.default_rng(1)
+    wanted = {name for one in package.functions for name in one.inputs}
+    if "elastic_along" in wanted:
+        inputs["along"] = exact(rng.normal(size=(count, 6)))
+        inputs["elastic_along"] = exact(rng.normal(size=(count, robot.modes)))
+    if "wrench" in wanted:
+        mass = float(np.sum(robot.mechanism.platform.body.mass)) or 1.0
+        wrench = mass * rng.normal(size=(count, 6))
+        wrench[0] = 0
+        inputs["wrench"] = exact(wrench)
+        state = {name: inputs[name] for name in (*fields, "wrench")}
+        needed = run(models.inverse_dynamics, count, state)["forces"]
+        largest = np.abs(needed).max(axis=1, keepdims=True)
+        inputs["forces"] = exact(needed + 0.2 * largest * rng.normal(size=(count, legs)))
+        inputs["preload"] = exact(0.2 * largest * rng.normal(size=(count, legs)))
+        inputs["loads"] = exact(largest[..., np.newaxis] * rng.uniform(size=(count, 3, legs)))
+    answers: dict[str, dict[str, Array]] = {}
+    tolerances: dict[str, float] = {}
+    slow: dict[str, Array] = {}
+    state = {name: inputs[name] for name in fields}
+    for function in package.functions:
+        name = function.name.removesuffix(c_source.UNDER_LOADS)
+        given = state | {one: inputs[one] for one in function.inputs}
+        if function.matrix:
+            answers[function.name] = run(mass_times, count, given)
+            blocks = run(models.mass_matrix, count, state)
+            healthy = blocks.pop("margin")
+            whole = robot.mechanism.platform.whole_mass(**blocks)
+            answers[function.matrix] = {"mass_matrix": whole, "margin": healthy}
+            tolerances |= dict.fromkeys(
+                (function.name, function.matrix),
+                _tolerance(robot, function.matrix, count, state, package.real),
+            )
+            continue
+        answers[function.name] = run(PROGRAMS[name], count, given)
+        tolerances[function.name] = _tolerance(robot, name, count, state, package.real)
+        if function.looped:
+            del given["loads"]
+            answers[function.looped] = with_friction(
+                run, PROGRAMS[name], count, given, robot.mechanism.legs.friction
+            )[0]
+            tolerances[function.looped] = tolerances[function.name]
+            slow[function.looped] = _slow(run, PROGRAMS[name], given, robot.mechanism.legs.friction)
+    return Vectors(inputs, answers, tolerances, slow)
+
+
+def _slow(
+    run: Executor, function: Function, given: Mapping[str, Array], rubbing: Friction
+) -> Array:
+    """States where plain passes do not surely settle: there gough goes on with Newton, C gives up."""
+    count = len(given["position"])
+    loads = np.zeros((count, 3, len(rubbing.width)))
+    change = np.full(count, np.inf)
+    for _ in range(friction_loop.MOST_PASSES - 3):
+        new = run(function, count, {**given, "loads": loads})["caused"]
+        change = np.abs(new - loads).max(axis=(1, 2)) / np.abs(new).max(axis=(1, 2), initial=1e-300)
+        loads = new
+    return np.asarray(~(change <= friction_loop.TOLERANCE))
+
+
+def _fields(robot: Model, motion: Motion) -> dict[str, Array]:
+    """A motion's fields as rows, elastic ones where the platform has modes."""
+    count = math.prod(motion.shape)
+    if not count:
+        raise InputError("states: the motion has no samples")
+    flat = motion.reshape(count)
+    fields = {name: np.array(getattr(flat, name)) for name in RIGID_FIELDS}
+    if robot.modes:
+        for name, (value, core) in robot.elastic_inputs(flat).items():
+            fields[name] = np.broadcast_to(value, (count, *core)).copy()
+    return fields
+
+
+def _states(robot: Model, package: c_source.Package) -> dict[str, Array]:
+    """Home and states around it, ever nearer until all programs are healthy there."""
+    if robot.description.home is None:
+        raise MissingDataError(f"{robot.name} has no home pose to test the C code at; give states=")
+    rng = np.random.default_rng(0)
+    draws = rng.uniform(-1, 1, size=(6, STATES, 3))
+    draws[:, 0] = 0
+    length = robot.length_scale
+    bent = np.zeros((3, STATES, 0))
+    if robot.modes:
+        bent = length / largest_shapes(robot) * rng.uniform(-1, 1, (3, STATES, robot.modes))
+        bent[:, 0] = 0
+    size = 0.5
+    home = robot.home
+    for _ in range(12):
+        fields = _fields(
+            robot,
+            Motion(
+                home.position + 0.5 * size * length * draws[0],
+                Rotation.from_rotvec(size * draws[1]).as_matrix() @ home.rotation,
+                length * draws[2],
+                draws[3],
+                5 * length * draws[4],
+                5 * draws[5],
+                elastic=0.02 * size * bent[0],
+                elastic_velocity=bent[1],
+                elastic_acceleration=5 * bent[2],
+            ),
+        )
+        if all(np.all(margin > 0) for margin in _margins(robot, package, fields)):
+            return fields
+        size /= 2
+    raise MissingDataError(
+        f"{robot.name}: the home pose is not one to test the C code at (a leg is out of reach or "
+        "the pose is singular); give states="
+    )
+
+
+def _margins(robot: Model, package: c_source.Package, fields: Mapping[str, Array]) -> list[Array]:
+    """Margins of every program that the package has."""
+    run, count = numpy_executor(robot.mechanism), len(fields["position"])
+    margins = []
+    for function in package.functions:
+        if not function.looped and not function.matrix:
+            given = {n: np.zeros((1, *shape)) for n, shape in function.inputs.items()}
+            margins.append(run(PROGRAMS[function.name], count, {**fields, **given})["margin"])
+    return margins
+
+
+def _tolerance(robot: Model, name: str, count: int, state: Mapping[str, Array], real: str) -> float:
+    """How far C may be from gough, relative: rounding times the condition of what is solved."""
+    worst = 0.0
+    if name in SYSTEMS:
+        run = numpy_executor(robot.mechanism)
+        found = run(models.diagnosis, count, state)
+        worst = float(np.max(condition(found[SYSTEMS[name][0]])))
+    return float(ROUNDING * EPSILON[real] * (10 + worst))
+
+
+def test_program(package: c_source.Package, vectors: Vectors) -> str:
     """The test program: states, answers, and how far the C functions are from them."""
     p, real = package.prefix, package.real
     count = len(vectors.inputs["position"])
     tests, calls = [], []
     for function in package.functions:
-        outputs = c.shapes(function.program.outputs)
+        outputs = c_source.shapes(function.program.outputs)
         tests.append(_one_test(package, vectors, function.name, function.inputs, outputs, False))
         calls.append(function.name)
         if function.looped:
             inputs = {n: s for n, s in function.inputs.items() if n != "loads"}
-            outputs = c.loop_outputs(function)
+            outputs = c_source.loop_outputs(function)
             tests.append(_one_test(package, vectors, function.looped, inputs, outputs, True))
             calls.append(function.looped)
+        if function.matrix:
+            outputs = c_source.matrix_outputs(package, function)
+            tests.append(_one_test(package, vectors, function.matrix, {}, outputs, False))
+            calls.append(function.matrix)
     arrays = [_states_text(package, vectors.inputs)]
     wanted = dict.fromkeys(name for f in package.functions for name in f.inputs)
     for name in wanted:
@@ -50,7 +220,7 @@ def test_program(package: c.Package, vectors: Vectors) -> str:
     return "\n".join(
         [
             f"/* {package.mark} */",
-            c.comment([f"Compares the functions of {p}.c with what gough itself answers."]),
+            comment([f"Compares the functions of {p}.c with what gough itself answers."]),
             f'#include <math.h>\n#include <stdio.h>\n\n#include "{p}.h"\n\n#define COUNT {count}\n',
             *arrays,
             TEST_HELPER.format(real=real),
@@ -93,7 +263,7 @@ static int verdict(const char *name, double error, double tolerance, int refused
 
 
 def _one_test(
-    package: c.Package,
+    package: c_source.Package,
     vectors: Vectors,
     name: str,
     inputs: Mapping[str, tuple[int, ...]],
@@ -112,7 +282,7 @@ def _one_test(
         arrays.append(f"static const {real} {name}_{one}[COUNT][{size}] = {{\n{rows}\n}};\n")
         # an output that is nearly 0 throughout is as exact as the larger ones beside it
         scale = max(sizes[one], 1e-3 * max(sizes.values())) or 1.0
-        start = c.element(f"answer.{one}", shape, 0)
+        start = element(f"answer.{one}", shape, 0)
         checks.append(
             f"        error = fmax(error, error_of(&{start}, {name}_{one}[i], {size}, {scale!r}));"
         )
@@ -143,10 +313,10 @@ static int test_{name}(double *worst)
 """
 
 
-def _refusal(package: c.Package) -> str:
+def _refusal(package: c_source.Package) -> str:
     """A state that is not a number must be refused."""
     first = package.functions[0]
-    given = "".join(", NULL" if n in c.OPTIONAL else f", {n}_of[0]" for n in first.inputs)
+    given = "".join(", NULL" if n in c_source.OPTIONAL else f", {n}_of[0]" for n in first.inputs)
     return f"""\
 static int test_refusal(void)
 {{
@@ -161,10 +331,10 @@ static int test_refusal(void)
 """
 
 
-def _states_text(package: c.Package, inputs: Mapping[str, Array]) -> str:
+def _states_text(package: c_source.Package, inputs: Mapping[str, Array]) -> str:
     rows = []
     for i in range(len(inputs["position"])):
-        fields = ",\n     ".join(_braces(inputs[name][i], package.real) for name in RIGID_FIELDS)
+        fields = ",\n     ".join(_braces(inputs[name][i], package.real) for name in package.state)
         rows.append(f"    {{{fields}}}")
     body = ",\n".join(rows)
     return f"static const {package.prefix}_state states[COUNT] = {{\n{body}\n}};\n"
@@ -174,4 +344,4 @@ def _braces(value: Array, real: str) -> str:
     """A C initialiser."""
     if value.ndim > 1:
         return "{" + ", ".join(_braces(row, real) for row in value) + "}"
-    return "{" + ", ".join(c.literal(float(x), real).strip("()") for x in value) + "}"
+    return "{" + ", ".join(literal(float(x), real).strip("()") for x in value) + "}"

@@ -17,7 +17,7 @@ joint's couple M_A is along n, as the paper has it. M_A is in truth along α×β
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,11 +36,9 @@ from gough.formulations.slender_links import (
     swing,
 )
 from gough.model.batch import OnError
+from gough.model.model import Model
 from gough.motion import Motion
 from gough.results import Actuation
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 TOLERANCE = 1e-13
 """Change of the loads in a pass, relative to the largest load, at which friction agrees with them."""
@@ -62,7 +60,7 @@ class FrictionForces:
 
 
 def inverse_dynamics(
-    robot: Robot,
+    robot: Model,
     motion: Motion,
     wrench: ArrayLike | None = None,
     friction: bool = True,
@@ -92,7 +90,7 @@ def inverse_dynamics(
     return samples.actuation(samples.run(model, motion, wrench, on_error))
 
 
-def link_inertia_forces(robot: Robot, motion: Motion, *, on_error: OnError = "raise") -> Array:
+def link_inertia_forces(robot: Model, motion: Motion, *, on_error: OnError = "raise") -> Array:
     """Actuator forces (..., legs), N, that the links' inertia asks for: Kim & Ryu 2002, Eq. 34.
 
         τ_L = aᵀ{n×(I_l ω̇_l + ω_l×I_l ω_l)/l + m_l D (λ̈ a + c n̈)} − aᵀn γ T_1⁻¹ [Σ t; Σ GB×t],
@@ -113,7 +111,7 @@ def link_inertia_forces(robot: Robot, motion: Motion, *, on_error: OnError = "ra
 
 
 def friction_forces(
-    robot: Robot,
+    robot: Model,
     motion: Motion,
     wrench: ArrayLike | None = None,
     *,
@@ -181,7 +179,7 @@ class _Rubbing(NamedTuple):
     residual: Array
 
 
-def _checked(robot: Robot) -> Parts:
+def _checked(robot: Model) -> Parts:
     parts = robot_parts.read(robot)
     refuse_others(parts)
     return parts

@@ -8,11 +8,11 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.errors import InputError, MissingDataError
+from gough.model.model import Model
 
 if TYPE_CHECKING:
     from gough.legs.pus.equations import PUS
     from gough.mechanics.friction import Friction
-    from gough.robot import Robot
 
 LEGS = 6
 
@@ -72,7 +72,7 @@ class Parts(NamedTuple):
     """Characteristic length of the platform, m."""
 
 
-def read(robot: Robot) -> Parts:
+def read(robot: Model) -> Parts:
     """The numbers of a robot; refuses what neither paper covers."""
     robot.need_rigid("this formulation")
     if robot.kind != "PUS":
@@ -99,7 +99,7 @@ def read(robot: Robot) -> Parts:
         points=_vectors(description.platform_points),
         platform=Body(*(field[0] for field in _body(description.platform, 1))),
         gravity=description.gravity,
-        friction=description.friction,
+        friction=description.legs.friction,
         scale=robot.length_scale,
     )
 

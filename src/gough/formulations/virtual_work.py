@@ -13,7 +13,7 @@ A_k are the universal joint. Arrays are (samples, legs, …); SI units.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,11 +25,9 @@ from gough.formulations import samples
 from gough.formulations.parts import Body, Parts
 from gough.formulations.samples import Pose, Trouble, dot, matvec, transposed
 from gough.model.batch import OnError
+from gough.model.model import Model
 from gough.motion import Motion
 from gough.results import Actuation
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 U1, U2, U3 = np.eye(3)
 SECOND_AXIS = np.array([[-1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
@@ -39,7 +37,7 @@ LINK_AXES = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 
 
 def inverse_dynamics(
-    robot: Robot,
+    robot: Model,
     motion: Motion,
     wrench: ArrayLike | None = None,
     friction: bool = False,

@@ -1,4 +1,4 @@
-"""What both leg kinds share: a link on a universal joint, and what its tip feels.
+"""What UPS and PUS legs share: a link on a universal joint, and what its tip feels.
 
 The link's frame has z along the link (direction n), y along n×axis, x = y×z; axis is the universal
 axis that does not turn. In it axis = (s, 0, c), s = sin and c = cos of the angle between axis and
@@ -9,11 +9,15 @@ not neglected.
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from gough.mechanics.body import Body, Spin, second_moments
+from gough.mechanics.friction import JointFriction, Loads
+from gough.mechanics.leg import MovingLeg, Rubbing
 from gough.mechanics.vectors import Components, cross, dot, matrix, norm, symmetric
 
 
@@ -32,26 +36,10 @@ class Link(NamedTuple):
     """κ = c/s."""
 
 
-class LegKinematics(NamedTuple):
-    """Everything geometric about a leg, from what its tip does. Vectors are in world axes.
+@dataclass(frozen=True)
+class MovingLink(MovingLeg):
+    """Legs that are a link on a universal joint, from what their tips do. Vectors are in world axes."""
 
-    Arrays carry the component axis first, then legs, then samples.
-    """
-
-    q: Components
-    """Actuated coordinate, m."""
-    qd: Components
-    qdd: Components
-    joints: Components
-    """Joint coordinates in the papers' order: UPS (q1, q2, q3), PUS (λ, φ1, φ2)."""
-    joint_rates: Components
-    joint_accelerations: Components
-    w: Components
-    """q̇ = w·v, and an actuator force Γ acts on the platform as w Γ."""
-    direction: Components
-    """Unit vector from the universal to the spherical joint."""
-    link_angular_velocity: Components
-    link_angular_acceleration: Components
     link: Link
     spin: Spin
     """The link's rotation, on its own axes."""
@@ -61,33 +49,34 @@ class LegKinematics(NamedTuple):
     """Its reciprocal, 1/m."""
     tip_acceleration: Components
     """On the link's axes, m/s²."""
-    health: Components
-    """Measures that must stay above the limits in the leg kind's HEALTH."""
 
+    @abstractmethod
+    def joint_friction(self, relative: Components, loads: Loads) -> JointFriction:
+        """Friction under loads where the link turns so relative to the platform."""
 
-class LegLoad(NamedTuple):
-    """What the motion and weight of a leg ask for: A v̇ + h = sideways + along w at its tip."""
+    @abstractmethod
+    def couple_at_tip(self, couple: Components) -> Components:
+        """Force at the tip that does the work of a couple on the link (world axes)."""
 
-    sideways: Components
-    """The part on the universal joint's axes, α axis + β y, world axes, N."""
-    along: Components
-    """The part that the actuator takes directly, N: the leg pushes with w (Γ − along) − sideways."""
-    link_force: Components
-    """Inertia force less weight of what the universal joint carries, link's axes, N."""
-    link_moment: Components
-    """The same for the moment about the universal joint, link's axes, N m."""
-    rest: tuple[Components, Components]
-    """Force and moment left for `reactions`, link's axes: UPS those of the rod about the tip, PUS
-    those of slider and cross about the universal joint."""
+    def rotation(self) -> tuple[Components, Components]:
+        """Of the link, on its own axes."""
+        return self.spin.omega, self.spin.omega_dot
 
-
-class Health(NamedTuple):
-    """A measure of a leg's configuration and the value it must exceed."""
-
-    limit: float
-    singular: bool
-    """A singular configuration, or else a tip out of reach."""
-    reason: str
+    def rubbing(self, angular_velocity: Components, loads: Loads | None) -> Rubbing:
+        """Friction under given loads on a platform that turns so at the tips; none without loads."""
+        nothing = 0 * self.direction
+        relative = self.link_angular_velocity - angular_velocity
+        rubs = JointFriction(nothing, nothing, 0 * self.q)
+        if loads is not None:
+            rubs = self.joint_friction(relative, loads)
+        lost = rubs.slider * self.qd + dot(rubs.universal, self.link_angular_velocity)
+        return Rubbing(
+            along=rubs.slider,
+            push=self.couple_at_tip(rubs.universal + rubs.spherical),
+            couple=rubs.spherical,
+            universal=rubs.universal,
+            loss=-(lost + dot(rubs.spherical, relative)),
+        )
 
 
 def link_frame(axis: Components, direction: Components) -> Link:
@@ -149,7 +138,7 @@ def first_angle_rates(link: Link, spin: Spin) -> tuple[Components, Components]:
 
 
 def turning_load(
-    legs: LegKinematics, inertia: Components, carried: Components
+    legs: MovingLink, inertia: Components, carried: Components
 ) -> tuple[Components, Components, Components]:
     """What turning a link takes: a first moment at its tip (kg m), and moments N_y and N_e (N m).
 
@@ -174,7 +163,7 @@ def turning_load(
 
 
 def cross_moment(
-    legs: LegKinematics, cross: Body, link_zz: Components, felt: Components, felt_axis: Components
+    legs: MovingLink, cross: Body, link_zz: Components, felt: Components, felt_axis: Components
 ) -> Components:
     """Moment about axis that turning the cross and carrying it takes, N m.
 
@@ -190,7 +179,7 @@ def cross_moment(
 
 
 def on_joint_axes(
-    legs: LegKinematics, push: Components, about_y: Components, about_e: Components
+    legs: MovingLink, push: Components, about_y: Components, about_e: Components
 ) -> tuple[Components, Components]:
     """α and β of the force α axis + β y at the tip, from one on the link's axes and moments, N.
 
@@ -201,14 +190,14 @@ def on_joint_axes(
     return fx * legs.link.per_sine, fy
 
 
-def couple_on_joint_axes(legs: LegKinematics, couple: Components) -> tuple[Components, Components]:
+def couple_on_joint_axes(legs: MovingLink, couple: Components) -> tuple[Components, Components]:
     """The same for a couple on the link, world axes."""
     x, y, z = to_link(legs.link, couple)
     return on_joint_axes(legs, 0 * couple, y, x + legs.link.slope * z)
 
 
 def inertia_about_joint(
-    legs: LegKinematics, inertia: Components, cross_zz: Components
+    legs: MovingLink, inertia: Components, cross_zz: Components
 ) -> tuple[Components, Components, Components]:
     """Inertia A felt sideways at the tip, kg: xx, xy and ½ (yy − xx).
 

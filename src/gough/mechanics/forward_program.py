@@ -6,12 +6,12 @@ from functools import reduce
 
 import numpy as np
 
-from gough.mechanics import elastic
-from gough.mechanics import equation as dynamics
-from gough.mechanics.equation import Mechanism, State
+from gough.mechanics import equation
+from gough.mechanics.equation import Mechanism
 from gough.mechanics.programs import Outputs
 from gough.mechanics.solves import factor, least_squares
-from gough.mechanics.vectors import Components, cross, dot, matvec, maximum, norm
+from gough.mechanics.state import State
+from gough.mechanics.vectors import Components, cross, dot, maximum, norm
 
 LARGEST_TURN = 0.5
 """Longest step, rad, and in metres as a share of the length scale: keeps Newton near the guess."""
@@ -24,15 +24,15 @@ def newton_step(mechanism: Mechanism, state: State, q: Components) -> Outputs:
     not cancel as squares do. J (δp, δθ) = −g with rows (d/l, r×d/l); p ← p + δp, R ← C(δθ) R with
     Cayley's rotation C(θ) = 1 + (θ̂ + θ̂²/2)/(1 + ‖θ‖²/4), which is exp θ̂ but for third order.
     """
-    arm = matvec(state.rotation, elastic.deflected(mechanism, state))
-    anchor, length, grip = mechanism.equations.rod(mechanism.legs, q)
+    arm = mechanism.platform.arms(mechanism.points, state)
+    anchor, length, grip = mechanism.legs.locked(q)
     rod = state.position + arm - anchor
     size, per_length = norm(rod), 1 / length
     direction = rod * per_length
     error = (size - length) * (size + length) * (0.5 * per_length)
     residual = reduce(maximum, list(np.abs(error) / grip(direction)))
     rows = np.concatenate(np.broadcast_arrays(direction, cross(arm, direction)))
-    scale = dynamics.scale(mechanism)
+    scale = equation.scale(mechanism)
     factors = factor(np.moveaxis(rows, 0, 1), scale)
     step = -least_squares(factors, error)
     shift, turn = norm(step[:3]) * scale[3], norm(step[3:])
@@ -53,8 +53,8 @@ def newton_step(mechanism: Mechanism, state: State, q: Components) -> Outputs:
 
 def jacobian(mechanism: Mechanism, state: State, q: Components) -> Outputs:
     """J (legs, 6) of the rods' lengths, its angular columns divided by the length scale."""
-    arm = matvec(state.rotation, elastic.deflected(mechanism, state))
-    anchor, length, _ = mechanism.equations.rod(mechanism.legs, q)
+    arm = mechanism.platform.arms(mechanism.points, state)
+    anchor, length, _ = mechanism.legs.locked(q)
     direction = (state.position + arm - anchor) / length
     rows = np.concatenate(np.broadcast_arrays(direction, cross(arm, direction)))
-    return {"jacobian": np.moveaxis(rows * dynamics.scale(mechanism)[:, np.newaxis], 0, 1)}
+    return {"jacobian": np.moveaxis(rows * equation.scale(mechanism)[:, np.newaxis], 0, 1)}

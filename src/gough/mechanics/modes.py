@@ -26,7 +26,9 @@ def coupled(matrix: Components, values: Components) -> Components:
     """Σ_j C_kj x_j, (..., modes, samples)."""
     if matrix.dtype == object or values.dtype == object:
         return np.asarray(_coupled(matrix[..., 0, :], values))
-    product: Components = matrix[..., 0] @ values
+    if matrix.shape[-1] == 1:
+        return np.asarray(matrix[..., 0] @ values)
+    product: Components = np.einsum("...kjs,...js->...ks", matrix, values)
     return product
 
 

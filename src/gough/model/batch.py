@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import LARGEST
+from gough.engine.functions import LARGEST
 from gough.errors import Failure, InputError, NotFiniteError, SampleError
-from gough.mechanics.equation import RIGID_FIELDS
+from gough.mechanics.state import RIGID_FIELDS
 from gough.motion import Motion
 
 OnError = Literal["raise", "nan"]
+Inputs = dict[str, tuple[ArrayLike, tuple[int, ...]]]
+"""Further inputs of a program by name, each with the shape of one sample."""
 STATE_RANKS = {name: 2 if name == "rotation" else 1 for name in RIGID_FIELDS}
 
 

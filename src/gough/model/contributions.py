@@ -2,6 +2,10 @@
 
 The forces depend linearly on the wrench they must provide, so each part of the demand has its own
 share of Γ and the shares add up. The papers' question "is the legs' inertia negligible?" is one call.
+
+On a flexible platform a demand has six rows d_r and N of its modes, d_e, and the elastic acceleration is
+free: each part has the share T⁺ (d_r − M_re M_ee⁻¹ d_e) of Γ, and causes its own share of q̈e
+(Long, Khalil & Martinet 2014, Eqs. 46–49, part by part).
 """
 
 from __future__ import annotations
@@ -32,6 +36,8 @@ class Contributions:
     friction: Array
     preload: Array
     """Internal forces asked for (more than six legs)."""
+    elastic: Array
+    """Stiffness and damping of a flexible platform, K qe + D q̇e; 0 of a rigid one."""
 
     @property
     def coriolis(self) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 from gough.base.arrays import Array
 from gough.errors import ConvergenceError, InputError
 from gough.model import batch
-from gough.model.batch import OnError
+from gough.model.batch import Inputs, OnError
+from gough.model.calls import ModelCalls
+from gough.model.described import DescribedModel
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 TOLERANCE = 1e-11
 """Newton step, relative to the deflection, at which the static deflection counts as found."""
@@ -44,7 +43,11 @@ class Deformation:
 
 
 def static_deflection(
-    robot: Robot, motion: Motion, wrench: ArrayLike | None = None, *, on_error: OnError = "raise"
+    robot: ModelCalls,
+    motion: Motion,
+    wrench: ArrayLike | None = None,
+    *,
+    on_error: OnError = "raise",
 ) -> Motion:
     """The motion's poses at rest with the elastic coordinates that stay: q̈e(qe) = 0 there.
 
@@ -56,7 +59,9 @@ def static_deflection(
     if not robot.modes:
         return rest
     robot.inverse_dynamics(rest, wrench, friction=False, on_error=on_error)  # names what is wrong
-    rows = batch.lay_out(rest, {"wrench": (np.zeros(6) if wrench is None else wrench, (6,))})
+    acting: Inputs = {"wrench": (np.zeros(6) if wrench is None else wrench, (6,))}
+    rows = batch.lay_out(rest, acting | robot.members())
+    each = robot.rows(rows.shape)
     every = {name: rows.fields[name] for name in ("position", "rotation", "wrench")}
     every = {name: np.broadcast_to(v, (rows.rows, *v.shape[1:])) for name, v in every.items()}
 
@@ -64,7 +69,8 @@ def static_deflection(
         """q̈e (n, probes, modes) of some rows at rest with qe (n, probes, modes)."""
         position, rotation, load = (one[which][:, np.newaxis] for one in every.values())
         here = Motion(position, rotation, elastic=elastic)
-        found = robot.inverse_dynamics(here, load, friction=False, on_error="nan")
+        asked = each.of_rows(np.s_[which, np.newaxis])
+        found = asked.inverse_dynamics(here, load, friction=False, on_error="nan")
         return found.elastic_acceleration
 
     elastic = np.zeros((rows.rows, robot.modes))
@@ -92,13 +98,13 @@ def static_deflection(
     return Motion(rest.position, rest.rotation, elastic=found, time=rest.time)
 
 
-def deformation(robot: Robot, motion: Motion, at: Where = "tips") -> Deformation:
+def deformation(robot: DescribedModel, motion: Motion, at: Where = "tips") -> Deformation:
     """Where the platform frame's origin, the tips or all nodes are, and how they move.
 
     x = p + R (r + Φ qe), ẋ = v + ω×R (r + Φ qe) + R Φ q̇e, and the material's ω + R Φ_r q̇e:
     Long, Khalil & Martinet 2014, Eqs. 11–14.
     """
-    body = robot.description.modal
+    body = robot.modal
     if body is None:
         raise InputError(f"{robot.name} has a rigid platform")
     if at == "origin":
@@ -140,9 +146,9 @@ def deformation(robot: Robot, motion: Motion, at: Where = "tips") -> Deformation
     return Deformation(position, moved, velocity, turning)
 
 
-def largest_shapes(robot: Robot) -> Array:
+def largest_shapes(robot: ModelCalls) -> Array:
     """Largest displacement of each mode (modes,) at nodes and tips; 1 where it has none."""
-    body = robot.description.modal
+    body = robot.modal
     assert body is not None
     largest = np.abs(np.concatenate([body.shapes, body.tip_shapes])).max(axis=(0, 1))
     return np.where(largest == 0, 1.0, largest)

@@ -6,23 +6,21 @@ Conventions and equations are those of `gough.model.derivatives`; samples are on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from gough.engine.functions import symbolic
 from gough.engine.graph import Graph, Symbol
-from gough.engine.passes.derivative import gradients, substitute, symbolic, tangents
-from gough.mechanics import equation as dynamics
-from gough.mechanics import programs
-from gough.mechanics.equation import Mechanism, State
+from gough.engine.passes.derivative import gradients, substitute, tangents
+from gough.mechanics import equation, programs
+from gough.mechanics.equation import Mechanism
 from gough.mechanics.friction import Loads, magnitudes
-from gough.mechanics.platforms import rigid
+from gough.mechanics.platforms.platform import gather
 from gough.mechanics.programs import Outputs
 from gough.mechanics.solves import factor, factor_symmetric, least_norm, solve_symmetric
-from gough.mechanics.vectors import Components, cross
-
-if TYPE_CHECKING:
-    pass
+from gough.mechanics.state import ELASTIC_FIELDS, State
+from gough.mechanics.vectors import Components, cross, norm
 
 COORDINATES = {
     "pose": ("position", "rotation"),
@@ -55,7 +53,7 @@ def _paired(inputs: Components, changes: Components) -> Seeds:
 def _weighted(
     state: State, outputs: Components, weights: Components, **others: Components
 ) -> Outputs:
-    """Σ weight ∂output by pose, twist, acceleration, (6, 1) each, and by other inputs.
+    """Σ weight ∂output by pose, twist, acceleration, (6, 1) each, by elastic fields, by other inputs.
 
     By θ it is Σ r × ∂/∂r over the columns r of R, since (e_k × r)·g = e_k·(r × g).
     """
@@ -73,14 +71,15 @@ def _weighted(
         name: np.concatenate([by[linear], by[angular]])[:, 0]
         for name, (linear, angular) in COORDINATES.items()
     }
-    return found | {name: by[name] for name in others}
+    elastic_fields = ELASTIC_FIELDS if state.elastic.size else ()
+    return found | {name: by[name] for name in (*elastic_fields, *others)}
 
 
 def imbalance(mechanism: Mechanism, state: State, forces: Components) -> Components:
     """E (6, samples) without wrench and friction."""
-    tips, legs = dynamics.moving(mechanism, state)
-    platform, carried = dynamics.demand(mechanism, state)
-    total: Components = platform + carried - rigid.gather(tips, legs.w * forces)
+    platform, legs = equation.moving(mechanism, state)
+    moved, carried = equation.demand(mechanism, state)
+    total: Components = moved + carried - gather(platform.tips, legs.w * forces)
     return total
 
 
@@ -95,9 +94,9 @@ class Sharing(NamedTuple):
     @classmethod
     def of(cls, mechanism: Mechanism, state: State) -> Sharing:
         """Of a robot in a state."""
-        tips, legs = dynamics.moving(mechanism, state)
-        jacobian = rigid.jacobian_rows(tips, legs.w)
-        factors = factor(np.moveaxis(jacobian, 0, 1), dynamics.scale(mechanism))
+        platform, legs = equation.moving(mechanism, state)
+        jacobian = platform.world_rows(legs.w)
+        factors = factor(np.moveaxis(jacobian, 0, 1), equation.scale(mechanism))
         units = graph_of(state).constants(np.eye(6)[..., np.newaxis])
         return cls(jacobian, np.stack([least_norm(factors, unit) for unit in units], axis=1))
 
@@ -185,38 +184,98 @@ def direct_reverse(
 
 def _accelerated(mechanism: Mechanism, state: State, wrench: Components) -> Components:
     """M⁻¹ times a wrench."""
-    matrix = dynamics.mass_matrix(mechanism, state)
-    return solve_symmetric(factor_symmetric(matrix, dynamics.scale(mechanism)), wrench)
+    matrix = equation.mass(mechanism, state)[0]
+    return solve_symmetric(factor_symmetric(matrix, equation.scale(mechanism)), wrench)
 
 
-@symbolic
-def friction_reverse(
+class Balance(NamedTuple):
+    """What is left of the equations of a flexible robot, or one with friction: all 0 in a solution."""
+
+    wrench: Components
+    """(6, samples) of the equation of motion, world axes."""
+    modal: Components
+    """(modes, samples) of it."""
+    loads: Components
+    """s − |V|, (3 legs, samples), of the loads that friction feels; none without friction."""
+
+
+def balance(
     mechanism: Mechanism,
     state: State,
     forces: Components,
-    loads: Components,
-    multipliers: Components,
-    weights: Components,
-) -> Outputs:
-    """Weights (6 + 4 legs,) times derivatives of E, of s − |V| and of Γ − J λ: all 0 in a solution.
+    wrench: Components,
+    loads: Components | None = None,
+) -> Balance:
+    """M ξ̇ + b − Jᵀ Γ − (f, m, φ), ξ = (v, ω, q̇e), with friction under loads (3, legs, samples)."""
+    platform, legs = equation.moving(mechanism, state)
+    felt = None if loads is None else Loads(loads[0], loads[1], loads[2])
+    rubbing = legs.rubbing(platform.tips.angular_velocity, felt)
+    push = equation.pushing(legs, legs.load(mechanism.gravity), rubbing, forces)
+    moved, modal = platform.inertial()
+    acting, modal_force = platform.outside(wrench, rubbing.couple)
+    own = platform.own(push)
+    left = platform.world(moved - acting - gather(platform.tips, own))
+    modal = modal - modal_force - platform.modal_work(own)
+    if loads is None:
+        return Balance(left, modal, np.zeros((0, 1)))
+    reactions = legs.reactions(mechanism.gravity, push, rubbing)
+    missing = loads - magnitudes(legs.load_vectors(reactions))
+    return Balance(left, modal, np.concatenate([*missing]))
 
-    By pose, twist, acceleration, forces Γ, loads s and multipliers λ; friction under loads s is in E.
+
+NOTHING = np.zeros((0, 1))
+
+
+@symbolic
+def balance_reverse(
+    mechanism: Mechanism,
+    state: State,
+    forces: Components,
+    wrench: Components,
+    weights: Components,
+    elastic_weights: Components = NOTHING,
+    loads: Components | None = None,
+    multipliers: Components | None = None,
+    elastic_multipliers: Components = NOTHING,
+    elastic_sharing_weights: Components = NOTHING,
+) -> Outputs:
+    """Weights times derivatives of `balance`, by all that it depends on.
+
+    Where more than six legs share a load, Γ is the shortest of all that balance it: with multipliers
+    Λ (6 + N,) also Γ + (∂balance/∂Γ)ᵀ Λ = 0 and (∂balance/∂q̈e)ᵀ Λ = 0, friction's loads held fixed.
+    Weights are those of wrench, loads and (legs,) of the first of these; `elastic_…` those of modes.
     """
-    tips, legs = dynamics.moving(mechanism, state)
-    load = mechanism.equations.load(mechanism.legs, legs, mechanism.gravity)
-    rub = dynamics.rubbing_under(
-        mechanism, tips.angular_velocity, legs, Loads(loads[0], loads[1], loads[2])
-    )
-    couple = mechanism.equations.couple_at_tip(mechanism.legs, legs, rub.universal + rub.spherical)
-    push = legs.w * (forces + rub.slider) + couple - dynamics.at_tip(legs, load)
-    reactions = mechanism.equations.reactions(
-        mechanism.legs, legs, load, push, rub.universal, rub.spherical
-    )
-    felt = magnitudes(dynamics.load_vectors(mechanism, reactions))
-    demand = dynamics.platform_demand(mechanism, state) + dynamics.couple_wrench(rub.spherical)
-    rates = (rigid.jacobian_rows(tips, legs.w) * multipliers[:, np.newaxis]).sum(axis=0)
-    wrong = np.concatenate([demand - rigid.gather(tips, push), *(loads - felt), forces - rates])
-    return _weighted(state, wrong, weights, forces=forces, loads=loads, multipliers=multipliers)
+    left = balance(mechanism, state, forces, wrench, loads)
+    parts, others = [left.wrench, left.loads], {"forces": forces, "wrench": wrench}
+    sharing = NOTHING
+    if loads is not None:
+        others["loads"] = loads
+    if multipliers is not None:
+        others["multipliers"] = multipliers
+        if elastic_multipliers.size:
+            others["elastic_multipliers"] = elastic_multipliers
+        solved = np.concatenate([forces, state.elastic_acceleration])
+        shared = gradients(
+            np.concatenate([left.wrench, left.modal]),
+            np.concatenate([multipliers, elastic_multipliers]),
+            solved,
+        )
+        parts.append(forces + shared[: len(forces)])
+        sharing = shared[len(forces) :]
+    outputs = np.concatenate([*parts, left.modal, sharing])
+    every = np.concatenate([weights, elastic_weights, elastic_sharing_weights])
+    return _weighted(state, outputs, every, **others)
+
+
+def joint_speeds(mechanism: Mechanism, state: State) -> Outputs:
+    """What friction feels in each joint, (legs,): q̇, ‖ω_l‖ and ‖ω_l − ω‖ at the tip."""
+    platform, legs = equation.moving(mechanism, state)
+    turning = legs.link_angular_velocity
+    return {
+        "slider": legs.qd,
+        "universal joint": norm(turning),
+        "spherical joint": norm(turning - platform.tips.angular_velocity),
+    }
 
 
 def inverse_loads(

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from gough.base.arrays import Array
-from gough.engine.run.execute import VARIANT, Function, NumPyExecutor
+from gough.base.arrays import Array, condition
+from gough.engine.functions import VARIANT, Function
 from gough.errors import ReachError, SingularError
 from gough.mechanics import programs
-from gough.mechanics.equation import State
+from gough.mechanics.equation import Mechanism
+from gough.mechanics.leg import Leg
 from gough.mechanics.solves import WORST_CONDITION
-from gough.model import forward
+from gough.mechanics.state import State
 from gough.model.batch import Rows, Trouble
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
+from gough.model.execution import numpy_executor
 
 SYSTEMS = {
     "direct_dynamics": ("mass_matrix", "the mass matrix is singular"),
@@ -28,7 +25,7 @@ SYSTEMS = {
 
 
 def diagnose(
-    robot: Robot, function: Function, rows: Rows, suspects: Array, known: set[int]
+    mechanism: Mechanism, function: Function, rows: Rows, suspects: Array, known: set[int]
 ) -> list[Trouble]:
     """Troubles of the suspect rows; a doubtful solve with a bearable condition is none."""
     rest = np.array([row for row in suspects if int(row) not in known], dtype=np.intp)
@@ -39,12 +36,12 @@ def diagnose(
         for name, value in rows.fields.items()
         if name in (*State._fields, VARIANT)
     }
-    found = NumPyExecutor(robot.mechanism)(programs.diagnosis, len(rest), fields)
+    found = numpy_executor(mechanism)(programs.diagnosis, len(rest), fields)
     system, meaning = SYSTEMS.get(function.__name__, (None, ""))
-    conditions = np.zeros(len(rest)) if system is None else forward.condition(found[system])
+    conditions = np.zeros(len(rest)) if system is None else condition(found[system])
     troubles: list[Trouble] = []
     for i, row in enumerate(rest):
-        trouble = _leg_trouble(robot, int(row), found["legs"][i])
+        trouble = _leg_trouble(mechanism.legs, int(row), found["legs"][i])
         if trouble is None and not conditions[i] < WORST_CONDITION:
             reason = f"{meaning}: condition number {conditions[i]:.3g}, limit {WORST_CONDITION:g}"
             trouble = Trouble(int(row), None, SingularError, reason)
@@ -53,8 +50,8 @@ def diagnose(
     return troubles
 
 
-def _leg_trouble(robot: Robot, row: int, measures: Array) -> Trouble | None:
-    for values, health in zip(measures, robot.mechanism.equations.HEALTH, strict=True):
+def _leg_trouble(legs: Leg, row: int, measures: Array) -> Trouble | None:
+    for values, health in zip(measures, legs.HEALTH, strict=True):
         bad = np.flatnonzero(~(values > health.limit))
         if bad.size:
             leg = int(bad[0])

@@ -11,12 +11,11 @@ which is polynomial in the pose. The step is a program (`mechanics.forward_progr
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, condition
 from gough.errors import (
     ConvergenceError,
     Failure,
@@ -26,16 +25,13 @@ from gough.errors import (
     SampleError,
     SingularError,
 )
-from gough.legs.pus.equations import PUS
-from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.mechanics.forward_program import jacobian, newton_step
 from gough.mechanics.programs import DOUBTFUL
 from gough.mechanics.solves import WORST_CONDITION
+from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.model.batch import OnError, last_axis
+from gough.model.described import DescribedModel
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 TOLERANCE = 1e-13
 """Largest |g| of a solution, relative to the longest leg."""
@@ -106,17 +102,7 @@ class Solution:
         )
 
 
-def condition(matrices: Array) -> Array:
-    """2-norm condition number (...) of matrices (..., rows, columns); NaN where one is not finite."""
-    finite = np.asarray(np.isfinite(matrices).all(axis=(-2, -1)))
-    known: Array = np.where(finite[..., np.newaxis, np.newaxis], matrices, 0.0)
-    values = np.linalg.svd(known.astype(np.float64), compute_uv=False)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        worst = values[..., 0] / values[..., -1]
-    return np.asarray(np.where(finite, worst, np.nan))
-
-
-def solve(robot: Robot, q: ArrayLike, guess: Motion, along: int | None = None) -> Solution:
+def solve(robot: DescribedModel, q: ArrayLike, guess: Motion, along: int | None = None) -> Solution:
     """Newton from a guess for every sample of q (..., legs); see `Robot.forward_kinematics`."""
     count = robot.leg_count
     if count < 6:
@@ -150,7 +136,7 @@ def solve(robot: Robot, q: ArrayLike, guess: Motion, along: int | None = None) -
     return _reshape(flat, shape)
 
 
-def _march(robot: Robot, coordinates: Array, guess: Motion, along: int) -> Solution:
+def _march(robot: DescribedModel, coordinates: Array, guess: Motion, along: int) -> Solution:
     """One sample after the other along the first axis, each from the one before."""
     found: list[Solution] = []
     pose = guess
@@ -183,7 +169,9 @@ def _reshape(flat: Solution, shape: tuple[int, ...]) -> Solution:
 
 
 @np.errstate(all="ignore")
-def _newton(robot: Robot, q: Array, position: Array, rotation: Array, elastic: Array) -> Solution:
+def _newton(
+    robot: DescribedModel, q: Array, position: Array, rotation: Array, elastic: Array
+) -> Solution:
     samples = len(q)
     length = rods(robot, q)[1]
     position, rotation = position.copy(), rotation.copy()
@@ -234,10 +222,9 @@ def _newton(robot: Robot, q: Array, position: Array, rotation: Array, elastic: A
     return Solution(position, rotation, iterations, residual, conditions, status, limit, elastic)
 
 
-def rods(robot: Robot, q: Array) -> tuple[Array, Array]:
+def rods(robot: DescribedModel, q: Array) -> tuple[Array, Array]:
     """Fixed ends (samples, legs, 3) and lengths (samples, legs) of the legs as rods."""
-    mechanism = robot.mechanism
-    anchor, length, _ = mechanism.equations.rod(mechanism.legs, q.T)
+    anchor, length, _ = robot.mechanism.legs.locked(q.T)
     return np.broadcast_to(anchor.T, (*q.shape, 3)), np.broadcast_to(length.T, q.shape)
 
 
@@ -250,16 +237,13 @@ def _orthogonal(rotation: Array, good: Array) -> Array:
 
 
 def _refuse_other_branch(
-    robot: Robot, position: Array, rotation: Array, elastic: Array, status: Array, q: Array
+    robot: DescribedModel, position: Array, rotation: Array, elastic: Array, status: Array, q: Array
 ) -> None:
-    """A rod posture whose link leans the other way along the rail has another q (Eq. 8's sign)."""
-    legs = robot.description.legs
-    if not isinstance(legs, PUS):
-        return
+    """A posture of the rods in which a leg has another q than the one asked for is none."""
     points = robot.description.platform_points[..., 0].T
     if robot.description.modal is not None:
         points = points + np.einsum("lck,sk->slc", robot.description.modal.tip_shapes, elastic)
     tip = position[:, np.newaxis] + points @ np.swapaxes(rotation, -1, -2)
-    lean = np.einsum("sli,li->sl", tip - rods(robot, q)[0], legs.rail_direction[..., 0].T)
-    wrong = (lean * legs.sign[:, 0] > 0).any(axis=1)
+    rod = np.moveaxis(tip - rods(robot, q)[0], -1, 0).swapaxes(1, 2)
+    wrong = robot.mechanism.legs.on_other_branch(rod).any(axis=0)
     status[(status == CONVERGED) & wrong] = OTHER_BRANCH

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
-from gough.description.numbers import Limits
+from gough.legs.reading import Limits
+from gough.model.calls import ModelCalls
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 
 class Violation(NamedTuple):
@@ -75,13 +73,13 @@ class Report:
         return "\n".join(map(str, self.violations)) or "within all limits"
 
 
-def check(robot: Robot, motion: Motion, wrench: ArrayLike | None = None) -> Report:
+def check(robot: ModelCalls, motion: Motion, wrench: ArrayLike | None = None) -> Report:
     """Compare a motion with the limits of the robot file; out-of-reach poses raise.
 
     Forces are compared if the file limits them; they are those of the motion with the wrench.
     """
     violations: list[Violation] = []
-    for name, value, allowed in demands(robot, motion, robot.description.limits, wrench):
+    for name, value, allowed in demands(robot, motion, robot.limits, wrench):
         mirrored = name == SHORTEST
         shown = "stroke" if mirrored else name
         violations += _exceeding(shown, value, allowed, motion, mirrored)
@@ -89,7 +87,7 @@ def check(robot: Robot, motion: Motion, wrench: ArrayLike | None = None) -> Repo
 
 
 def demands(
-    robot: Robot,
+    robot: ModelCalls,
     motion: Motion,
     limits: Limits,
     wrench: ArrayLike | None = None,
@@ -119,7 +117,7 @@ def demands(
             yield name, _angle(now, then), limit
 
 
-def _seen(robot: Robot, motion: Motion, name: str) -> Array:
+def _seen(robot: ModelCalls, motion: Motion, name: str) -> Array:
     """Leg directions in world axes, or seen from the platform for its spherical joints."""
     direction = robot.inverse_kinematics(motion).direction
     if name == "spherical_angle":

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.trace import trace
-from gough.mechanics import elastic
-from gough.mechanics import equation as dynamics
-from gough.mechanics.equation import Mechanism, State
-from gough.mechanics.platforms import rigid
-from gough.robot import Robot
+from gough.mechanics import equation
+from gough.mechanics.equation import Mechanism
+from gough.mechanics.leg import MovingLeg
+from gough.mechanics.platforms.platform import MovingPlatform, gather
+from gough.mechanics.state import State
+from gough.model.execution import trace
+from gough.model.model import Model
 
 PAPER = {("inverse", 52): 2078, ("inverse", 88): 2282, ("direct", 52): 2943}
 """Khalil & Guegan 2004, Table IV and Section VII: 788 + 1290, 908 + 1374, 1120 + 1823 operations."""
@@ -43,7 +44,7 @@ class Count(NamedTuple):
         return self.kinematics + self.dynamics + self.solve
 
 
-def count(robot: Robot, model: str, solver: str = "qr") -> Count:
+def count(robot: Model, model: str, solver: str = "qr") -> Count:
     """Operations of a robot's "inverse" or "direct" model, by stage.
 
     The inverse model's solver is "qr", which gough uses, or "lu", the fixed-order elimination of
@@ -51,8 +52,6 @@ def count(robot: Robot, model: str, solver: str = "qr") -> Count:
     """
     inputs = {"forces": (robot.leg_count,)} if model == "direct" else {}
     stages = _direct if model == "direct" else _inverse
-    if robot.modes:
-        stages = _bending
 
     def until(stage: str) -> Counter[str]:
         def so_far(mechanism: Mechanism, state: State, **given: Array) -> dict[str, Array]:
@@ -67,53 +66,51 @@ def count(robot: Robot, model: str, solver: str = "qr") -> Count:
 
 
 def _inverse(mechanism: Mechanism, state: State, solver: str) -> dict[str, dict[str, Array]]:
-    tips, legs = dynamics.moving(mechanism, state)
-    load = mechanism.equations.load(mechanism.legs, legs, mechanism.gravity)
-    wanted = dynamics.platform_demand(mechanism, state) + rigid.gather(tips, load.sideways)
-    rows = rigid.jacobian_rows(tips, legs.w)
-    found = dynamics.inverse(mechanism, state, NO_WRENCH, solver=solver)
+    platform, legs = equation.moving(mechanism, state)
+    load = legs.load(mechanism.gravity)
+    nothing = 0 * legs.direction
+    asked = gather(platform.tips, platform.own(load.sideways))
+    wanted = platform.demand(NO_WRENCH, nothing) + asked
+    found = equation.inverse(mechanism, state, NO_WRENCH, solver=solver)
+    gathered = {"wanted": wanted, "along": load.along, "rows": platform.world_rows(legs.w)}
+    if mechanism.platform.mode_count:
+        gathered |= _felt(platform, legs)
     return {
-        "moving": {"w": legs.w, "omega": legs.spin.omega, "omega_dot": legs.spin.omega_dot},
-        "gathered": {"wanted": wanted, "along": load.along, "rows": rows},
-        "solved": {"forces": found.forces},
+        "moving": _turning(legs),
+        "gathered": gathered,
+        "solved": {"forces": found.forces, "elastic": found.elastic},
     }
 
 
 def _direct(
     mechanism: Mechanism, state: State, solver: str, forces: Array
 ) -> dict[str, dict[str, Array]]:
-    _, legs = dynamics.coasting(mechanism, state)
-    found = dynamics.direct(mechanism, state, forces, NO_WRENCH)
-    matrix = dynamics.mass_matrix(mechanism, state)
+    platform, legs = equation.coasting(mechanism, state)
+    found = equation.direct(mechanism, state, forces, NO_WRENCH)
+    gathered = {"matrix": equation.mass(mechanism, state)[0], "right": found.driving}
+    if mechanism.platform.mode_count:
+        gathered = _felt(platform, legs)
     return {
-        "moving": {"w": legs.w, "omega": legs.spin.omega, "omega_dot": legs.spin.omega_dot},
-        "gathered": {"matrix": matrix, "right": found.driving},
-        "solved": {"acceleration": found.acceleration},
+        "moving": _turning(legs),
+        "gathered": gathered,
+        "solved": {"acceleration": found.acceleration, "elastic": found.elastic},
     }
 
 
-def _bending(
-    mechanism: Mechanism, state: State, solver: str, forces: Array | None = None
-) -> dict[str, dict[str, Array]]:
-    """The same of a flexible platform, modes times the work a mode included."""
-    tips, local = elastic.place(mechanism, state)
-    legs = elastic.legs_at(mechanism, tips, tips.velocity if forces is None else 0 * tips.velocity)
-    felt = elastic.feel(mechanism, state, local, legs)
-    terms = elastic.platform(mechanism, state, NO_WRENCH, 0 * legs.direction)[2]
-    if forces is None:
-        inverse = elastic.inverse(mechanism, state, NO_WRENCH)
-        solved = {"forces": inverse.forces, "elastic": inverse.elastic}
-    else:
-        direct = elastic.direct(mechanism, state, forces, NO_WRENCH)
-        solved = {"acceleration": direct.acceleration, "elastic": direct.elastic}
-    return {
-        "moving": {"w": legs.w, "omega": legs.spin.omega, "omega_dot": legs.spin.omega_dot},
-        "gathered": {"felt": felt.softness, "crossed": felt.mixed, **terms._asdict()},
-        "solved": {name: value for name, value in solved.items() if value is not None},
-    }
+def _turning(legs: MovingLeg) -> dict[str, Array]:
+    """What kinematics comes to."""
+    omega, omega_dot = legs.rotation()
+    return {"w": legs.w, "omega": omega, "omega_dot": omega_dot}
 
 
-def paper_robot(parameters: int) -> Robot:
+def _felt(platform: MovingPlatform, legs: MovingLeg) -> dict[str, Array]:
+    """The equation of a flexible platform, what the legs add included."""
+    terms = platform.terms(NO_WRENCH, 0 * legs.direction)
+    felt = equation.feel(platform, terms, legs)
+    return {"softness": felt.softness, "crossed": felt.crossed, **terms._asdict()}
+
+
+def paper_robot(parameters: int) -> Model:
     """A general UPS robot in the paper's frames with its 52 essential or 88 base parameters.
 
     F_0 at B_1 with x_0 along B_1B_2 and B_6 in its plane, F_p likewise at P_1; first axes in the base
@@ -130,7 +127,7 @@ def paper_robot(parameters: int) -> Robot:
         for body, keys in names.items()
     }
     platform = ["XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M"]
-    return Robot.from_dict(
+    return Model.from_dict(
         {
             "format": 1,
             "name": f"general UPS robot, {parameters} parameters",

@@ -8,10 +8,10 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.legs.pus.equations import PUS
+from gough.model.model import Model
 
 if TYPE_CHECKING:
     from gough.results import LegMotion
-    from gough.robot import Robot
 
 
 class Places(NamedTuple):
@@ -23,7 +23,7 @@ class Places(NamedTuple):
     """(..., legs, 3): P_i."""
 
 
-def places(robot: Robot, legs: LegMotion) -> Places:
+def places(robot: Model, legs: LegMotion) -> Places:
     """Universal and spherical joints; `legs` is `robot.inverse_kinematics(motion)`.
 
     UPS: U = B, S = B + q n. PUS: U = rail_origin + q a, S = U + length n.
@@ -36,7 +36,7 @@ def places(robot: Robot, legs: LegMotion) -> Places:
     return Places(universal, universal + q * legs.direction)
 
 
-def ground(robot: Robot, q: Array) -> Array:
+def ground(robot: Model, q: Array) -> Array:
     """What stands on the ground (legs, 1 or 2, 3): base joints, or the two ends of each rail.
 
     Where the file gives no stroke, a rail reaches half a link's length to either side of q (legs,).

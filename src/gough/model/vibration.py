@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,10 +22,8 @@ from gough.base.arrays import Array
 from gough.errors import InputError, UnstableWarning
 from gough.model.batch import OnError
 from gough.model.deflection import largest_shapes, static_deflection
+from gough.model.described import DescribedModel
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 STEP = 1e-5
 """Metres and radians (deflection of the most moved point) of the central differences."""
@@ -63,7 +61,7 @@ class ElasticHealth:
 
 
 def natural_frequencies(
-    robot: Robot,
+    robot: DescribedModel,
     motion: Motion,
     actuators: Actuators | ArrayLike = "locked",
     wrench: ArrayLike | None = None,
@@ -94,9 +92,9 @@ def natural_frequencies(
     stiffness = stiffness_matrix(robot, rest, forces, on_error=on_error)
     shape = stiffness.shape[:-2]
     jacobian = np.broadcast_to(
-        robot.jacobian(rest, on_error), (*shape, *forces.shape[-1:], 6 + robot.modes)
+        robot.jacobian(rest, on_error=on_error), (*shape, *forces.shape[-1:], 6 + robot.modes)
     )
-    mass = np.broadcast_to(robot.mass_matrix(rest, on_error), stiffness.shape)
+    mass = np.broadcast_to(robot.mass_matrix(rest, on_error=on_error), stiffness.shape)
     if spring is not None:
         try:
             stiff = np.broadcast_to(spring, forces.shape)[..., np.newaxis]
@@ -128,7 +126,7 @@ def natural_frequencies(
 
 
 def stiffness_matrix(
-    robot: Robot, motion: Motion, forces: ArrayLike, *, on_error: OnError = "raise"
+    robot: DescribedModel, motion: Motion, forces: ArrayLike, *, on_error: OnError = "raise"
 ) -> Array:
     """K (..., 6 + N, 6 + N) = ∂/∂(p, θ, qe) (b − Jᵀ Γ) at rest, Γ constant, by central differences."""
     size = 6 + robot.modes
@@ -145,13 +143,15 @@ def stiffness_matrix(
         turned,
         elastic=elastic[..., np.newaxis, :] + moves[:, 6:] if robot.modes else None,
     )
-    jacobian = robot.jacobian(near, on_error)
-    held = robot.bias(near, on_error) - (push[..., np.newaxis, :] @ jacobian)[..., 0, :]
+    jacobian = robot.jacobian(near, on_error=on_error)
+    held = robot.bias(near, on_error=on_error) - (push[..., np.newaxis, :] @ jacobian)[..., 0, :]
     slopes = (held[..., :size, :] - held[..., size:, :]) / (2 * steps[:, np.newaxis])
     return np.swapaxes(slopes, -1, -2)
 
 
-def elastic_health(robot: Robot, motion: Motion, *, on_error: OnError = "raise") -> ElasticHealth:
+def elastic_health(
+    robot: DescribedModel, motion: Motion, *, on_error: OnError = "raise"
+) -> ElasticHealth:
     """How well actuators command a flexible platform at the motion's poses; warns where they cannot.
 
     While actuators hold (v̇, ω̇) as asked, the modes obey M_z q̈e + D q̇e + K qe = …, the zero dynamics.
@@ -162,8 +162,11 @@ def elastic_health(robot: Robot, motion: Motion, *, on_error: OnError = "raise")
     if body is None or not robot.modes:
         raise InputError(f"{robot.name} has a rigid platform: it has no elastic zero dynamics")
     scale = np.array([1.0] * 3 + [1 / robot.length_scale] * 3)
-    T = robot.condensed(motion, on_error).sharing
-    mass, jacobian = robot.mass_matrix(motion, on_error), robot.jacobian(motion, on_error)
+    T = robot.condensed(motion, on_error=on_error).sharing
+    mass, jacobian = (
+        robot.mass_matrix(motion, on_error=on_error),
+        robot.jacobian(motion, on_error=on_error),
+    )
     shape = mass.shape[:-2]
     modes = robot.modes
     zero = np.full((*shape, modes, modes), np.nan)

@@ -14,17 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.model.batch import OnError
+from gough.model.model import Model
 from gough.motion import Motion
 from gough.parameters.generalised import generalised_regressor
 from gough.parameters.regressor import (
-    LINEAR_FRICTION,
     parameter_names,
     refuse_load_friction,
     regressor,
@@ -32,9 +31,6 @@ from gough.parameters.regressor import (
 )
 from gough.parameters.special import special_cases
 from gough.parameters.states import largest_displacements, random_states
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 KEPT = {
     "UPS": {
@@ -125,7 +121,7 @@ class BaseParameters:
         ]
 
 
-def base_parameters(robot: Robot, friction: bool = False, *, seed: int = 0) -> BaseParameters:
+def base_parameters(robot: Model, friction: bool = False, *, seed: int = 0) -> BaseParameters:
     """The base parameters of a robot, found from the rank of its regressor on random states.
 
     `friction` includes viscous and constant Coulomb friction; see `gough.parameters.regressor`.
@@ -161,7 +157,7 @@ def base_parameters(robot: Robot, friction: bool = False, *, seed: int = 0) -> B
 
 
 def base_regressor(
-    robot: Robot, base: BaseParameters, motion: Motion, *, on_error: OnError = "raise"
+    robot: Model, base: BaseParameters, motion: Motion, *, on_error: OnError = "raise"
 ) -> Array:
     """W_b (..., legs, rank): Γ = W_b X_base, W's independent columns.
 
@@ -173,7 +169,7 @@ def base_regressor(
     return regressor(robot, motion, base.friction, on_error=on_error)[..., base.independent]
 
 
-def _equations(robot: Robot, names: Sequence[str], friction: bool, seed: int) -> Array:
+def _equations(robot: Model, names: Sequence[str], friction: bool, seed: int) -> Array:
     """The regressor (states, equations, columns) on as many random states as it takes.
 
     Where the platform bends, rows count as forces: moments are divided by a length, modal forces by
@@ -191,7 +187,7 @@ def _equations(robot: Robot, names: Sequence[str], friction: bool, seed: int) ->
     return np.asarray(generalised_regressor(robot, motion, friction).matrix / scale[:, np.newaxis])
 
 
-def preference(robot: Robot, names: Sequence[str]) -> list[int]:
+def preference(robot: Model, names: Sequence[str]) -> list[int]:
     """Columns in the order in which they are taken as independent.
 
     The platform's, the rotor masses, the legs' KEPT ones, friction and modes, then the rest.
@@ -204,7 +200,7 @@ def preference(robot: Robot, names: Sequence[str]) -> list[int]:
             return 0
         if parameter == "rotor_mass":
             return 1
-        if parameter in LINEAR_FRICTION[robot.kind] or name.startswith("mode"):
+        if parameter in robot.mechanism.legs.LINEAR_FRICTION or name.startswith("mode"):
             return 3
         return 2 if parameter in kept else 4
 
@@ -250,7 +246,7 @@ def unit_of(name: str) -> str:
     return units.get(key, "kg m²")
 
 
-def _limit(robot: Robot, singular_values: Array) -> float:
+def _limit(robot: Model, singular_values: Array) -> float:
     """The middle of the gap: between singular values that count and rounding."""
     floor = np.finfo(float).eps * len(singular_values)
     sizes = np.maximum(np.append(singular_values, floor), floor)

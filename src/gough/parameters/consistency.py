@@ -22,14 +22,14 @@ from scipy.optimize import lsq_linear
 
 from gough.base.arrays import Array
 from gough.description.numbers import describe
-from gough.description.schema import STANDARD_PARAMETERS
 from gough.errors import ConvergenceError, Failure, MissingDataError
+from gough.legs.bodies import STANDARD_PARAMETERS
+from gough.model.model import Model
 from gough.parameters.base import unit_of
-from gough.parameters.regressor import LINEAR_FRICTION, standard_parameters
+from gough.parameters.regressor import standard_parameters
 
 if TYPE_CHECKING:
     from gough.parameters.identification import Identification
-    from gough.robot import Robot
 
 SPEED = 0.1
 """Speed (m/s) and, over the length scale, rate at which viscous friction is compared with weight."""
@@ -42,7 +42,7 @@ NOMINAL_LEAD = 0.01
 """Lead (m) of a screw whose drag is known and whose file gives none: only their ratio counts."""
 
 
-def standard_values(robot: Robot, found: Identification, *, consistent: bool = False) -> Array:
+def standard_values(robot: Model, found: Identification, *, consistent: bool = False) -> Array:
     """X (columns,) of the module's text, in the order of `found.base.names`.
 
     Needs cvxpy (the extra `identify`) if it is to be consistent.
@@ -67,19 +67,19 @@ def standard_values(robot: Robot, found: Identification, *, consistent: bool = F
     return np.where(same, base.standard, x * widths)
 
 
-def adopted(robot: Robot, found: Identification, *, consistent: bool = False) -> Robot:
+def adopted(robot: Model, found: Identification, *, consistent: bool = False) -> Model:
     """The robot with the parameters found in its file; comments and geometry stay as they are."""
     return robot.edited(changes(robot, found.base.names, standard_values(
         robot, found, consistent=consistent
     )))  # fmt: skip
 
 
-def changes(robot: Robot, names: tuple[str, ...], values: Array) -> Mapping[str, Any]:
+def changes(robot: Model, names: tuple[str, ...], values: Array) -> Mapping[str, Any]:
     """Keys of the robot file that make X the given values, bodies by their standard parameters.
 
     What is bolted to the platform as payload stays; the platform has the rest.
     """
-    legs, bodies = robot.leg_count, robot.mechanism.equations.BODIES
+    legs, bodies = robot.leg_count, robot.mechanism.legs.BODIES
     found: dict[str, Any] = {}
     leg_values = values[: 3 * TEN * legs].reshape(legs, 3, TEN)
     for i, body in enumerate(bodies):
@@ -97,7 +97,7 @@ def changes(robot: Robot, names: tuple[str, ...], values: Array) -> Mapping[str,
         found["platform"] = table
     if len(names) == at + TEN:
         return found
-    kinds = LINEAR_FRICTION[robot.kind]
+    kinds = robot.mechanism.legs.LINEAR_FRICTION
     by_leg = values[at + TEN :].reshape(legs, len(kinds))
     for kind, column in zip(kinds, by_leg.T, strict=True):
         if kind != "screw_drag":
@@ -116,7 +116,7 @@ def _short(column: Array) -> Any:
     return float(column[0]) if np.all(column == column[0]) else column.tolist()
 
 
-def _payload(robot: Robot) -> Array:
+def _payload(robot: Model) -> Array:
     """The ten parameters of what is bolted to the platform."""
     platform = robot.file.platform
     if platform is None or not platform.payload:
@@ -134,7 +134,7 @@ def _never_negative(name: str) -> bool:
     return unit_of(name).startswith("N") or name.endswith("rotor_mass")
 
 
-def _widths(robot: Robot, found: Identification) -> Array:
+def _widths(robot: Model, found: Identification) -> Array:
     """How far a parameter may be from the file's, by its unit: whole weights, lengths and forces."""
     names = found.base.names
     mass = float(np.abs(found.base.standard[[n.endswith(" M") for n in names]]).max()) or 1.0
@@ -154,7 +154,7 @@ def _widths(robot: Robot, found: Identification) -> Array:
     return widths
 
 
-def _semidefinite(robot: Robot, rows: Array, right: Array, widths: Array, lower: Array) -> Array:
+def _semidefinite(robot: Model, rows: Array, right: Array, widths: Array, lower: Array) -> Array:
     try:
         cvxpy: Any = import_module("cvxpy")
     except ImportError:

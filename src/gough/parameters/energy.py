@@ -7,15 +7,13 @@ alone, no forces: a second way to the base parameters, and the only one for an o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.model.model import Model
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 
 class Frame(NamedTuple):
@@ -47,7 +45,7 @@ def energy_functions(frame: Frame, gravity: Array) -> Array:
     )
 
 
-def robot_energy_functions(robot: Robot, motion: Motion) -> Array:
+def robot_energy_functions(robot: Model, motion: Motion) -> Array:
     """h (..., parameters) of a whole robot, columns as `parameter_names`; a rotor's is ½ q̇².
 
     h X is `Robot.energy`, kinetic and potential together. A leg's own thirty columns are those of the
@@ -67,7 +65,7 @@ def robot_energy_functions(robot: Robot, motion: Motion) -> Array:
     return np.concatenate(parts, axis=-1)
 
 
-def leg_frames(robot: Robot, motion: Motion) -> list[Frame]:
+def leg_frames(robot: Model, motion: Motion) -> list[Frame]:
     """The frames of a leg's bodies in the order of the robot file, (..., legs, 3) each."""
     return _ups_frames(robot, motion) if robot.kind == "UPS" else _pus_frames(robot, motion)
 
@@ -89,7 +87,7 @@ def _joint_axes(axis: Array, direction: Array) -> tuple[Array, Array]:
     return np.stack([np.cross(-y, axis), -y, axis], axis=-1), link
 
 
-def _ups_frames(robot: Robot, motion: Motion) -> list[Frame]:
+def _ups_frames(robot: Model, motion: Motion) -> list[Frame]:
     """Frames 1, 2, 3 of the papers: 1 and 2 at B, 3 at the tip P; x2 = x3, y2 = −z3, z2 = y3."""
     legs, parts = robot.inverse_kinematics(motion), robot.mechanism.legs
     axis, base = parts.axis[..., 0].T, parts.base[..., 0].T
@@ -114,7 +112,7 @@ def _ups_frames(robot: Robot, motion: Motion) -> list[Frame]:
     ]
 
 
-def _pus_frames(robot: Robot, motion: Motion) -> list[Frame]:
+def _pus_frames(robot: Model, motion: Motion) -> list[Frame]:
     """Slider, cross and link, all at the universal joint; the slider's on world axes."""
     legs, parts = robot.inverse_kinematics(motion), robot.mechanism.legs
     axis, rail = parts.axis[..., 0].T, parts.rail_direction[..., 0].T

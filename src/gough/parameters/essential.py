@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.description.schema import STANDARD_PARAMETERS
 from gough.errors import InputError
+from gough.legs.bodies import STANDARD_PARAMETERS
 from gough.parameters.base import BaseParameters, first_independent, relation
 
 ASSUMPTIONS = {

@@ -19,26 +19,23 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import block_diag, null_space
 from scipy.optimize import minimize
 
 from gough.base.arrays import Array
+from gough.base.files import replacing
 from gough.base.rotations import exponential
-from gough.description.files import replacing
-from gough.description.numbers import Limits
 from gough.errors import FileError, ImpossibleBodyWarning, InputError
+from gough.legs.reading import Limits
 from gough.model.limits import demands
+from gough.model.model import Model
 from gough.motion import Motion
 from gough.parameters.base import BaseParameters, base_parameters, base_regressor
-from gough.parameters.regressor import LOAD_FRICTION
 from gough.parameters.states import leg_length
 from gough.trajectories import Fourier
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 SAMPLES = 100
 """Of a period, on which motions are compared."""
@@ -96,7 +93,7 @@ class Excitation:
         return self.random / self.condition
 
 
-def default_bounds(robot: Robot) -> Bounds:
+def default_bounds(robot: Model) -> Bounds:
     """The robot file's limits; where it gives none, assumed ones."""
     limits, home = robot.description.limits, robot.home
     q = robot.inverse_kinematics(home).q
@@ -121,12 +118,12 @@ def default_bounds(robot: Robot) -> Bounds:
 class _Search:
     """The problem, and the best motion so far."""
 
-    robot: Robot
+    robot: Model
     base: BaseParameters
     bounds: Bounds
     period: float
     harmonics: int
-    smooth: Robot = field(init=False)
+    smooth: Model = field(init=False)
     """The robot with Coulomb friction smoothed: a sign has no derivative."""
     friction: bool = field(init=False)
     """Forces are compared with friction."""
@@ -147,8 +144,8 @@ class _Search:
         units = [length] * 3 + [0.1] * 3
         self.free = np.kron(np.diag(units), still)
         self.scale = np.ones(self.base.rank)
-        rubs = self.robot.mechanism.friction
-        loaded = any(np.any(getattr(rubs, one)) for one in LOAD_FRICTION[self.robot.kind])
+        rubs = self.robot.mechanism.legs.friction
+        loaded = any(np.any(getattr(rubs, one)) for one in self.robot.mechanism.legs.LOAD_FRICTION)
         width = max(float(np.max(rubs.width)), WIDTH * float(np.min(self.bounds.limits.speed)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ImpossibleBodyWarning)  # said when it was loaded
@@ -247,7 +244,7 @@ def _power_norm(values: Array, power: int) -> Array:
 
 
 def excite(
-    robot: Robot,
+    robot: Model,
     *,
     period: float = 10.0,
     harmonics: int = 8,

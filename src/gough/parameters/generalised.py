@@ -1,9 +1,9 @@
-"""The equation of motion, linear in the parameters, for platforms that are rigid or bend.
+"""The equation of motion, linear in the parameters, for rigid and flexible platforms.
 
     M ξ̇ + b + friction = Jᵀ Γ + (f, m, φ) = Y(motion) X + y0(motion),    ξ = (v, ω, q̇e)
 
-6 + N rows, world axes. Actuator forces alone are not linear in the stiffness and damping of a platform
-that bends, for q̈e is solved for together with them; with the elastic coordinates of the motion known,
+6 + N rows, world axes. Actuator forces alone are not linear in the stiffness and damping of a flexible
+platform, for q̈e is solved for together with them; with the elastic coordinates of the motion known,
 the equation of motion is. Its parameters X are those of a rigid robot (`gough.parameters.regressor`),
 the platform's ten being those of the undeformed body, and behind them the elements of K and D: the
 diagonals where the modal body has nothing else, N (N + 1)/2 where they are symmetric.
@@ -16,36 +16,32 @@ damping (which it does not compute at all). Without modes y0 = 0 and Y = Jᵀ W.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.passes.derivative import gradients, symbolic
-from gough.mechanics import elastic
-from gough.mechanics import equation as dynamics
-from gough.mechanics.body import Body
-from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS, Mechanism, State
+from gough.engine.functions import symbolic
+from gough.engine.passes.derivative import gradients
+from gough.mechanics import equation
+from gough.mechanics.equation import Mechanism
 from gough.mechanics.friction import Loads
-from gough.mechanics.modes import coupled, over_modes
-from gough.mechanics.platforms import flexible, rigid
-from gough.mechanics.programs import Outputs, numeric
-from gough.mechanics.vectors import Components, cross, matvec, transposed_matvec
+from gough.mechanics.programs import Outputs
+from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS, State
+from gough.mechanics.vectors import Components
 from gough.model import batch
 from gough.model.batch import OnError
 from gough.model.derivative_programs import graph_of
-from gough.model.derivatives import matrices
+from gough.model.model import Model
+from gough.model.slopes import matrices
 from gough.motion import Motion
+from gough.parameters.layout import Layout
 from gough.parameters.regressor import (
-    LINEAR_FRICTION,
     modal_elements,
     refuse_load_friction,
     rubbing_with,
     with_parameters,
 )
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 TIPS = ("tip_position", "tip_velocity", "tip_acceleration", "tip_angular_velocity")
 
@@ -60,7 +56,7 @@ class GeneralisedRegressor(NamedTuple):
 
 
 def generalised_regressor(
-    robot: Robot, motion: Motion, friction: bool = False, *, on_error: OnError = "raise"
+    robot: Model, motion: Motion, friction: bool = False, *, on_error: OnError = "raise"
 ) -> GeneralisedRegressor:
     """Y and y0 of the equation of motion; X as `standard_parameters`, wrench (f, m) and its φ apart.
 
@@ -69,71 +65,51 @@ def generalised_regressor(
     """
     if friction:
         refuse_load_friction(robot)
-    healthy = robot.bias(motion, on_error)
+    healthy = robot.bias(motion, on_error=on_error)
     given = robot.elastic_inputs(motion) | {"bias": (healthy, (6 + robot.modes,))}
     rows = batch.lay_out(motion, given)
     state = {name: rows.fields[name] for name in RIGID_FIELDS}
-    bending = {name: rows.fields[name] for name in ELASTIC_FIELDS if robot.modes}
-    tips = robot.executor(tip_motion, rows.rows, state | bending)
+    elastic = {name: rows.fields[name] for name in ELASTIC_FIELDS if robot.modes}
+    tips = robot.executor(tip_motion, rows.rows, state | elastic)
     program = tip_shares_with_friction if friction else tip_shares
     moved = {name: tips[name] for name in TIPS}
-    share = matrices(robot.rigid, program, rows.rows, state | moved, np.eye(6))["row"]
+    share = matrices(robot.rigid, program, rows.rows, state | moved, {"weights": np.eye(6)})["row"]
     Y = _gathered(robot, friction, rows.fields["rotation"], tips["arm"], share)
     if robot.modes:
-        Y = np.concatenate([Y, _elastic_columns(robot, rows.rows, bending)], axis=-1)
-    out = {"matrix": Y, "known": tips["known"]}
+        Y = np.concatenate([Y, _elastic_columns(robot, rows.rows, elastic)], axis=-1)
+    known = np.zeros((rows.rows, 6))
+    if robot.modes:
+        known = np.concatenate([tips["known"], tips["elastic"]], axis=-1)
+    out = {"matrix": Y, "known": known}
     return GeneralisedRegressor(**batch.settle(rows, out, batch.not_finite(rows), on_error))
 
 
-@numeric
 def tip_motion(mechanism: Mechanism, state: State) -> Outputs:
-    """What the tips do (3, legs), world axes, where they are from the frame, and y0 (6 + modes,)."""
-    bends = mechanism.flexible is not None
-    tips = elastic.place(mechanism, state)[0] if bends else rigid.tips(mechanism.points, *state[:4])
-    acceleration = state.acceleration + cross(state.angular_acceleration, tips.arm) + tips.bias
-    known = np.zeros((6, state.position.shape[-1]))
-    if mechanism.flexible is not None:
-        shapes = mechanism.flexible.tables.tip_shapes
-        bending = over_modes(shapes, state.elastic_acceleration)
-        acceleration = acceleration + matvec(state.rotation, bending)
-        known = modal_demand(mechanism, state)
-    turning = np.broadcast_to(tips.angular_velocity, tips.arm.shape)
-    outputs = dict(zip(TIPS, (tips.position, tips.velocity, acceleration, turning), strict=True))
-    return outputs | {"arm": tips.arm, "known": known}
+    """What the tips do (3, legs), world axes, and where they are from the frame, own axes.
 
-
-def modal_demand(mechanism: Mechanism, state: State) -> Components:
-    """y0 (6 + modes, samples): M ξ̇ + b of the mode shapes alone, world axes.
-
-    The platform without its undeformed body, stiffness and damping: M_rr x + M_re q̈ + b_r and
-    M_reᵀ x + m_ee q̈ + b_e (`platforms.flexible`) with what is linear or quadratic in shapes.
+    Of a flexible platform also y0: (6,) of the rigid motion, world axes, and (modes,).
     """
-    assert mechanism.flexible is not None
-    pairs, rotation = mechanism.flexible.couplings, state.rotation
-    pairs = pairs._replace(stiffness=0 * pairs.stiffness, damping=0 * pairs.damping)
-    modes = mechanism.flexible._replace(couplings=pairs)
-    body = Body(*(0 * part for part in mechanism.platform))
-    deformed = flexible.deform(modes, body, state.elastic, state.elastic_velocity)
-    omega = transposed_matvec(rotation, state.angular_velocity)
-    gravity = transposed_matvec(rotation, mechanism.gravity)
-    x = flexible.to_platform(
-        rotation, np.concatenate([state.acceleration, state.angular_acceleration])[:, 0]
-    )
-    bent = state.elastic_acceleration
-    pushed = (
-        (rigid.on_own_axes(deformed.body) * x).sum(axis=1)
-        + np.concatenate([over_modes(modes.tables.first_moments, bent),
-                          over_modes(deformed.turning, bent)])
-        + flexible.momentum_bias(deformed, omega, gravity)
-    )  # fmt: skip
-    modal = (
-        flexible.momentum_of_modes(modes, deformed, x)
-        + coupled(pairs.mass, bent)
-        + flexible.modal_bias(
-            modes, deformed, omega, gravity, state.elastic, state.elastic_velocity
-        )
-    )
-    return np.concatenate([flexible.to_world(rotation, pushed), modal])
+    platform = equation.placed(mechanism, state)
+    tips = platform.tips
+    acceleration = platform.tip_acceleration(platform.elastic_at_tips())
+    turning = tips.angular_velocity + 0 * tips.position
+    parts = (tips.position, tips.velocity, acceleration, turning)
+    outputs = dict(zip(TIPS, parts, strict=True)) | {"arm": platform.world(tips.arm)}
+    if mechanism.platform.mode_count:
+        known, modal = modal_demand(mechanism, state)
+        outputs |= {"known": known, "elastic": modal}
+    return outputs
+
+
+def modal_demand(mechanism: Mechanism, state: State) -> tuple[Components, Components]:
+    """y0: M ξ̇ + b of the mode shapes alone, (6, samples) in world axes and (modes, samples).
+
+    The platform without its undeformed body, stiffness and damping.
+    """
+    shapes = mechanism.platform.shapes_alone()
+    platform = shapes.moving(mechanism.points, mechanism.gravity, state)
+    pushed, modal = platform.inertial()
+    return platform.world(pushed), modal
 
 
 @symbolic
@@ -144,7 +120,8 @@ def tip_shares(
 
     (parameters,); weights (6,), the same for every leg, as no two legs share a parameter.
     """
-    unknown = graph_of(state).inputs("standard", (31 * mechanism.points.shape[1] + 10, 1))
+    size = Layout.of(mechanism.legs, mechanism.points.shape[1]).size
+    unknown = graph_of(state).inputs("standard", (size, 1))
     return _shares(with_parameters(mechanism, unknown), state, weights, tips, unknown, None)
 
 
@@ -168,58 +145,50 @@ def _shares(
     loads: Loads | None,
 ) -> Outputs:
     position, velocity, acceleration, turning = (tips[name] for name in TIPS)
-    legs = mechanism.equations.kinematics(mechanism.legs, position, velocity, acceleration)
-    load = mechanism.equations.load(mechanism.legs, legs, mechanism.gravity)
-    rubbing = dynamics.rubbing_under(mechanism, turning, legs, loads)
-    push = mechanism.equations.couple_at_tip(
-        mechanism.legs, legs, rubbing.universal + rubbing.spherical
-    )
-    force = dynamics.at_tip(legs, load) - legs.w * rubbing.slider - push
-    asked = np.concatenate([force, rubbing.spherical])[..., 0]
+    legs = mechanism.legs.moving(position, velocity, acceleration)
+    rubbing = legs.rubbing(turning, loads)
+    nothing = np.zeros((1, 1))
+    force = -equation.pushing(legs, legs.load(mechanism.gravity), rubbing, nothing)
+    asked = np.concatenate([force, rubbing.couple])[..., 0]
     weight = np.broadcast_to(weights, asked.shape)
-    platform = dynamics.platform_demand(mechanism, state)[:, 0]
+    platform = equation.placed(mechanism, state).inertial()[0][:, 0]
     outputs = np.concatenate([asked.ravel(), platform])
     return {
         "row": gradients(outputs, np.concatenate([weight.ravel(), weights[:, 0]]), unknown),
     }
 
 
-def _gathered(robot: Robot, friction: bool, rotation: Array, arm: Array, share: Array) -> Array:
+def _gathered(robot: Model, friction: bool, rotation: Array, arm: Array, share: Array) -> Array:
     """Σ W_i f_i of each column, (rows, 6 + modes, parameters), from (f, m) at its leg's tip.
 
     W_i f = (f, r_i×f + m, Φ_iᵀ Rᵀ f + Φ_riᵀ Rᵀ m); the platform's own columns are wrenches.
     """
-    count = robot.leg_count
-    rubs = len(LINEAR_FRICTION[robot.kind]) if friction else 0
-    legs = np.arange(count)
-    platform = np.full(
-        10, count
-    )  # a leg more, whose tip is at the frame's origin and does not bend
-    leg = np.concatenate([legs.repeat(30), legs, platform, legs.repeat(rubs)])
+    # the platform is a leg more, whose tip is at the frame's origin and does not move with the modes
+    leg = Layout.of(robot.mechanism.legs, robot.leg_count, friction).owners
     force, couple = share[:, :3], share[:, 3:]
     arms = np.concatenate([arm, np.zeros_like(arm[..., :1])], axis=-1)[..., leg]
     parts = [force, couple + np.cross(arms, force, axis=1)]
-    if robot.mechanism.flexible is not None:
-        tables = robot.mechanism.flexible.tables
-        parts.append(_modal_work(tables.tip_shapes, leg, rotation, force))
-        if friction:  # else legs have no couples, and the platform's own do not count
-            parts[2] += _modal_work(tables.tip_rotations, leg, rotation, couple)
+    body = robot.description.modal
+    if body is not None and robot.modes:
+        parts.append(_modal_work(body.tip_shapes, leg, rotation, force))
+        if friction and body.tip_rotations is not None:  # the platform's own couples do not count
+            parts[2] += _modal_work(body.tip_rotations, leg, rotation, couple)
     return np.concatenate(parts, axis=1)
 
 
-def _modal_work(shapes: Components, leg: Array, rotation: Array, load: Array) -> Array:
+def _modal_work(shapes: Array, leg: Array, rotation: Array, load: Array) -> Array:
     """Φ_iᵀ Rᵀ f (rows, modes, parameters) of loads (rows, 3, parameters) at their legs' tips."""
-    at_tips = np.concatenate([shapes[..., 0], np.zeros_like(shapes[:, :1, :, 0])], axis=1)
+    at_tips = np.concatenate([shapes, np.zeros_like(shapes[:1])])
     local = np.swapaxes(rotation, -1, -2) @ load
-    return np.asarray(np.einsum("cpk,ncp->nkp", at_tips[:, leg], local))
+    return np.asarray(np.einsum("pck,ncp->nkp", at_tips[leg], local))
 
 
-def _elastic_columns(robot: Robot, rows: int, bending: dict[str, Array]) -> Array:
+def _elastic_columns(robot: Model, rows: int, elastic: dict[str, Array]) -> Array:
     """(rows, 6 + modes, elements): K qe and D q̇e by the elements of K and D."""
     parts = []
     for name, elements in modal_elements(robot).items():
         field = "elastic" if name == "stiffness" else "elastic_velocity"
-        values = np.broadcast_to(bending[field], (rows, robot.modes))
+        values = np.broadcast_to(elastic[field], (rows, robot.modes))
         columns = np.zeros((rows, 6 + robot.modes, len(elements.pairs)))
         for column, (i, j) in enumerate(elements.pairs):
             columns[:, 6 + i, column] = values[:, j]

@@ -32,17 +32,17 @@ other (tips that coincide or do not move, or a mode or two only) share what the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.description.schema import STANDARD_PARAMETERS
-from gough.legs.pus.equations import BODIES as PUS_BODIES
-from gough.legs.ups.equations import BODIES as UPS_BODIES
+from gough.legs.bodies import STANDARD_PARAMETERS
+from gough.legs.pus.equations import PUS
+from gough.legs.ups.equations import UPS
+from gough.model.model import Model
 from gough.parameters.base import NEGLIGIBLE, BaseParameters, first_independent, relation
 from gough.parameters.regressor import (
-    LINEAR_FRICTION,
     parameter_names,
     refuse_load_friction,
     standard_parameters,
@@ -50,10 +50,7 @@ from gough.parameters.regressor import (
 from gough.parameters.special import Special, special_cases, special_directions
 from gough.parameters.states import largest_displacements
 
-if TYPE_CHECKING:
-    from gough.robot import Robot
-
-BODIES = {"UPS": UPS_BODIES, "PUS": PUS_BODIES}
+BODIES = {"UPS": UPS.BODIES, "PUS": PUS.BODIES}
 PLACE = {key: i for i, key in enumerate(STANDARD_PARAMETERS)}
 POINT_MASS = ("(y² + z²)", "−x y", "−x z", "(x² + z²)", "−y z", "(x² + y²)", "x", "y", "z", "")
 """Ten parameters of a unit mass at (x, y, z), in symbols."""
@@ -193,7 +190,7 @@ class TipMasses(NamedTuple):
         return np.asarray(np.where(self.kept, 0.0, masses - masses @ self.shares))
 
 
-def tip_masses(robot: Robot) -> TipMasses:
+def tip_masses(robot: Model) -> TipMasses:
     """Which tip masses are felt by themselves: none on a rigid platform.
 
     The columns Φ_k, Φ_k Pᵀ, Φ_k Φ_jᵀ of each tip, the first that are independent in the legs' order.
@@ -253,7 +250,7 @@ def closed_leg(
     return open_, tip
 
 
-def grouped_parameters(robot: Robot, friction: bool = False) -> BaseParameters:
+def grouped_parameters(robot: Model, friction: bool = False) -> BaseParameters:
     """The base parameters of a robot in closed form: Eqs. 44–50 and 57–66, any platform frame.
 
     Every sum of Eqs. 57–66 runs over all legs: none of the P_i need be on an axis. With the frame of the
@@ -283,7 +280,7 @@ def grouped_parameters(robot: Robot, friction: bool = False) -> BaseParameters:
     alone = np.arange(inertial + 10, len(names))  # friction and modes
     square[alone, alone] = 1.0
     if friction and robot.kind == "UPS":  # both are constant forces against q̇
-        kinds = LINEAR_FRICTION["UPS"]
+        kinds = UPS.LINEAR_FRICTION
         rubbing = alone[: count * len(kinds)].reshape(count, len(kinds))
         drag = rubbing[:, kinds.index("screw_drag")]
         coulomb = rubbing[:, kinds.index("slider_coulomb")]

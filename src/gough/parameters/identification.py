@@ -15,7 +15,7 @@ standard deviations that are too small. Gautier 1997; Janot, Vandanjon & Gautier
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.signal import oaconvolve
@@ -23,6 +23,7 @@ from scipy.signal import oaconvolve
 from gough.base.arrays import Array
 from gough.data.logs import Log
 from gough.errors import InputError
+from gough.model.model import Model
 from gough.motion import Motion
 from gough.parameters.base import BaseParameters, base_parameters, base_regressor, unit_of
 from gough.parameters.measurements import (
@@ -33,9 +34,6 @@ from gough.parameters.measurements import (
     measure,
 )
 from gough.trajectories import Spline, Trajectory
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 Method = Literal["ordinary", "weighted", "instrumental"]
 
@@ -126,7 +124,7 @@ class Validation:
 
 
 def identify(
-    robot: Robot,
+    robot: Model,
     log: Log,
     *,
     method: Method = "weighted",
@@ -198,7 +196,7 @@ def measured_rate(measured: Measured) -> float:
     return (len(measured.time) - 1) / float(measured.time[-1] - measured.time[0])
 
 
-def validate(robot: Robot, found: Identification, log: Log) -> Validation:
+def validate(robot: Model, found: Identification, log: Log) -> Validation:
     """Forces of another log beside those that the parameters found give for its motion."""
     motion, forces, _, _ = logged_motion(robot, log, found.measured.cutoff)
     predicted = np.concatenate(
@@ -212,7 +210,7 @@ def validate(robot: Robot, found: Identification, log: Log) -> Validation:
 
 
 def _instruments(
-    robot: Robot, base: BaseParameters, measured: Measured, reference: Motion | Trajectory
+    robot: Model, base: BaseParameters, measured: Measured, reference: Motion | Trajectory
 ) -> Array:
     """F W along the commanded motion at the log's times."""
     if isinstance(reference, Motion):

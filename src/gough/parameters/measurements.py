@@ -19,13 +19,13 @@ from gough.base.arrays import Array
 from gough.data.leg_rates import platform_motion
 from gough.data.plausibility import check_fit
 from gough.errors import InputError
+from gough.model.model import Model
 from gough.motion import Motion
 from gough.parameters import signals
 from gough.parameters.base import BaseParameters, base_regressor
 
 if TYPE_CHECKING:
     from gough.data.logs import Log
-    from gough.robot import Robot
 
 BLOCK = 8000
 """Samples whose regressor is held at a time."""
@@ -68,7 +68,7 @@ class Measured:
 
 
 def logged_motion(
-    robot: Robot, log: Log, cutoff: float | None = None
+    robot: Model, log: Log, cutoff: float | None = None
 ) -> tuple[Motion, Array, float, float]:
     """Motion (n,), forces (n, legs), sample rate and cut-off (Hz) of a log, its ends cut off.
 
@@ -97,7 +97,7 @@ def logged_motion(
     return motion.replace(time=time[kept]), forces[kept], rate, cutoff
 
 
-def measure(robot: Robot, base: BaseParameters, log: Log, cutoff: float | None = None) -> Measured:
+def measure(robot: Model, base: BaseParameters, log: Log, cutoff: float | None = None) -> Measured:
     """The equations of a log for the base parameters of a robot."""
     motion, forces, rate, cutoff = logged_motion(robot, log, cutoff)
     step = signals.decimation(rate, cutoff)
@@ -125,7 +125,7 @@ def measure(robot: Robot, base: BaseParameters, log: Log, cutoff: float | None =
 
 
 def filtered_regressor(
-    robot: Robot, base: BaseParameters, motion: Motion, rate: float, cutoff: float
+    robot: Model, base: BaseParameters, motion: Motion, rate: float, cutoff: float
 ) -> Array:
     """F W (n, legs, rank) of a motion (N,), decimated."""
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gough.base.arrays import Array
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
+from gough.model.model import Model
 
 PARALLEL = 1e-9
 """Sine below which directions count as parallel, and relative distance below which points coincide."""
@@ -28,7 +26,7 @@ class Special(NamedTuple):
     """First universal axis parallel to the rail (PUS)."""
 
 
-def special_directions(robot: Robot) -> Special:
+def special_directions(robot: Model) -> Special:
     """Which legs stand in a special way to gravity and to their rail."""
     legs = robot.mechanism.legs
     gravity = robot.mechanism.gravity[:, 0, 0]
@@ -45,7 +43,7 @@ def special_directions(robot: Robot) -> Special:
     )
 
 
-def special_cases(robot: Robot) -> tuple[str, ...]:
+def special_cases(robot: Model) -> tuple[str, ...]:
     """What is special about a robot, and what it does to the base parameters, in words."""
     special = special_directions(robot)
     found = []
@@ -62,14 +60,14 @@ def special_cases(robot: Robot) -> tuple[str, ...]:
             )
     found += _of_legs(special.axis_along_rail, "first universal axis parallel to the rail")
     found += _coinciding(robot)
-    for body in robot.mechanism.equations.BODIES:
+    for body in robot.mechanism.legs.BODIES:
         inertia = getattr(robot.mechanism.legs, body).inertia[..., 0]
         if inertia.any() and not inertia[[0, 0, 1], [1, 2, 2]].any():
             found.append(f"{body}: no products of inertia (see essential parameters)")
     return tuple(found)
 
 
-def _coinciding(robot: Robot) -> list[str]:
+def _coinciding(robot: Model) -> list[str]:
     """6-3 and 3-3 geometries: they have as many base parameters as others."""
     mechanism = robot.mechanism
     points = {"platform": mechanism.points[..., 0].T}

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.model.model import Model
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 GRAVITY = 9.81
 """Acceleration (m/s²) to which those of random states are comparable."""
@@ -26,7 +22,7 @@ WORSE = 4.0
 """Poses may be so many times worse conditioned than the middle of their region."""
 
 
-def random_states(robot: Robot, count: int, seed: int = 0) -> Motion:
+def random_states(robot: Model, count: int, seed: int = 0) -> Motion:
     """Random motion states (count,): poses about home, large twists and accelerations.
 
     Offsets go up to REACH leg lengths and TURN rad an axis, half as far and again where the legs do not
@@ -71,7 +67,7 @@ def random_states(robot: Robot, count: int, seed: int = 0) -> Motion:
     )
 
 
-def largest_displacements(robot: Robot) -> Array:
+def largest_displacements(robot: Model) -> Array:
     """(modes,): displacement of the node that each mode moves most, for a unit of its coordinate."""
     body = robot.description.modal
     if body is None:
@@ -79,7 +75,7 @@ def largest_displacements(robot: Robot) -> Array:
     return np.asarray(np.linalg.norm(body.shapes, axis=1).max(axis=0, initial=0.0))
 
 
-def leg_length(robot: Robot, pose: Motion) -> float:
+def leg_length(robot: Model, pose: Motion) -> float:
     """Mean distance from universal to spherical joint, m."""
     mechanism = robot.mechanism
     if robot.kind == "PUS":
@@ -87,7 +83,7 @@ def leg_length(robot: Robot, pose: Motion) -> float:
     return float(np.mean(robot.inverse_kinematics(pose).q))
 
 
-def _middle(robot: Robot, rng: np.random.Generator) -> Motion:
+def _middle(robot: Model, rng: np.random.Generator) -> Motion:
     """The home pose, or where there is none the best conditioned of many random poses."""
     home = robot.description.home
     if home is not None and np.isfinite(_condition(robot, home)):
@@ -109,7 +105,7 @@ def _middle(robot: Robot, rng: np.random.Generator) -> Motion:
     return poses[best]
 
 
-def _condition(robot: Robot, poses: Motion) -> Array:
+def _condition(robot: Model, poses: Motion) -> Array:
     """Condition numbers (...), infinite out of reach."""
     return np.nan_to_num(robot.condition_number(poses, on_error="nan"), nan=np.inf)
 

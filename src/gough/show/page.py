@@ -14,12 +14,13 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import matplotlib
+from matplotlib.figure import Figure
 
 from gough import __version__
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from gough.base.files import replacing
 
 PNG_DPI = 160
 LARGEST_SVG = 2_000_000
@@ -168,16 +169,12 @@ class Page:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the page, whole or not at all."""
-        from gough.description.files import replacing
-
         with replacing(path) as temporary:
             temporary.write_text(self.html(), "utf-8")
 
 
 def picture(figure: Figure, kind: str) -> bytes:
     """The figure's bytes, the same for the same figure."""
-    import matplotlib
-
     buffer = io.BytesIO()
     options: dict[str, Any] = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": PNG_DPI}
     with matplotlib.rc_context({"svg.hashsalt": "gough"}), warnings.catch_warnings():

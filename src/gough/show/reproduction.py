@@ -1,13 +1,12 @@
 """Reproductions of papers: their claims beside ours, and their figures, as one page.
 
-Each paper has a script (`papers/` of the repository, `gough/papers` once installed) with a function
-`reproduce(progress) -> Reproduction`. `run` finds the scripts, runs them and writes a page that
-needs nothing but itself, with the figures beside it as PNG files.
+Each paper has a folder (in `papers/` of the repository, `gough/papers` once installed): a package with
+a function `reproduce(progress) -> Reproduction`. `run` finds the papers, reproduces them and writes a
+page that needs nothing but itself, with the figures beside it as PNG files.
 """
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import os
 import sys
@@ -17,17 +16,16 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-import matplotlib
+import numpy as np
 from matplotlib.figure import Figure as Picture
-from matplotlib.ticker import MaxNLocator
 from rich.console import Console
 from rich.markup import escape as plain
 from rich.table import Table
 
 from gough.base.arrays import Array
-from gough.description.files import replacing
+from gough.base.files import replacing
+from gough.base.words import nearest
 from gough.errors import FileError, InputError
-from gough.show import plots
 from gough.show.page import Link, Mark, Marked, Page, picture
 
 NAMES = (
@@ -117,38 +115,40 @@ def run(
     folder/figures/paper-figure.png.
     """
     if name not in (*NAMES, EVERY):
-        near = difflib.get_close_matches(name, (*NAMES, EVERY), 1, cutoff=0.0)[0]
+        near = nearest(name, (*NAMES, EVERY))
         raise InputError(f"no reproduction of {name!r}; the nearest is {near!r}")
     if folder is not None:
         _ready(folder)  # a wrong name is worth knowing before minutes of work
-    scripts = [load_script(one) for one in (NAMES if name == EVERY else (name,))]
-    found: list[Reproduction] = [script.reproduce(progress) for script in scripts]
+    papers = [load_paper(one) for one in (NAMES if name == EVERY else (name,))]
+    found: list[Reproduction] = [paper.reproduce(progress) for paper in papers]
     if folder is not None:
         progress("writing the page")
         write(found, folder, name)
     return found
 
 
-def run_script(name: str, reproduce: Callable[[Progress], Reproduction]) -> None:
-    """A paper's script as a program: print the claims, write the page if a folder is given."""
-    found = reproduce(lambda message: print(f"{name}: {message}", file=sys.stderr))
-    print_claims(found, Console())
-    for folder in sys.argv[1:2]:
-        print(write([found], folder, name))
-
-
-def load_script(name: str) -> Any:
-    """The script of a paper as a module: from the package, else from beside it in the repository."""
+def load_paper(name: str) -> Any:
+    """The package of a paper: from the installation, else from beside it in the repository."""
     stem = name.replace("-", "_")
-    package = Path(str(resources.files("gough")))
-    for folder in (package, package.parents[1]):
-        path = folder / "papers" / f"{stem}.py"
-        spec = importlib.util.spec_from_file_location(f"gough_papers_{stem}", path)
-        if path.is_file() and spec is not None and spec.loader is not None:
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            return module
-    raise FileError(f"papers/{stem}.py: the script of {name} is missing from this installation")
+    installed = Path(str(resources.files("gough")))
+    for folder in (installed, installed.parents[1]):
+        start = folder / "papers" / stem / "__init__.py"
+        if start.is_file():
+            return _package(f"gough_papers_{stem}", start)
+    raise FileError(f"papers/{stem}: the reproduction of {name} is missing from this installation")
+
+
+def _package(name: str, start: Path) -> Any:
+    """The package that starts in a file, imported once."""
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, start)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where the package's own files look for it
+    spec.loader.exec_module(module)
+    return module
 
 
 def number(value: float, form: str = ".0e") -> str:
@@ -162,25 +162,14 @@ def number(value: float, form: str = ".0e") -> str:
     return f"{digits}·10{raised}"
 
 
-def leg_panels(
-    time: Array, panels: Sequence[tuple[str, Array, str]], labels: Sequence[str]
-) -> Picture:
-    """Panels (title, curves (n, legs), axis label with unit) above each other over time in s."""
-    with matplotlib.rc_context(plots.STYLE):
-        figure = Picture(figsize=(7.5, 0.7 + 2.4 * len(panels)), layout="constrained")
-        rows = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
-        for axes, (title, curves, ylabel) in zip(rows, panels, strict=True):
-            for i, (curve, label) in enumerate(zip(curves.T, labels, strict=True)):
-                style = "-" if i < 3 else (0, (4, 2))
-                axes.plot(time, curve, color=plots.PALETTE[i], linestyle=style, label=label)
-            axes.set_title(title, loc="left", fontsize=10)
-            axes.set(ylabel=ylabel)
-            axes.yaxis.set_major_locator(MaxNLocator(6))
-            axes.margins(x=0)
-        rows[-1].set_xlabel("time [s]")
-        figure.align_ylabels()
-        figure.legend(handles=rows[0].get_lines(), loc="outside right center")
-    return figure
+def rms(values: Array) -> float:
+    """Root of the mean square of all values."""
+    return float(np.sqrt(np.mean(values**2)))
+
+
+def relative_error(found: Array, right: Array) -> float:
+    """Largest difference over the largest right number."""
+    return float(np.max(np.abs(found - right)) / np.max(np.abs(right)))
 
 
 def write(reproductions: Sequence[Reproduction], folder: str | os.PathLike[str], name: str) -> Path:

@@ -6,7 +6,7 @@ commanded → within ± force → first-order lag → less where the leg is fast
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +14,7 @@ from numpy.typing import ArrayLike
 from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.mechanics.vectors import Components, copysign, maximum, minimum
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
+from gough.model.model import Model
 
 TAPER = 0.05
 """Last part of the speed limit over which the driving force falls to nothing."""
@@ -44,7 +42,7 @@ def at_speed(force: Components, rate: Components, limit: Components) -> Componen
 
 @dataclass(frozen=True, eq=False)
 class Actuators:
-    """Limits and lag of the drives: one number for all legs, or one a leg.
+    """Limits and lag of the drives: one number for all legs, or one per leg.
 
     `force` (N) and `speed` (m/s): left out, there is no limit; `lag` (s) is the time constant of
     Γ̇ = (command − Γ)/lag. A lagging drive starts at its first command.
@@ -62,7 +60,7 @@ class Actuators:
             try:
                 array = np.asarray(value, dtype=np.float64)
             except (TypeError, ValueError):
-                raise InputError(f"actuators: {name} is not a number, or one a leg") from None
+                raise InputError(f"actuators: {name} is not a number, or one per leg") from None
             if not np.all(array > 0):
                 raise InputError(f"actuators: {name} must be positive")
         try:
@@ -73,7 +71,7 @@ class Actuators:
             raise InputError(f"actuators: lag is {self.lag!r}, must be a time in s, not negative")
 
     @classmethod
-    def of(cls, robot: Robot, lag: float = 0.0) -> Actuators:
+    def of(cls, robot: Model, lag: float = 0.0) -> Actuators:
         """Drives with the force and speed limits of the robot file."""
         limits = robot.description.limits
         return cls(limits.force, limits.speed, lag)

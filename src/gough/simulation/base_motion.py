@@ -11,23 +11,21 @@ rotor is felt along q alone, so that it does not feel the base. World axes, SI u
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import NumPyExecutor
-from gough.mechanics import programs
-from gough.mechanics.body import Body
+from gough.mechanics import equation
+from gough.mechanics.equation import Mechanism
+from gough.mechanics.programs import Outputs
+from gough.mechanics.state import State
 from gough.model import batch
+from gough.model.execution import numpy_executor
+from gough.model.model import Model
 from gough.motion import Motion
 from gough.parameters.energy import leg_frames
 
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
-
-def base_inertia(robot: Robot, still: Motion) -> Array:
+def base_inertia(robot: Model, still: Motion) -> Array:
     """N (6 + modes, 6) of a robot at rest in a pose; see the module."""
     return _of_platform(robot, still) + _of_legs(robot, still)
 
@@ -39,21 +37,24 @@ def carried(point: Array) -> Array:
     return whole
 
 
-def _of_platform(robot: Robot, still: Motion) -> Array:
+def _of_platform(robot: Model, still: Motion) -> Array:
     """M of the platform alone, on which the base acts as on its frame."""
-    machine = robot.mechanism
-    bodies = {name: getattr(machine.legs, name) for name in machine.equations.BODIES}
-    empty = {name: Body(*(0 * part for part in body)) for name, body in bodies.items()}
-    alone = machine._replace(
-        legs=machine.legs._replace(rotor_mass=0 * machine.legs.rotor_mass, **empty)
-    )
-    program = programs.flexible_mass_matrix if robot.modes else programs.mass_matrix
-    rows = batch.lay_out(still, robot.elastic_inputs(still) if robot.modes else {})
-    mass = NumPyExecutor(alone)(program, 1, rows.fields)["mass_matrix"][0]
-    return np.asarray(mass[:, :6] @ carried(still.position))
+    rows = batch.lay_out(still, robot.elastic_inputs(still))
+    found = numpy_executor(robot.mechanism)(platform_mass, 1, rows.fields)
+    mass = np.concatenate([found["rigid"][0], found["mixed"][0].T])
+    return np.asarray(mass @ carried(still.position))
 
 
-def _of_legs(robot: Robot, still: Motion) -> Array:
+def platform_mass(mechanism: Mechanism, state: State) -> Outputs:
+    """M_rr (6, 6) and M_re (6, modes) of the platform alone, world axes."""
+    platform = equation.placed(mechanism, state)
+    rigid, mixed = platform.mass()
+    half = np.moveaxis(platform.world(rigid), 0, 1)
+    nothing = np.zeros(state.position.shape[-1])
+    return {"rigid": platform.world(half) + nothing, "mixed": platform.world(mixed) + nothing}
+
+
+def _of_legs(robot: Model, still: Motion) -> Array:
     units = np.eye(6 + robot.modes)
     moving = Motion(
         still.position,
@@ -64,7 +65,7 @@ def _of_legs(robot: Robot, still: Motion) -> Array:
         elastic_velocity=units[:, 6:],
     )
     total = np.zeros((len(units), 6))
-    names = robot.mechanism.equations.BODIES
+    names = robot.mechanism.legs.BODIES
     for name, frame in zip(names, leg_frames(robot, moving), strict=True):
         body = getattr(robot.mechanism.legs, name)
         shape = (len(units), robot.leg_count, 3)

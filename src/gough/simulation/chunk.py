@@ -7,7 +7,7 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.simulation.events import Stop
 from gough.simulation.integrators import runge_kutta
-from gough.simulation.plant import State, at_rest_drives
+from gough.simulation.plant import ELASTIC, MOVING, State, at_rest_drives
 from gough.simulation.scenario import FIELDS, Record, Scenario
 from gough.simulation.sensors import Noise
 from gough.simulation.stepwise import Loop, stop_of
@@ -16,8 +16,6 @@ CHUNK = 4_000_000
 """Numbers that a chunk's state may hold."""
 LONGEST = 2000
 """Steps of a chunk."""
-MOVING = ("position", "rotation", "velocity", "angular_velocity")
-BENDING = ("elastic", "elastic_velocity")
 WORST_LOADS = 1e-9
 """Disagreement of friction loads, relative to the largest, at which a simulation ends."""
 
@@ -31,7 +29,7 @@ class Chunk:
         legs = plant.robot.leg_count
         self.every = scenario.every or 1
         start = scenario.start
-        self.moving = (*MOVING, *BENDING) if plant.modes else MOVING
+        self.moving = (*MOVING, *ELASTIC) if plant.modes else MOVING
         width = 30 + 4 * legs + 2 * plant.modes
         size = min(LONGEST, max(CHUNK // (rows * width), 1), scenario.steps)
         self.size = size = -(-size // self.every) * self.every
@@ -108,7 +106,7 @@ class Chunk:
     def state(self, step: int) -> State:
         """The state at a step of the chunk."""
         start = self.scenario.start
-        moving = {name: getattr(start, name) for name in BENDING}
+        moving = {name: getattr(start, name) for name in ELASTIC}
         return State(**moving | {name: value[step] for name, value in self.states.items()})
 
     def keep(self, done: int, count: int, record: Record) -> None:

@@ -2,7 +2,7 @@
 
 A chunk of steps runs without returning to Python; then it is looked at for events, kept, and the next
 one begins. Results are those of `gough.simulation.stepwise` to rounding. For all controllers but
-functions of the user's (and models that bend told late), and where LLVM is there.
+functions of the user's (and flexible models told late), and where LLVM is there.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import VARIANT
-from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS
+from gough.engine.functions import VARIANT
+from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
+from gough.model.calls import ModelCalls
 from gough.simulation import programs
-from gough.simulation.chunk import BENDING, MOVING, Chunk
+from gough.simulation.chunk import Chunk
 from gough.simulation.laws import law_inputs
-from gough.simulation.plant import NOTHING
+from gough.simulation.plant import ELASTIC, MOVING, NOTHING
 from gough.simulation.scenario import Record, Scenario
-from gough.variants import which
 
 if TYPE_CHECKING:
     from gough.engine.run.stepping import Call, Stream
-    from gough.robot import Robot
 
 OF_STAGES = ("before", "ahead", "command")
 """Inputs of the stages that the first does not need where the law is in it."""
@@ -212,16 +211,16 @@ class _Machine(Chunk):
         now: dict[str, Any] = self._now()
         if lags:
             now["drive"] = Stream(self.states["drive"])
-        bent, bending, bends = np.zeros((3, 4, rows, plant.modes))
+        elastic, elastic_rate, elastic_acceleration = np.zeros((3, 4, rows, plant.modes))
         calls: list[Call] = []
         for stage, (half, ahead) in enumerate(((0, 0.0), (1, h / 2), (1, h / 2), (2, h))):
             reach = {"before": rates[max(stage - 1, 0)], "ahead": np.full(1, ahead)}
             if plant.modes and stage:
                 start = self._now()
                 rated = now["elastic_velocity"]
-                for name, rate, place in zip(
-                    BENDING, (rated, bends[stage - 1]), (bent[stage], bending[stage]), strict=True
-                ):
+                of_modes = (rated, elastic_acceleration[stage - 1])
+                reached = (elastic[stage], elastic_rate[stage])
+                for name, rate, place in zip(ELASTIC, of_modes, reached, strict=True):
                     calls.append(self._along(start[name], (ahead, rate), None, place))
                     now = now | {name: place}
             if before[stage] is not None:
@@ -233,7 +232,7 @@ class _Machine(Chunk):
             }
             outputs = {"rate": rates[stage], "margin": margins[stage]}
             if plant.modes:
-                outputs["elastic"] = bends[stage]
+                outputs["elastic"] = elastic_acceleration[stage]
             if wrench is not None:
                 inputs["wrench"] = Stream(wrench, half, 1, 2)
             if stage == 0:
@@ -269,8 +268,9 @@ class _Machine(Chunk):
             calls.append(_call(self.robot, programs.last, now, given, ends))
         if plant.modes:
             start, half_way = self._now(), np.empty((rows, plant.modes))
-            velocities: list[Any] = [start["elastic_velocity"], *bending[1:]]
-            for name, of_stages in zip(BENDING, (velocities, list(bends)), strict=True):
+            velocities: list[Any] = [start["elastic_velocity"], *elastic_rate[1:]]
+            rated_by = (velocities, list(elastic_acceleration))
+            for name, of_stages in zip(ELASTIC, rated_by, strict=True):
                 end = Stream(self.states[name], first=1)
                 pairs = list(zip((h / 6, h / 3, h / 3, h / 6), of_stages, strict=True))
                 calls.append(self._along(start[name], pairs[0], pairs[1], half_way))
@@ -296,7 +296,7 @@ def _solid(value: Array) -> Array:
     return np.ascontiguousarray(value, dtype=np.float64)
 
 
-def _state(robot: Robot, known: Mapping[str, Any]) -> dict[str, Any]:
+def _state(robot: ModelCalls, known: Mapping[str, Any]) -> dict[str, Any]:
     """The state's fields of a call; what is not known is 0."""
     fields = {name: known.get(name, NOTHING) for name in RIGID_FIELDS}
     if not robot.modes:
@@ -306,7 +306,7 @@ def _state(robot: Robot, known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _call(
-    robot: Robot,
+    robot: ModelCalls,
     program: Any,
     state: Mapping[str, Any],
     inputs: Mapping[str, Any],
@@ -326,6 +326,6 @@ def _call(
     key = (program.__name__, tuple(shapes.items()))
     if key not in ready:
         ready[key] = executor.bind(program, shapes)
-    index = which(robot).get(VARIANT)
+    index = robot.which().get(VARIANT)
     variants = None if index is None else np.ascontiguousarray(index, dtype=np.int64)
     return Call(ready[key], _state(robot, state) | dict(inputs), outputs, every, until, variants)

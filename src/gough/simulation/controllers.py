@@ -11,22 +11,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import Function
+from gough.engine.functions import Function
 from gough.errors import InputError
-from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS
+from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
+from gough.model.calls import ModelCalls
+from gough.model.deflection import static_deflection
+from gough.model.model import Model
 from gough.motion import Motion
 from gough.simulation import laws
 from gough.simulation.sensors import Reading
-from gough.variants import which
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 NOTHING = np.zeros((1, 3))
 GAINS = {"stiffness": "1/s²", "damping": "1/s"}
@@ -66,26 +65,26 @@ class Controller(ABC):
 
     program: ClassVar[Function | None] = None
     """Its law, run with the model's numbers; None for a plain function."""
-    model: Robot | None = None
+    model: Model | None = None
 
     @property
     def timeless(self) -> bool:
         """What the law takes from the reference depends on its motion, not on the time."""
         return True
 
-    def robot(self, plant: Robot) -> Robot:
+    def robot(self, plant: ModelCalls) -> ModelCalls:
         """The robot that the law computes with."""
         return plant if self.model is None else self.model
 
     @abstractmethod
-    def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
+    def goals(self, plant: ModelCalls, reference: Motion) -> dict[str, Array]:
         """What of the law's inputs follows from a timed reference: (samples, rows or 1, ...)."""
 
     @abstractmethod
-    def gains(self, plant: Robot) -> dict[str, Array]:
+    def gains(self, plant: ModelCalls) -> dict[str, Array]:
         """Constant inputs of the law, (1, ...)."""
 
-    def command(self, plant: Robot, measured: Measured, goals: dict[str, Array]) -> Array:
+    def command(self, plant: ModelCalls, measured: Measured, goals: dict[str, Array]) -> Array:
         """Commanded forces (rows, legs) at one sample, N; goals and gains (rows or 1, ...)."""
         assert self.program is not None
         rows = len(measured.q)
@@ -101,7 +100,7 @@ class Controller(ABC):
             elastic = (measured.elastic, measured.elastic_velocity, np.zeros((1, model.modes)))
             known |= dict(zip(ELASTIC_FIELDS, elastic, strict=True))
             wanted = (*wanted, *ELASTIC_FIELDS)
-        fields = {name: known[name] for name in wanted} | which(model)
+        fields = {name: known[name] for name in wanted} | model.which()
         return model.executor(self.program, rows, fields)["command"]
 
 
@@ -120,7 +119,7 @@ class GivenForces(Controller):
         """Constant forces are."""
         return not callable(self.forces)
 
-    def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
+    def goals(self, plant: ModelCalls, reference: Motion) -> dict[str, Array]:
         """The forces at the reference's times."""
         assert reference.time is not None
         times = reference.time[:, 0]
@@ -136,7 +135,7 @@ class GivenForces(Controller):
             forces = forces[np.newaxis]
         return {"feedforward": np.broadcast_to(forces, (len(times), *forces.shape[1:]))}
 
-    def gains(self, plant: Robot) -> dict[str, Array]:
+    def gains(self, plant: ModelCalls) -> dict[str, Array]:
         """None."""
         return {}
 
@@ -145,7 +144,7 @@ class GivenForces(Controller):
 class LegPD(Controller):
     """Γ = K (q_r − q) + D (q̇_r − q̇): springs and dampers in the legs, N/m and N s/m.
 
-    One number for all legs, or one a leg. Without damping and with a resting reference this is a
+    One number for all legs, or one per leg. Without damping and with a resting reference this is a
     platform on conservative springs.
     """
 
@@ -153,12 +152,12 @@ class LegPD(Controller):
     stiffness: ArrayLike
     damping: ArrayLike = 0.0
 
-    def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
-        """q_r and q̇_r of the model's legs; a platform that bends sags under its weight."""
+    def goals(self, plant: ModelCalls, reference: Motion) -> dict[str, Array]:
+        """q_r and q̇_r of the model's legs; a flexible platform sags under its weight."""
         legs = self.robot(plant).inverse_kinematics(_sagging(self.robot(plant), reference))
         return {"goal_q": legs.q, "goal_qd": legs.qd, "feedforward": np.zeros_like(legs.q)}
 
-    def gains(self, plant: Robot) -> dict[str, Array]:
+    def gains(self, plant: ModelCalls) -> dict[str, Array]:
         """K and D, (1, legs)."""
         legs = plant.leg_count
         return {name: _gain(name, getattr(self, name), legs) for name in GAINS}
@@ -169,7 +168,7 @@ class GravityPD(LegPD):
     """`LegPD` and the forces that hold the model still in the measured pose."""
 
     program: ClassVar[Function | None] = staticmethod(laws.leg_law_with_gravity)
-    model: Robot | None = None
+    model: Model | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,10 +178,10 @@ class FeedForward(LegPD):
     Without stiffness and damping: the computed forces applied open loop.
     """
 
-    model: Robot | None = None
+    model: Model | None = None
     friction: bool = True
 
-    def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
+    def goals(self, plant: ModelCalls, reference: Motion) -> dict[str, Array]:
         """q_r, q̇_r and the forces."""
         model = self.robot(plant)
         path = _sagging(model, reference)
@@ -202,7 +201,7 @@ class ComputedTorque(Controller):
 
     frequency: ArrayLike
     ratio: ArrayLike = 1.0
-    model: Robot | None = None
+    model: Model | None = None
     space: Literal["platform", "legs"] = "platform"
     friction: bool = False
 
@@ -215,7 +214,7 @@ class ComputedTorque(Controller):
         """The law in the chosen space."""
         return laws.platform_law if self.space == "platform" else laws.leg_acceleration_law
 
-    def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
+    def goals(self, plant: ModelCalls, reference: Motion) -> dict[str, Array]:
         """The reference and the friction along it."""
         model = self.robot(plant)
         known = {"feedforward": np.zeros((*reference.shape, model.leg_count))}
@@ -230,14 +229,14 @@ class ComputedTorque(Controller):
         accelerations = ("acceleration", "angular_acceleration")
         return known | {name: getattr(reference, name) for name in accelerations}
 
-    def gains(self, plant: Robot) -> dict[str, Array]:
+    def gains(self, plant: ModelCalls) -> dict[str, Array]:
         """w² and 2ζw, (1, 6) or (1, legs)."""
         count = 6 if self.space == "platform" else plant.leg_count
         w, ratio = (_gain(name, getattr(self, name), count) for name in ("frequency", "ratio"))
         return {"stiffness": w * w, "damping": 2 * ratio * w}
 
 
-def paper_loop(model: Robot | None = None) -> ComputedTorque:
+def paper_loop(model: Model | None = None) -> ComputedTorque:
     """The loop of Long, Khalil & Martinet 2014, Fig. 3: no gains at all.
 
     At every instant the inverse model of the robot in its current state, elastic coordinates included,
@@ -256,15 +255,15 @@ class FunctionController(Controller):
 
     function: Callable[[Measured, Motion], ArrayLike]
 
-    def goals(self, plant: Robot, reference: Motion) -> dict[str, Array]:
+    def goals(self, plant: ModelCalls, reference: Motion) -> dict[str, Array]:
         """The reference itself, field by field."""
         return {name: getattr(reference, name) for name in RIGID_FIELDS}
 
-    def gains(self, plant: Robot) -> dict[str, Array]:
+    def gains(self, plant: ModelCalls) -> dict[str, Array]:
         """None."""
         return {}
 
-    def command(self, plant: Robot, measured: Measured, goals: dict[str, Array]) -> Array:
+    def command(self, plant: ModelCalls, measured: Measured, goals: dict[str, Array]) -> Array:
         """What the function says."""
         legs, rows = plant.leg_count, len(measured.q)
         forces = _array("the controller's forces", self.function(measured, Motion(**goals)))
@@ -275,8 +274,8 @@ class FunctionController(Controller):
         return np.array(np.broadcast_to(forces, (rows, legs)))
 
 
-def _sagging(model: Robot, reference: Motion) -> Motion:
-    """A reference (n, rows or 1) with the deflection that a model that bends has at rest there."""
+def _sagging(model: ModelCalls, reference: Motion) -> Motion:
+    """A reference (n, rows or 1) with the deflection that a flexible model has at rest there."""
     if not model.modes or reference.modes:
         return reference
     held = all(
@@ -284,7 +283,7 @@ def _sagging(model: Robot, reference: Motion) -> Motion:
         for value in (reference.position, reference.rotation)
         if len(value) == len(reference)
     )
-    rest = model.static_deflection(reference[:1] if held else reference)
+    rest = static_deflection(model, reference[:1] if held else reference)
     still = np.zeros(model.modes)
     return reference.replace(
         elastic=rest.elastic, elastic_velocity=still, elastic_acceleration=still

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import NumPyExecutor
 from gough.mechanics import programs
 from gough.model import batch
+from gough.model.calls import ModelCalls
+from gough.model.execution import numpy_executor
 from gough.motion import Motion
-from gough.variants import which
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 NEAR_SINGULAR = 1e-3
 """Conditioning of the Jacobian (min over max |R_kk|) below which the robot counts as near singular."""
@@ -55,19 +52,19 @@ class Stop:
         return f"t = {self.time:.6g} s{leg}: {self.reason}"
 
 
-def with_culprit(stop: Stop, robot: Robot, start: Motion, last: Motion) -> Stop:
+def with_culprit(stop: Stop, robot: ModelCalls, start: Motion, last: Motion) -> Stop:
     """The stop with the leg that is to blame, if one has used up its reach since the start.
 
     A leg at the end of its reach makes the robot's matrices singular before it is out of reach.
     """
-    rows = [batch.lay_out(one.reshape(1), {}).fields | which(robot) for one in (start, last)]
-    runner = NumPyExecutor(robot.mechanism)
+    rows = [batch.lay_out(one.reshape(1), {}).fields | robot.which() for one in (start, last)]
+    runner = numpy_executor(robot.mechanism)
     begin, end = (runner(programs.diagnosis, 1, fields)["legs"][0] for fields in rows)
     left = end / np.where(begin == 0, np.inf, begin)
     kind, leg = np.unravel_index(np.argmin(left), left.shape)
     if stop.leg is not None or not left[kind, leg] < USED_UP:
         return stop
-    health = robot.mechanism.equations.HEALTH[int(kind)]
+    health = robot.mechanism.legs.HEALTH[int(kind)]
     near = health.reason.format(value=end[kind, leg], limit=health.limit)
     return Stop(stop.time, int(leg) + 1, f"{stop.reason}; just before, {near}")
 

@@ -9,19 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from gough.engine.run.execute import Function
-from gough.mechanics import elastic
-from gough.mechanics import equation as dynamics
-from gough.mechanics.equation import Mechanism, State
-from gough.mechanics.platforms import rigid
+from gough.engine.functions import Function
+from gough.mechanics import equation
+from gough.mechanics.equation import Mechanism
 from gough.mechanics.programs import Outputs
 from gough.mechanics.solves import factor, least_squares
+from gough.mechanics.state import State
 from gough.mechanics.vectors import Components
 from gough.simulation.attitude import rotation_error
 
 
 def law_inputs(law: Function | None) -> tuple[str, ...]:
-    """Names of a law's inputs behind machine and state."""
+    """Names of a law's inputs behind mechanism and state."""
     code: Any = law.__code__  # type: ignore[union-attr]
     return tuple(code.co_varnames[2 : code.co_argcount])
 
@@ -59,11 +58,9 @@ def leg_law_with_gravity(
 ) -> Outputs:
     """`leg_law` and the forces that hold the model still in the measured pose."""
     zero = 0 * state.velocity
-    still = state._replace(
-        velocity=zero, angular_velocity=zero, acceleration=zero, angular_acceleration=zero
+    still = state.coasting()._replace(
+        velocity=zero, angular_velocity=zero, elastic_velocity=0 * state.elastic_velocity
     )
-    if mechanism.flexible is not None:
-        still = still._replace(elastic_velocity=0 * state.elastic_velocity)
     held = _inverse(mechanism, still)
     law = leg_law(mechanism, state, q, qd, goal_q, goal_qd, stiffness, damping, feedforward)
     return {"command": law["command"] + held}
@@ -93,7 +90,7 @@ def platform_law(
         stiffness,
         damping,
     )
-    return {"command": _inverse(mechanism, _accelerated(state, wanted)) + feedforward}
+    return {"command": _inverse(mechanism, state.accelerated(wanted)) + feedforward}
 
 
 def wanted_acceleration(
@@ -134,23 +131,14 @@ def leg_acceleration_law(
 
     Γ is the model's inverse dynamics of ξ̇ in the measured state; K in 1/s², D in 1/s.
     """
-    resting = dynamics.without_acceleration(state)
-    tips, legs = dynamics.moving(mechanism, resting)
-    rows = np.moveaxis(rigid.jacobian_rows(tips, legs.w), 0, 1)
+    platform, legs = equation.unforced(mechanism, state)
+    rows = np.moveaxis(platform.world_rows(legs.w), 0, 1)
     wanted = goal_qdd + damping * (goal_qd - qd) + stiffness * (goal_q - q)
-    twist_rate = least_squares(factor(rows, dynamics.scale(mechanism)), wanted - legs.qdd)
-    return {"command": _inverse(mechanism, _accelerated(state, twist_rate)) + feedforward}
+    twist_rate = least_squares(factor(rows, equation.scale(mechanism)), wanted - legs.qdd)
+    return {"command": _inverse(mechanism, state.accelerated(twist_rate)) + feedforward}
 
 
 def _inverse(mechanism: Mechanism, state: State) -> Components:
     """Γ for the state's acceleration, (legs, samples), without friction or wrench."""
-    equations = dynamics if mechanism.flexible is None else elastic
     nothing = 0 * np.concatenate([state.velocity, state.angular_velocity])[:, 0]
-    forces: Components = equations.inverse(mechanism, state, nothing).forces
-    return forces
-
-
-def _accelerated(state: State, rate: Components) -> State:
-    return state._replace(
-        acceleration=rate[:3, np.newaxis], angular_acceleration=rate[3:, np.newaxis]
-    )
+    return equation.inverse(mechanism, state, nothing).forces

@@ -10,7 +10,7 @@ that move with it: `gough.simulation.base_motion`. World axes, SI units.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,12 +18,10 @@ from scipy import signal
 
 from gough.base.arrays import Array
 from gough.errors import InputError, MissingDataError
+from gough.model.model import Model
 from gough.model.vibration import stiffness_matrix
 from gough.motion import Motion
 from gough.simulation.base_motion import base_inertia, carried
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 Input = Literal["forces", "wrench", "base", "base_rotation", "tilt"]
 
@@ -126,13 +124,13 @@ class LinearModel:
         raise InputError(f"output is displacement, acceleration, not {output!r}")
 
 
-def equilibrium_forces(robot: Robot, pose: Motion | None = None, wrench: Any = None) -> Array:
+def equilibrium_forces(robot: Model, pose: Motion | None = None, wrench: Any = None) -> Array:
     """Γ (..., legs) that hold the robot still, without friction, N; flexible platforms deflected."""
     return robot.inverse_dynamics(_resting(robot, pose), wrench, friction=False).forces
 
 
 def linear_model(
-    robot: Robot,
+    robot: Model,
     pose: Motion | None = None,
     *,
     stiffness: ArrayLike = 0.0,
@@ -141,7 +139,7 @@ def linear_model(
 ) -> LinearModel:
     """The robot near rest in a pose (default: home), without Coulomb friction.
 
-    `stiffness` (N/m) and `damping` (N s/m) of the legs: one number, or one a leg; those of drives
+    `stiffness` (N/m) and `damping` (N s/m) of the legs: one number, or one per leg; those of drives
     that hold their position, or of the legs themselves.
     """
     still = _resting(robot, pose)
@@ -159,7 +157,7 @@ def linear_model(
     stiff = stiffness_matrix(robot, still, forces)
     stiff = stiff + jacobian.T @ (gains[0][:, np.newaxis] * jacobian)
     damp = jacobian.T @ (gains[1][:, np.newaxis] * jacobian)
-    body = robot.description.modal
+    body = robot.modal
     if body is not None:
         damp[6:, 6:] += body.damping
     size = len(mass)
@@ -181,10 +179,10 @@ def linear_model(
     return LinearModel(A, inputs, forces, still.position)
 
 
-def _felt(robot: Robot, still: Motion) -> Array:
+def _felt(robot: Model, still: Motion) -> Array:
     """(6 + N, 6): what a wrench does on the velocity coordinates, modes included."""
     felt = np.eye(6 + robot.modes, 6)
-    body = robot.description.modal
+    body = robot.modal
     for k, name in enumerate(("origin_shapes", "origin_rotations")):
         shapes = getattr(body, name, None)
         if shapes is not None:
@@ -192,7 +190,7 @@ def _felt(robot: Robot, still: Motion) -> Array:
     return felt
 
 
-def _resting(robot: Robot, pose: Motion | None) -> Motion:
+def _resting(robot: Model, pose: Motion | None) -> Motion:
     """The pose at rest, deflected if it is flexible and has no elastic coordinates of its own."""
     still = robot.home if pose is None else pose
     if robot.modes and not still.modes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -12,21 +11,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
+from gough.base.words import nearest
 from gough.errors import InputError
+from gough.model.calls import ModelCalls
+from gough.model.deflection import static_deflection
+from gough.model.model import Model
 from gough.motion import Motion
-from gough.robot import Robot
 from gough.simulation import compiled, stepwise
 from gough.simulation.actuators import Actuators
 from gough.simulation.controllers import Controller, controller_of
 from gough.simulation.disturbances import wrench_of
 from gough.simulation.events import KINDS, Monitor, with_culprit
 from gough.simulation.integrators import SOLVERS
-from gough.simulation.plant import Plant, State
+from gough.simulation.plant import MOVING, Plant, State
 from gough.simulation.reference import Reference, reference_of
 from gough.simulation.result import Simulation
-from gough.simulation.scenario import FIELDS, Progress, Record, Scenario
+from gough.simulation.scenario import Progress, Record, Scenario
 from gough.simulation.sensors import Sensors
-from gough.variants import Variants, of_rows
+from gough.variants import Variants
 
 LARGEST = 4e9
 """Bytes of records."""
@@ -36,7 +38,7 @@ MOST_STEPS = 100_000_000
 
 
 def simulate(
-    robot: Robot | Variants | Sequence[Robot],
+    robot: Model | Variants | Sequence[Model],
     controller: Any,
     reference: Any,
     duration: float | None = None,
@@ -155,7 +157,7 @@ def _blame(scenario: Scenario, record: Record) -> None:
         place = int(np.searchsorted(record.times, stop.time + 1e-9 * scenario.step, "right")) - 1
         last = Motion(*(record.values[name][place, row] for name in ("position", "rotation")))
         start = scenario.start.motion[row]
-        found = with_culprit(stop, of_rows(scenario.plant.robot, [row]), start, last)
+        found = with_culprit(stop, scenario.plant.robot.of_rows([row]), start, last)
         scenario.monitor.stops[row] = found
 
 
@@ -181,7 +183,7 @@ class _Whole:
 
     def scenario(
         self,
-        robot: Robot,
+        robot: ModelCalls,
         chosen: Array,
         friction: bool,
         actuators: Actuators,
@@ -192,7 +194,7 @@ class _Whole:
     ) -> Scenario:
         """Some rows, with one robot or as many robots as rows."""
         own = self.controller.model
-        if own is not None and not isinstance(own, Robot):
+        if own is not None and not isinstance(own, Model):
             raise InputError(f"the model of a controller is a robot, not {type(own).__name__}")
         if own is not None and own.leg_count != robot.leg_count:
             raise InputError(
@@ -202,7 +204,7 @@ class _Whole:
         if model.modes and model.modes != robot.modes:
             raise InputError(
                 f"the controller's model has {model.modes} modes, the plant {robot.modes}; a model "
-                "that bends is told the plant's elastic coordinates"
+                "with modes is told the plant's elastic coordinates"
             )
         if model.modes and getattr(self.controller, "space", "") == "legs":
             raise InputError("computed torque on the legs needs a rigid model: robot.rigid")
@@ -231,9 +233,9 @@ class _Whole:
             raise InputError(f"start has {start.modes} elastic coordinates, the robot {modes}")
         elastic, elastic_velocity = start.elastic, start.elastic_velocity
         if start.modes != modes:
-            elastic = robot.static_deflection(start).elastic
+            elastic = static_deflection(robot, start).elastic
             elastic_velocity = np.zeros_like(elastic)
-        fields = {name: getattr(start, name) for name in FIELDS[:4]}
+        fields = {name: getattr(start, name) for name in MOVING}
         fields |= {"elastic": elastic, "elastic_velocity": elastic_velocity}
         fields |= {"works": np.zeros((1, 3)), "drive": drive}
         state = State(
@@ -243,8 +245,8 @@ class _Whole:
             }
         )
         robot.direct_dynamics(state.motion, np.zeros(robot.leg_count), friction=False)
-        limits = robot.description.limits
-        laws = robot.mechanism.friction
+        limits = robot.limits
+        laws = robot.mechanism.legs.friction
         coulomb = np.any(laws.slider_coulomb) or np.any(laws.screw_drag)
         sharp = bool(friction and coulomb and np.any(laws.width == 0))
         monitor = Monitor(limits.shortest, limits.longest, sharp, stop_on)
@@ -278,7 +280,7 @@ def _timing(
     """Steps, samples and records: whole numbers of each other."""
     known = ("rk4", *SOLVERS)
     if integrator not in known:
-        near = difflib.get_close_matches(str(integrator), known, 1, cutoff=0.0)[0]
+        near = nearest(str(integrator), known)
         raise InputError(f"no integrator {integrator!r}; the nearest is {near!r}")
     if duration is None:
         duration = path.duration
@@ -378,7 +380,7 @@ def _seeds(seeds: ArrayLike | None, shape: tuple[int, ...]) -> Array:
 class _Plants(NamedTuple):
     """The robots of a batch of simulations."""
 
-    robots: tuple[Robot, ...]
+    robots: tuple[Model, ...]
     """One, or one a simulation."""
     variants: Variants | None
     """All of them at once, where they can be."""
@@ -387,26 +389,26 @@ class _Plants(NamedTuple):
     @classmethod
     def of(cls, given: Any) -> _Plants:
         """From what the user says."""
-        if isinstance(given, Robot):
+        if isinstance(given, Model):
             return cls((given,), None, ())
         if isinstance(given, Variants):
             return cls((), given, given.shape)
         robots = tuple(given) if isinstance(given, Sequence) else ()
-        if not robots or not all(isinstance(one, Robot) for one in robots):
+        if not robots or not all(isinstance(one, Model) for one in robots):
             raise InputError("robot is a gough.Robot, variants of one, or a list with one each")
         several = len({id(one) for one in robots}) > 1
         alike = several and len({_family(one) for one in robots}) == 1
         return cls(robots, Variants(robots) if alike else None, (len(robots),))
 
-    def groups(self, shape: tuple[int, ...]) -> list[tuple[Robot, Array]]:
+    def groups(self, shape: tuple[int, ...]) -> list[tuple[ModelCalls, Array]]:
         """Robots, or many in one, and their rows in simulations of this shape."""
         count = math.prod(shape)
         if self.variants is not None:
             many = self.variants.broadcast_to(shape)
-            return [(many.at(many.index.reshape(-1)), np.arange(count))]
+            return [(many.reshape(-1), np.arange(count))]
         if not count or not self.shape:
             return [(self.robots[0], np.arange(count))]
-        groups: dict[int, tuple[Robot, list[int]]] = {}
+        groups: dict[int, tuple[Model, list[int]]] = {}
         for row, number in enumerate(_index(self.shape, shape)):
             robot = self.robots[number]
             groups.setdefault(id(robot), (robot, []))[1].append(row)
@@ -426,9 +428,9 @@ class _Plants(NamedTuple):
         }
 
 
-def _family(robot: Robot) -> tuple[Any, ...]:
+def _family(robot: Model) -> tuple[Any, ...]:
     """What robots must have in common to run in one loop: they are rigid, with the same limits."""
-    limits = robot.description.limits
-    if robot.modes or robot.description.missing:
+    limits = robot.limits
+    if robot.modes or robot.missing:
         return (id(robot),)
     return (robot.kind, robot.leg_count, limits.shortest.tobytes(), limits.longest.tobytes())

@@ -14,28 +14,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import with_friction
 from gough.errors import ConvergenceError, Failure, SampleError
-from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS
-from gough.mechanics.friction import WORST_RESIDUAL
+from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
+from gough.model.calls import ModelCalls
+from gough.model.friction_loop import WORST_RESIDUAL, with_friction
 from gough.motion import Motion
 from gough.simulation import programs
 from gough.simulation.actuators import UNLIMITED, Actuators, at_speed, within
 from gough.simulation.attitude import turned_rows
 from gough.simulation.sensors import Reading, Sensors
-from gough.variants import of_rows, which
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 RIGID = 15
 """Numbers before the drives': p, g, v, ω, three works."""
 NOTHING = np.zeros((1, 3))
+MOVING = ("position", "rotation", "velocity", "angular_velocity")
+ELASTIC = ("elastic", "elastic_velocity")
+"""Fields of a `State`: of the platform's frame, and of its modes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +113,7 @@ class Watched(NamedTuple):
 class Plant:
     """A robot with its drives, friction and the wrench on its platform over time."""
 
-    robot: Robot
+    robot: ModelCalls
     actuators: Actuators
     friction: bool
     wrench: Callable[[Array], Array] | None
@@ -133,7 +132,7 @@ class Plant:
     @cached_property
     def rubs(self) -> bool:
         """There is friction in this simulation."""
-        return self.friction and not self.robot.mechanism.friction.none
+        return self.friction and not self.robot.mechanism.legs.friction.none
 
     def rates(self, time: float, state: State, gibbs: Array, command: Array) -> Rates:
         """dy/dt and the applied forces under a command (rows, legs)."""
@@ -162,7 +161,7 @@ class Plant:
             fields["drive"] = state.drive
         residual = None
         if self.rubs:
-            friction = self.robot.mechanism.friction
+            friction = self.robot.mechanism.legs.friction
             run = self.robot.executor
             found, residual = with_friction(run, programs.rates, rows, fields, friction)
         else:
@@ -187,7 +186,7 @@ class Plant:
 
     def _trouble(self, state: State, row: int, applied: Array) -> SampleError | None:
         """Why a row's state has no acceleration; None if it has one after all."""
-        robot = of_rows(self.robot, row)
+        robot = self.robot.of_rows(row)
         try:
             robot.direct_dynamics(state[row : row + 1].motion[0], applied, None, self.friction)
         except SampleError as error:
@@ -221,7 +220,7 @@ class Plant:
         if self.modes:
             elastic = (state.elastic, state.elastic_velocity, np.zeros((1, self.modes)))
             fields |= dict(zip(ELASTIC_FIELDS, elastic, strict=True))
-        return fields | which(self.robot)
+        return fields | self.robot.which()
 
     def of_rows(self, rows: Array) -> Plant:
         """The plant of some rows: their robots, and the wrench on theirs."""
@@ -234,7 +233,7 @@ class Plant:
 
         return replace(
             self,
-            robot=of_rows(self.robot, rows),
+            robot=self.robot.of_rows(rows),
             wrench=None if given is None else wrench,
         )
 

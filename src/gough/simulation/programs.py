@@ -2,7 +2,7 @@
 
 Pure functions of a robot's numbers, a state and further inputs, samples on the last axis, as in
 `mechanics.programs`: they run on NumPy batches and, compiled, one after the other in the engine's loop.
-Platforms are rigid or bend. World axes, SI units.
+Platforms are rigid or flexible. World axes, SI units.
 """
 
 from __future__ import annotations
@@ -11,16 +11,13 @@ from functools import cache, reduce
 
 import numpy as np
 
-from gough.engine.run.execute import Function
-from gough.legs.link import LegKinematics
-from gough.mechanics import elastic, programs
-from gough.mechanics import equation as dynamics
-from gough.mechanics.equation import Mechanism, State
+from gough.engine.functions import Function
+from gough.mechanics import equation, programs
+from gough.mechanics.equation import Mechanism
 from gough.mechanics.friction import Loads
-from gough.mechanics.modes import coupled, over_modes
-from gough.mechanics.platforms import flexible, rigid
 from gough.mechanics.programs import Outputs
 from gough.mechanics.solves import factor
+from gough.mechanics.state import State
 from gough.mechanics.vectors import Components, copysign, dot, maximum, minimum, or_one
 from gough.simulation.actuators import at_speed, within
 from gough.simulation.attitude import gibbs_rate, orthonormal, turned
@@ -37,9 +34,9 @@ def watch(mechanism: Mechanism, state: State) -> Outputs:
     `conditioning` is min |R_kk|/max |R_kk| of J = Q R, signed as det J: it passes through zero where
     a robot of six legs is singular.
     """
-    tips, legs = _coasting(mechanism, state)
-    rows = np.moveaxis(rigid.jacobian_rows(tips, legs.w), 0, 1)
-    nearness = conditioning(rows, dynamics.scale(mechanism))
+    platform, legs = equation.coasting(mechanism, state)
+    rows = np.moveaxis(platform.world_rows(legs.w), 0, 1)
+    nearness = conditioning(rows, equation.scale(mechanism))
     return {"q": legs.q, "qd": legs.qd, "conditioning": nearness}
 
 
@@ -82,12 +79,12 @@ def acting(law: Function) -> Function:
 
 def sense(mechanism: Mechanism, state: State, noise: Components, steps: Components) -> Outputs:
     """Readings of sensors; noise (2, legs) in m and m/s, `Sensors.steps` (4,)."""
-    tips, legs = _coasting(mechanism, state)
+    platform, legs = equation.coasting(mechanism, state)
     q = rounded(legs.q + noise[0], steps[0], steps[1])
     qd = rounded(legs.qd + noise[1], steps[2], steps[3])
     true = Reading(legs.q, legs.qd, *(value[..., 0, :] for value in state[:4]))
-    rows = np.moveaxis(rigid.jacobian_rows(tips, legs.w), 0, 1)
-    return reading(true, q, qd, rows, dynamics.scale(mechanism))._asdict()
+    rows = np.moveaxis(platform.world_rows(legs.w), 0, 1)
+    return reading(true, q, qd, rows, equation.scale(mechanism))._asdict()
 
 
 def rates(
@@ -106,10 +103,10 @@ def rates(
 
     `drive` (legs,) are the lagging drives' forces; without, drives follow the command at once.
     The works' are Σ Γ q̇, wrench·(v, ω) and the friction power −(f_s q̇ + m_u·ω_l + m_p·(ω_l − ω)).
-    Of a platform that bends `elastic` is q̈_e, which is no part of the rates, and the works' have
+    Of a flexible platform `elastic` is q̈_e, which is no part of the rates, and the works' have
     φ·q̇_e of the wrench's modal force φ and the power q̇_eᵀ D q̇_e of the damping in them.
     """
-    tips, legs = _coasting(mechanism, state)
+    platform, legs = equation.coasting(mechanism, state)
     wanted = command if force_limit is None else within(command, force_limit)
     applied = wanted if drive is None else drive
     if speed_limit is not None:
@@ -119,23 +116,13 @@ def rates(
     velocity, omega = state.velocity[:, 0], state.angular_velocity[:, 0]
     works = [
         (applied * legs.qd).sum(axis=0),
-        dot(push[:3], velocity) + dot(push[3:], omega),
-        0 * velocity[0],
+        dot(push[:3], velocity) + dot(push[3:], omega) + platform.modal_power(push),
+        0 * velocity[0] + platform.damping_power(),
     ]
     if loads is not None:
         feel = Loads(loads[0], loads[1], loads[2])
-        rubbing = dynamics.rubbing_under(mechanism, tips.angular_velocity, legs, feel)
-        relative = legs.link_angular_velocity - tips.angular_velocity
-        lost = rubbing.slider * legs.qd + dot(rubbing.universal, legs.link_angular_velocity)
-        works[2] = -(lost + dot(rubbing.spherical, relative)).sum(axis=0)
-    if mechanism.flexible is not None:
-        bending = state.elastic_velocity
-        damped = coupled(mechanism.flexible.couplings.damping, bending)
-        works[2] = works[2] + over_modes(damped, bending)
-        if wrench is not None:
-            felt = flexible.to_platform(state.rotation, wrench)
-            modal = flexible.modal_force(mechanism.flexible, felt)
-            works[1] = works[1] + over_modes(modal, bending)
+        rubbing = legs.rubbing(platform.tips.angular_velocity, feel)
+        works[2] = works[2] + rubbing.loss.sum(axis=0)
     parts = [velocity, gibbs_rate(gibbs, omega), found["linear"], found["angular"], np.stack(works)]
     if drive is not None:
         parts.append((wanted - drive) / lag)
@@ -278,14 +265,6 @@ def _moved(state: State, change: Components) -> State:
         velocity=state.velocity + change[6:9, np.newaxis],
         angular_velocity=state.angular_velocity + change[9:12, np.newaxis],
     )
-
-
-def _coasting(mechanism: Mechanism, state: State) -> tuple[rigid.Tips, LegKinematics]:
-    """Tips, and legs as if the tips were not accelerated."""
-    if mechanism.flexible is None:
-        return dynamics.coasting(mechanism, state)
-    tips, _ = elastic.place(mechanism, state)
-    return tips, elastic.legs_at(mechanism, tips, 0 * tips.velocity)
 
 
 def _six(state: State) -> Components:

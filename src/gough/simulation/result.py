@@ -18,20 +18,23 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.base.showing import shown
 from gough.data.datasets import AXES, attributes, write_dataset
 from gough.data.motion_files import QUANTITIES
 from gough.errors import InputError
+from gough.mechanics.state import RIGID_FIELDS
 from gough.motion import FIELDS, Motion
 from gough.simulation.attitude import rotation_error
 from gough.simulation.events import Event, Stop
+from gough.simulation.plant import ELASTIC, MOVING
 from gough.simulation.scenario import Record, Scenario
-from gough.variants import Many, of_rows
+from gough.variants import Variants
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-    from gough.robot import Robot
+    from gough.model.calls import ModelCalls
 
 INTERRUPTED = "interrupted"
 ENERGY = {
@@ -48,7 +51,7 @@ ENERGY = {
 class Simulation:
     """Motion, forces and works of simulations of some batch shape, over time: (..., n, ...)."""
 
-    plants: tuple[tuple[Array, Robot], ...]
+    plants: tuple[tuple[Array, ModelCalls], ...]
     """Flat numbers of simulations, and the robot (or as many variants) that they are of."""
     time: Array
     """(n,), s."""
@@ -111,7 +114,7 @@ class Simulation:
                 else:
                     values[name][:filled, chosen] = value[:filled]
             wanted = scenario.reference.at(times)
-            for name in MOVING:
+            for name in RIGID_FIELDS:
                 value = getattr(wanted, name)
                 if alike:
                     goal[name] = value
@@ -138,12 +141,12 @@ class Simulation:
                 return np.broadcast_to(first[0], (*shape, longest, *value.shape[2:]))
             return first.reshape(*shape, longest, *value.shape[2:])
 
-        fields = {name: arranged(values[name]) for name in (*MOVING[:4], *ELASTIC)}
+        fields = {name: arranged(values[name]) for name in (*MOVING, *ELASTIC)}
         return cls(
             tuple((chosen, scenario.plant.robot) for chosen, scenario, _ in parts),
             times,
             _trusted(fields, times),
-            _trusted({name: arranged(goal[name]) for name in MOVING}, times),
+            _trusted({name: arranged(goal[name]) for name in RIGID_FIELDS}, times),
             arranged(values["command"]),
             arranged(values["applied"]),
             arranged(values["works"]),
@@ -185,11 +188,11 @@ class Simulation:
         motion, robot = self.motion, self.plants[0][1]
         count = self.command.shape[-1]
         variables: dict[str, Any] = {}
-        for name in (*MOVING[:4], *(ELASTIC if motion.modes else ())):
+        for name in (*MOVING, *(ELASTIC if motion.modes else ())):
             one = QUANTITIES[name]
             what = (getattr(motion, name), attributes(one.unit, one.meaning))
             variables[name] = ((*dims, *one.dims), *what)
-        for name in ("position", "rotation", "velocity", "angular_velocity"):
+        for name in MOVING:
             one = QUANTITIES[name]
             about = attributes(one.unit, f"reference: {one.meaning}")
             variables[f"reference_{name}"] = (
@@ -248,12 +251,12 @@ class Simulation:
         return found
 
     def deflection(self, at: Literal["tips", "origin"] | Sequence[int] = "tips") -> Array:
-        """Φ q_e (..., n, points, 3) of a platform that bends, m, from undeformed, platform axes.
+        """Φ q_e (..., n, points, 3) of a flexible platform, m, from undeformed, platform axes.
 
-        `at` its "tips" (one a leg), its frame's "origin" (one point), or nodes by their numbers.
+        `at` its "tips" (one per leg), its frame's "origin" (one point), or nodes by their numbers.
         """
         robot = self.plants[0][1]
-        body = robot.description.modal
+        body = robot.modal
         if body is None:
             raise InputError(f"{robot.name} has a rigid platform")
         if isinstance(at, str):
@@ -304,9 +307,8 @@ class Simulation:
 
     def plot(self, row: int = 0) -> Figure:
         """Tracking errors, forces and the energy audit of one simulation, by its flat number."""
-        from gough.show.pictures.simulation import overview
-
-        return overview(self, row)
+        figure: Figure = shown("picture of a simulation", self, row)
+        return figure
 
     def row(self, row: int) -> Simulation:
         """One simulation of a batch, by its flat number."""
@@ -321,7 +323,7 @@ class Simulation:
             if row % count in chosen
         )
         return Simulation(
-            ((np.zeros(1, dtype=np.intp), of_rows(robot, [number])),),
+            ((np.zeros(1, dtype=np.intp), robot.of_rows([number])),),
             self.time,
             self.motion[place] if place else self.motion,
             self.reference[place] if place else self.reference,
@@ -338,14 +340,14 @@ class Simulation:
     def _by_robot(self, model: Any, names: tuple[str, ...]) -> dict[str, Array]:
         """Named outputs of a model along the motion, each simulation with its own robot."""
         first = self.plants[0][1]
-        if len(self.plants) == 1 and not isinstance(first, Many):
+        if len(self.plants) == 1 and not isinstance(first, Variants):
             found = model(first, self.motion)
             return {name: getattr(found, name) for name in names}
         count = int(np.prod(self.shape))
         flat = self.motion.reshape(count, len(self.time))
         out: dict[str, Array] = {}
         for chosen, robot in self.plants:
-            found = model(of_rows(robot, np.s_[:, np.newaxis]), flat[chosen])
+            found = model(robot.of_rows(np.s_[:, np.newaxis]), flat[chosen])
             for name in names:
                 value = getattr(found, name)
                 if name not in out:
@@ -361,17 +363,6 @@ def _dimensions(key: str, count: int) -> tuple[str, ...]:
     name = "axis" if vectors and key != "legs.platform" else "platform_axis"
     name = name if vectors or not legs else "body_axis"
     return (*legs, name, f"other_{name}")[:count]
-
-
-MOVING = (
-    "position",
-    "rotation",
-    "velocity",
-    "angular_velocity",
-    "acceleration",
-    "angular_acceleration",
-)
-ELASTIC = ("elastic", "elastic_velocity")
 
 
 def _trusted(fields: dict[str, Array], times: Array) -> Motion:

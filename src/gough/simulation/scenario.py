@@ -11,7 +11,7 @@ from gough.base.arrays import Array
 from gough.motion import Motion
 from gough.simulation.controllers import Controller
 from gough.simulation.events import Monitor
-from gough.simulation.plant import Plant, State
+from gough.simulation.plant import ELASTIC, MOVING, Plant, State
 from gough.simulation.reference import Reference
 from gough.simulation.sensors import Sensors
 
@@ -96,13 +96,5 @@ class Record:
         self.filled = place + 1
 
 
-FIELDS = (
-    "position",
-    "rotation",
-    "velocity",
-    "angular_velocity",
-    "works",
-    "elastic",
-    "elastic_velocity",
-)
+FIELDS = (*MOVING, "works", *ELASTIC)
 """What is kept of a `State`."""

@@ -17,20 +17,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, condition
 from gough.errors import InputError, SingularError
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError, Trouble, lay_out, settle
-from gough.model.forward import condition
+from gough.model.model import Model
 from gough.motion import Motion
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 TOGETHER = 512
 """Poses taken at a time: their faces stay in memory."""
@@ -68,7 +65,7 @@ class WorstCase:
 
 
 def worst_case(
-    robot: Robot,
+    robot: Model,
     poses: Motion,
     *,
     acceleration: ArrayLike = (0.0,) * 6,
@@ -94,14 +91,14 @@ def worst_case(
     troubles: list[Trouble] = []
     for start in range(0, rows.rows, TOGETHER):
         part = whole[start : start + TOGETHER]
-        jacobian = robot.jacobian(part, on_error)
+        jacobian = robot.jacobian(part, on_error=on_error)
         troubles += _singular(robot, jacobian, start)
         for name, value in _at_poses(robot, part, jacobian, boxes, on_error).items():
             out[name][start : start + TOGETHER] = value
     return WorstCase(**settle(rows, out, troubles, on_error))
 
 
-def _singular(robot: Robot, jacobian: Array, start: int) -> list[Trouble]:
+def _singular(robot: Model, jacobian: Array, start: int) -> list[Trouble]:
     scaled = jacobian / np.array([1.0] * 3 + [robot.length_scale] * 3)
     found = condition(scaled)
     return [
@@ -116,7 +113,7 @@ def _singular(robot: Robot, jacobian: Array, start: int) -> list[Trouble]:
 
 
 def _at_poses(
-    robot: Robot,
+    robot: Model,
     poses: Motion,
     jacobian: Array,
     boxes: tuple[Box, Box, Box],
@@ -128,10 +125,10 @@ def _at_poses(
     safe = np.where(usable[:, np.newaxis, np.newaxis], jacobian, 0.0)
     share = np.linalg.pinv(np.swapaxes(safe, -1, -2))  # g (n, legs, 6)
     share[~usable] = np.nan
-    mass = robot.mass_matrix(poses, on_error)
+    mass = robot.mass_matrix(poses, on_error=on_error)
     moving, axes = _twists(poses, twist)
-    bias = robot.bias(moving, on_error)  # (n, 1 + twists, 6)
-    rates = robot.inverse_kinematics(moving, on_error).qdd  # J̇ ξ (n, 1 + twists, legs)
+    bias = robot.bias(moving, on_error=on_error)  # (n, 1 + twists, 6)
+    rates = robot.inverse_kinematics(moving, on_error=on_error).qdd  # J̇ ξ (n, 1 + twists, legs)
     force = np.einsum("nli,nti->nlt", share, bias)
     low, high = _sum(_linear(share @ mass, acceleration), _linear(-share, load))
     force_low, force_high = _quadratic(force, twist, axes)

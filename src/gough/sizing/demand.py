@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.model.model import Model
 from gough.motion import Motion
 from gough.sizing import integrals
 from gough.sizing.drive import RPM, Drive, Motor
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 
 @dataclass(frozen=True)
@@ -160,7 +158,7 @@ def apparent_mass(jacobian: Array, mass_matrix: Array) -> Array:
 
 
 def size(
-    robot: Robot,
+    robot: Model,
     motions: Motion | Sequence[Motion] | Mapping[str, Motion],
     drive: Drive | None = None,
     *,
@@ -173,7 +171,7 @@ def size(
     `wrench` (..., 6) acts in all of them.
     """
     names, parts = _named(motions)
-    mass = np.broadcast_to(robot.mechanism.legs.rotor_mass[..., 0], robot.leg_count)
+    mass = np.broadcast_to(robot.mechanism.legs.rotor[..., 0], robot.leg_count)
     demands, motors, ratios, operating = [], [], [], []
     for motion in parts:
         legs = robot.inverse_kinematics(motion)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,11 +12,9 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.model.model import Model
 from gough.motion import Motion
 from gough.sizing.bounds import WorstCase, worst_case
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 MOST_POSES = 1_000_000
 
@@ -62,7 +60,7 @@ class RegionCase:
 
 
 def worst_in_region(
-    robot: Robot,
+    robot: Model,
     region: Region,
     *,
     acceleration: ArrayLike = (0.0,) * 6,
@@ -105,3 +103,15 @@ def worst_in_region(
         step /= 2
     at = {name: region.poses(place[i]) for i, name in enumerate(names)}
     return RegionCase(WorstCase(*value), at, tried)
+
+
+def doubts(robot: Model, region: Region) -> list[str]:
+    """What the corners say: limits exceeded, and poses on two sides of a singularity."""
+    found = []
+    corners = region.poses(np.array([[0.0] * 6, *product((-1.0, 1.0), repeat=6)]))
+    for violation in robot.check(corners).violations[:1]:
+        found.append(f"the region goes beyond the robot's limits: {violation}")
+    jacobian = robot.jacobian(corners, on_error="nan")[..., :6]
+    if robot.leg_count == 6 and len(set(np.sign(np.linalg.det(jacobian)))) > 1:
+        found.append("the region holds singular poses, near which forces have no bound")
+    return found

@@ -1,18 +1,17 @@
-"""The table that a drive catalogue is read against, on the screen and as CSV, JSON or HTML."""
+"""The table that a drive catalogue is read against, and its files."""
 
 from __future__ import annotations
 
 import json
 import os
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.table import Table
 
 from gough.base.arrays import Array
+from gough.base.showing import shown
 from gough.data.datasets import write_table, writing
 from gough.errors import FileError, InputError
 from gough.sizing.demand import ADDED, Sizing
@@ -29,6 +28,11 @@ class Quantity(NamedTuple):
     meaning: str
     margin: bool = False
     """Whether a drive is chosen with a margin on it."""
+
+    @property
+    def label(self) -> str:
+        """The unit as people read it: none for plain numbers."""
+        return "" if self.unit == "1" else self.unit
 
 
 QUANTITIES = {
@@ -92,20 +96,6 @@ class Requirements:
             if name in found
         }
 
-    def screen(self) -> Table:
-        """For the console: the worst leg of each quantity; files have every leg."""
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        table.add_column(self.robot, no_wrap=True)
-        table.add_column("unit")
-        for name in ("worst", "leg", f"× {self.margin:g}"):
-            table.add_column(name, justify="right")
-        for name, (value, worst, wanted) in self.rows().items():
-            last = "" if wanted is None else f"{wanted:.4g}"
-            place = np.argmin(value) if name == "shortest" else np.argmax(value)
-            leg = "all" if name in ADDED else str(place + 1)
-            table.add_row(QUANTITIES[name].meaning, _unit(name), f"{worst:.4g}", leg, last)
-        return table
-
     def to_json(self) -> dict[str, Any]:
         """All digits; also every motion on its own."""
         drive = None if self.sizing is None else self.sizing.drive
@@ -130,7 +120,7 @@ class Requirements:
         return found
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """As .csv (a row a quantity), .json or .html, whole or not at all."""
+        """As .csv (a row per quantity), .json or .html, whole or not at all."""
         kind = kind_of(path)
         if kind == ".csv":
             rows = self.rows()
@@ -146,24 +136,12 @@ class Requirements:
             }
             write_table(columns, path)
             return
-        text = json.dumps(self.to_json(), indent=2) if kind == ".json" else self._page()
+        if kind == ".json":
+            text = json.dumps(self.to_json(), indent=2)
+        else:
+            text = shown("page about drives", self).html()
         with writing(path) as temporary:
             temporary.write_text(text + "\n", "utf-8")
-
-    def _page(self) -> str:
-        rows = self.rows()
-        legs = len(next(iter(rows.values()))[0])
-        heads = ["", "unit", *(f"leg {i + 1}" for i in range(legs)), "worst", f"× {self.margin:g}"]
-        lines = ["".join(f"<th>{escape(one)}</th>" for one in heads)]
-        for name, (value, worst, wanted) in rows.items():
-            cells = [f"{one:.4g}" for one in (*value, worst)]
-            cells.append("" if wanted is None else f"{wanted:.4g}")
-            shown = [QUANTITIES[name].meaning, _unit(name), *cells]
-            lines.append("".join(f"<td>{escape(one)}</td>" for one in shown))
-        body = "\n".join(f"<tr>{line}</tr>" for line in lines)
-        title = escape(f"Drives of {self.robot}")
-        motions = "" if self.sizing is None else ", ".join(self.sizing.names)
-        return PAGE.format(title=title, motions=escape(f"Motions: {motions}"), body=body)
 
 
 def requirements(
@@ -204,10 +182,6 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     return kind
 
 
-def _unit(name: str) -> str:
-    return "" if QUANTITIES[name].unit == "1" else QUANTITIES[name].unit
-
-
 def _number(value: float | None) -> float | None:
     """JSON has no infinity."""
     return None if value is None or not np.isfinite(value) else float(value)
@@ -220,17 +194,3 @@ def _plain(drive: Drive | None) -> dict[str, Any] | None:
     if drive.rotor_inertia is not None:
         found["rotor_inertia"] = drive.rotor_inertia
     return {name: np.asarray(value).tolist() for name, value in found.items()}
-
-
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head><meta charset="utf-8"><title>{title}</title>
-<style>body {{ font-family: sans-serif; margin: 2em; color: #3C4148 }}
-table {{ border-collapse: collapse }} td, th {{ padding: 0.25em 0.8em; text-align: right }}
-td:first-child, td:nth-child(2) {{ text-align: left }} tr:nth-child(even) {{ background: #F2F3F5 }}
-</style></head>
-<body><h1>{title}</h1><p>{motions}</p>
-<table>
-{body}
-</table></body>
-</html>"""

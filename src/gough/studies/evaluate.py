@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.base.tables import nearest, shown
-from gough.engine.run.execute import at_most
+from gough.base.words import nearest, shown
+from gough.engine.run.threads import at_most
 from gough.errors import FileError, GoughError, InputError, SampleError
+from gough.model.model import Model
 from gough.motion import FIELDS, Motion
-from gough.robot import Robot
 from gough.sizing.drive import Drive
 from gough.studies.formula import Formula, parse
 from gough.studies.measures import MEASURES, Case
@@ -72,10 +72,11 @@ class Evaluator:
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
-        self.robot = Robot.from_text(recipe.robot, recipe.name, recipe.folder)
+        self.robot = Model.from_text(recipe.robot, recipe.name, recipe.folder)
         for name in recipe.measures:
             if name not in MEASURES:
-                raise InputError(f"no measure {shown(name)}{nearest(name, MEASURES)}")
+                near = nearest(name, MEASURES)
+                raise InputError(f"no measure {shown(name)}; the nearest known is {near}")
             if MEASURES[name].needs in ("masses", "drive") and self.robot.description.missing:
                 lacking = ", ".join(self.robot.description.missing)
                 raise InputError(f"{name} needs the masses of {lacking}, which {recipe.name} lacks")
@@ -163,7 +164,7 @@ class Evaluator:
         values[[bool(reason) for reason in reasons]] = np.nan
         return Outcome(values, tuple(reason[:LONGEST_REASON] for reason in reasons))
 
-    def robot_of(self, inputs: Array) -> Robot:
+    def robot_of(self, inputs: Array) -> Model:
         """The robot of one point (width,)."""
         rows = inputs[np.newaxis]
         return self.numbers.robots(self._changes(rows, self._variables(rows)), 0)
@@ -220,7 +221,7 @@ class Evaluator:
                 some = {
                     "gravity": np.broadcast_to(self.robot.description.gravity, (len(points), 3))
                 }
-            return self.robot.variants(some), self._drive(variables, points)
+            return Variants.of(self.robot, some), self._drive(variables, points)
 
         good = _sound(np.flatnonzero([not reason for reason in reasons]), made, reasons)
         if good.size:

@@ -11,10 +11,9 @@ import numpy as np
 
 from gough.analysis.stiffness import tool_map
 from gough.analysis.workspace import workspace
-from gough.base.arrays import Array
-from gough.model.forward import condition
+from gough.base.arrays import Array, condition
+from gough.model.model import Model
 from gough.motion import Motion
-from gough.robot import Robot
 from gough.sizing.demand import Demand, MotorDemand, demand, motor_demand, stacked
 from gough.sizing.drive import Drive
 from gough.variants import Variants
@@ -30,7 +29,7 @@ class Case:
     Robots without an answer have NaN. Curves are (n, samples, legs), one array a motion.
     """
 
-    robots: Variants | Robot
+    robots: Variants | Model
     """Many of one shape, or a single one (n = 1)."""
     motions: Sequence[Motion]
     friction: bool = True
@@ -74,7 +73,7 @@ class Case:
     def motors(self) -> MotorDemand:
         """(motions, n, legs)."""
         assert self.drive is not None
-        rotor = self.numbers(lambda mechanism: mechanism.legs.rotor_mass)  # (legs or 1, n)
+        rotor = self.numbers(lambda mechanism: mechanism.legs.rotor)  # (legs or 1, n)
         rotor = np.moveaxis(rotor, -1, 0)[:, np.newaxis]
         parts = zip(self.motions, self.legs, self.forces, strict=True)
         found: MotorDemand = stacked(
@@ -103,7 +102,7 @@ class Case:
         """Of all bodies of the robot file, payload included (n,), kg."""
 
         def total(mechanism: Any) -> Array:
-            bodies = [getattr(mechanism.legs, name) for name in mechanism.equations.BODIES]
+            bodies = [getattr(mechanism.legs, name) for name in mechanism.legs.BODIES]
             count = mechanism.points.shape[1]
             whole = np.sum(mechanism.platform.mass, axis=0)
             for body in bodies:
@@ -175,7 +174,7 @@ def _stiffness(case: Case) -> Array:
 
 
 def _volume(case: Case) -> Array:
-    assert isinstance(case.robots, Robot)
+    assert isinstance(case.robots, Model)
     return np.array([workspace(case.robots, tolerance=VOLUME_TOLERANCE).volume])
 
 

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, model_validator
 from scipy.special import ndtri
 
 from gough.base.arrays import Array
-from gough.description.schema import Table
+from gough.base.keys import Table
 from gough.errors import InputError
 
 MOST_POINTS = 10_000_000

@@ -18,9 +18,9 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.errors import GoughError, InputError
-from gough.robot import Robot
+from gough.model.model import Model
+from gough.model.varied import varied_keys
 from gough.studies.formula import parse
-from gough.variants import varied_keys
 
 STEP = re.compile(r"([A-Za-z_]+)((?:\[[^\[\]]{1,8}\])*)(?:\.|$)", re.ASCII)
 LARGEST_LIST = 4096
@@ -121,7 +121,7 @@ class Numbers:
     the other.
     """
 
-    def __init__(self, robot: Robot, places: Sequence[Target]) -> None:
+    def __init__(self, robot: Model, places: Sequence[Target]) -> None:
         self.robot = robot
         self.cores = {} if robot.modes else varied_keys(robot)
         self.fast = all(target.key in self.cores for target in places)
@@ -183,13 +183,13 @@ class Numbers:
                 found[target.path][place] = fitted + (found[target.path][place] if add else 0.0)
         return found
 
-    def robots(self, changes: Mapping[tuple[str | int, ...], Array], point: int) -> Robot:
+    def robots(self, changes: Mapping[tuple[str | int, ...], Array], point: int) -> Model:
         """The robot of one point, from a robot file of its own."""
         data = copy.deepcopy(self.data)
         for path, values in changes.items():
             _put(data, path, values[point].tolist(), self.robot.name)
         with warnings.catch_warnings(action="ignore"):
-            return Robot.from_dict(data, self.robot.folder)
+            return Model.from_dict(data, self.robot.folder)
 
     def _slices(self, target: Target, rank: int) -> tuple[int | slice, ...]:
         if len(target.index) > rank:
@@ -229,7 +229,7 @@ class Numbers:
             try:
                 _put(data, target.path, trial, self.robot.name)
                 with warnings.catch_warnings(action="ignore"):
-                    Robot.from_dict(data, self.robot.folder)
+                    Model.from_dict(data, self.robot.folder)
                 return
             except GoughError as error:
                 reason = str(error)

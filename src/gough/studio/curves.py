@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.show.plots import PALETTE
+from gough.show.colors import leg_color
 from gough.studio.tables import INSET
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def plot_options(time: Array, values: Array, label: str) -> dict[str, Any]:
     times, curves = thinned(time, values)
     series: list[dict[str, Any]] = [{"label": "time [s]"}]
     for leg in range(values.shape[1]):
-        color = PALETTE[leg % len(PALETTE)]
+        color = leg_color(leg)
         series.append(
             {"label": f"{leg + 1}", "stroke": color, "width": 1.6, "points": {"show": False}}
         )

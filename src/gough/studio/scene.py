@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.colors import to_rgb
 
 from gough.base.arrays import Array
-from gough.show.plots import DARK, GREY, ORANGE, PALE, PALETTE, SKY, VERMILION
+from gough.show.colors import DARK, GREY, ORANGE, PALE, SKY, VERMILION, leg_color
 from gough.studio.bending import BANDS, Bending
 from gough.studio.record import Record
 from gough.studio.shapes import (
@@ -227,7 +227,7 @@ class Scene:
         self._sliders: list[MeshHandle] = []
         self._spherical: list[MeshHandle] = []
         for leg in range(self.robot.leg_count):
-            name, color = f"/legs/{leg + 1}", PALETTE[leg % len(PALETTE)]
+            name, color = f"/legs/{leg + 1}", leg_color(leg)
             length = float(layout.lengths[leg])
             if self.robot.kind == "UPS":
                 sleeve = self._body(f"{name}/cylinder", bar(0.017 * size, CYLINDER * length), color)
@@ -295,7 +295,7 @@ class Scene:
 
     def _add_arrows(self) -> None:
         self._arrows = [
-            Arrow(self._scene, f"/arrows/{leg + 1}", PALETTE[leg % len(PALETTE)], self.size)
+            Arrow(self._scene, f"/arrows/{leg + 1}", leg_color(leg), self.size)
             for leg in range(self.robot.leg_count)
         ]
         self._weight = Arrow(self._scene, "/arrows/weight", DARK, self.size)

@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.show.plots import PALETTE
+from gough.show.colors import leg_color
 from gough.studio.bending import BANDS
 from gough.studio.levels import Level, condition_level, level, worst
 from gough.studio.record import Record
@@ -161,7 +161,7 @@ def _most(shown: Record, sample: int, limit: str) -> float | None:
 
 def _leg(index: int) -> str:
     """A leg's number with its colour."""
-    color = PALETTE[index % len(PALETTE)]
+    color = leg_color(index)
     dot = f"display:inline-block;width:8px;height:8px;border-radius:4px;background:{color}"
     return f'<span style="{dot}"></span>&nbsp;{index + 1}'
 

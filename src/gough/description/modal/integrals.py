@@ -8,7 +8,7 @@ from scipy import linalg
 from gough.base.arrays import Array
 from gough.description.modal.body import ModalBody
 from gough.mechanics.body import Body
-from gough.mechanics.platforms.flexible import Couplings, Flexible, ModeTables
+from gough.mechanics.platforms.flexible import Couplings, FlexiblePlatform, Modes, ModeTables
 
 NOTHING = 1e-14
 """Couplings below this share of √(m_jj m_kk) are rounding of sums over nodes: taken as 0."""
@@ -23,7 +23,7 @@ def rigid_part(body: ModalBody) -> Body:
     )
 
 
-def flexible_part(body: ModalBody) -> Flexible:
+def flexible_platform(body: ModalBody) -> FlexiblePlatform:
     """What the modes add: Long, Khalil & Martinet 2014, after Eq. 34, and the visible coordinates."""
     mass, size = body.modal_mass, np.sqrt(np.diag(body.modal_mass))
     masses, shapes = body.masses, body.shapes
@@ -38,7 +38,7 @@ def flexible_part(body: ModalBody) -> Flexible:
     mass = _rounded(mass, size)
     tips, visible = _visible(body, mass)
     per_mass = _inverse(mass)
-    tables = ModeTables(
+    tables = dict(
         tip_shapes=np.moveaxis(body.tip_shapes, 1, 0),
         tip_rotations=_optional(body.tip_rotations, body.tip_shapes.shape).swapaxes(0, 1),
         origin_shapes=_optional(body.origin_shapes, first.shape),
@@ -47,14 +47,27 @@ def flexible_part(body: ModalBody) -> Flexible:
         second_moments=spread,
         visible=visible.T,
     )
-    couplings = Couplings(mass, per_mass, body.stiffness, body.damping, pairs, crossed)
-    return Flexible(
+    couplings = dict(
+        mass=mass,
+        per_mass=per_mass,
+        stiffness=body.stiffness,
+        damping=body.damping,
+        second_moments=pairs,
+        crossed=crossed,
+    )
+    modes = Modes(
         tips=tips[..., np.newaxis],
         visible_moments=(first @ visible)[..., np.newaxis],
         carried=(first @ per_mass @ first.T).reshape(3, 3, 1, 1),
-        tables=ModeTables(*(np.ascontiguousarray(one)[..., np.newaxis] for one in tables)),
-        couplings=Couplings(*(np.ascontiguousarray(one)[..., np.newaxis] for one in couplings)),
+        tables=ModeTables(**_with_samples(tables)),
+        couplings=Couplings(**_with_samples(couplings)),
     )
+    return FlexiblePlatform(rigid_part(body), modes)
+
+
+def _with_samples(numbers: dict[str, Array]) -> dict[str, Array]:
+    """The same with an axis for samples behind."""
+    return {name: np.ascontiguousarray(one)[..., np.newaxis] for name, one in numbers.items()}
 
 
 def _visible(body: ModalBody, mass: Array) -> tuple[Array, Array]:

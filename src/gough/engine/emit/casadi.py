@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from gough.base.arrays import Array
-from gough.engine.graph import CONSTANT, INPUT
+from gough.engine.graph import CONSTANT, COUPLED, INPUT, MODE, SUM, TABLE
+from gough.engine.operations import OPERATIONS
 from gough.engine.program import HOISTED, Output, Program
 from gough.errors import MissingDataError
+
+SAME_NAMES = {"allow_duplicate_io_names": True}
+"""An answer may be called as an input is: an acceleration that is solved for, say."""
 
 
 def require() -> Any:
@@ -22,11 +28,11 @@ def require() -> Any:
         ) from None
 
 
-def function(program: Program, name: str, hoisted: Array) -> Any:
+def function(program: Program, name: str, hoisted: Array, tables: Array, matrices: Array) -> Any:
     """The program as a casadi.Function with the program's input fields and outputs.
 
     Vectors are columns, matrices have the shape they have in NumPy: casadi's own storage is
-    column-major, but m[i, j] means the same in both.
+    column-major, but m[i, j] means the same in both. What modes have is a column with a row a mode.
     """
     casadi, inputs = require(), program.fields
     symbols = {
@@ -40,47 +46,87 @@ def function(program: Program, name: str, hoisted: Array) -> Any:
         shape = inputs[field]
         return symbols[field][divmod(index, shape[1]) if len(shape) == 2 else index]
 
-    operations = _operations(casadi)
     values: list[Any] = []
-    for step in program.body:
-        if step.operation == CONSTANT:
-            values.append(casadi.SX(step.leaf))
-        elif step.operation == INPUT:
-            values.append(read(*step.leaf))
+    for operation, arguments, leaf in program.body:
+        given = [values[a] for a in arguments]
+        if operation == CONSTANT:
+            value = casadi.SX(leaf)
+        elif operation == INPUT:
+            value = read(*leaf)
+        elif operation == MODE:
+            value = symbols[leaf]
+        elif operation == TABLE:
+            value = casadi.SX(tables[leaf])
+        elif operation == SUM:
+            value = casadi.sum1(given[0])
+        elif operation == COUPLED:
+            value = casadi.SX(matrices[leaf]) @ (given[0] * casadi.SX.ones(program.modes, 1))
         else:
-            values.append(operations[step.operation](*(values[a] for a in step.arguments)))
+            value = OPERATIONS[operation].casadi(casadi, *given)
+        values.append(value)
     results = [_matrix(casadi, output, values) for output in program.outputs.values()]
     return casadi.Function(
-        name, list(symbols.values()), results, list(symbols), list(program.outputs)
+        name, list(symbols.values()), results, list(symbols), list(program.outputs), SAME_NAMES
     )
 
 
+def columns(product: Any, name: str, inputs: Sequence[str], outputs: Sequence[str]) -> Any:
+    """A matrix M as a function, from one of M x: its inputs are parts of x, its outputs of M x.
+
+    What else the function takes and gives stays.
+    """
+    casadi = require()
+    sizes = [product.size1_in(one) for one in inputs]
+    units = [
+        dict(zip(inputs, casadi.vertsplit(unit, [0, *np.cumsum(sizes).tolist()]), strict=True))
+        for unit in casadi.horzsplit(casadi.SX.eye(sum(sizes)))
+    ]
+
+    def matrix(given: dict[str, Any]) -> dict[str, Any]:
+        found = [product.call(given | unit) for unit in units]
+        whole = [casadi.vertcat(*(column[one] for one in outputs)) for column in found]
+        rest = {one: value for one, value in found[0].items() if one not in outputs}
+        return {name: casadi.densify(casadi.horzcat(*whole)), **rest}
+
+    return _around(product, name, inputs, matrix)
+
+
+def joined(function: Any, name: str, other: str) -> Any:
+    """A function whose first output has another one at its end: along rows, or of a vector below."""
+    casadi = require()
+
+    def together(given: dict[str, Any]) -> dict[str, Any]:
+        found = function.call(given)
+        wide = found[name].shape[1] > 1
+        whole = (casadi.horzcat if wide else casadi.vertcat)(found[name], found.pop(other))
+        return {**found, name: whole}
+
+    return _around(function, name, (), together)
+
+
+def _around(
+    function: Any,
+    name: str,
+    without: Sequence[str],
+    compute: Callable[[dict[str, Any]], dict[str, Any]],
+) -> Any:
+    """A function of the inputs of another but for some, given by what computes its outputs by name."""
+    given = {one: function.sx_in(one) for one in function.name_in() if one not in without}
+    found = compute(given)
+    names = list(given), list(found)
+    return require().Function(name, [*given.values()], [*found.values()], *names, SAME_NAMES)
+
+
 def _matrix(casadi: Any, output: Output, values: list[Any]) -> Any:
-    """An output in its shape from its elements, row-major."""
+    """An output in its shape from its elements, row-major; of modes the last axis is theirs."""
+    if output.varying:
+        wide = casadi.SX.ones(1, output.shape[-1])
+        parts = [(values[place] * wide.T).T for place in output.places]
+        if len(output.shape) == 1:
+            return casadi.densify(parts[0].T)
+        return casadi.densify(casadi.vertcat(*parts))
     column = casadi.vertcat(*(values[place] for place in output.places))
     if len(output.shape) < 2:
         return casadi.densify(column)
-    rows, columns = output.shape
-    return casadi.densify(casadi.reshape(column, columns, rows).T)
-
-
-def _operations(casadi: Any) -> dict[str, Callable[..., Any]]:
-    def is_nan(a: Any) -> Any:
-        return casadi.logic_not(casadi.logic_or(a <= 0, a >= 0))  # a ≠ a would be simplified away
-
-    return {
-        "add": lambda a, b: a + b,
-        "sub": lambda a, b: a - b,
-        "mul": lambda a, b: a * b,
-        "div": lambda a, b: a / b,
-        "neg": lambda a: -a,
-        "sqrt": casadi.sqrt,
-        "abs": casadi.fabs,
-        "atan2": casadi.atan2,
-        # casadi's derivative of copysign holds for a ≥ 0 only
-        "copysign": lambda a, b: casadi.copysign(casadi.fabs(a), b),
-        # fmin and fmax lose NaN
-        "min": lambda a, b: casadi.if_else(casadi.logic_or(a < b, is_nan(a)), a, b),
-        "max": lambda a, b: casadi.if_else(casadi.logic_or(a > b, is_nan(a)), a, b),
-        "or_one": lambda a: casadi.if_else(a == 0, 1, a),
-    }
+    rows, width = output.shape
+    return casadi.densify(casadi.reshape(column, width, rows).T)

@@ -7,21 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from gough.engine.operations import OPERATIONS
 from gough.engine.passes.fused import FUSED
-
-ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-INTRINSICS = {"sqrt": "sqrt", "abs": "fabs", "rint": "rint", "copysign": "copysign"}
-SMALLER = {"min": "olt", "max": "ogt"}
 
 
 class Lines:
     """Lines of a function, and what they need declared."""
 
-    def __init__(self, width: int, flags: str = "") -> None:
+    def __init__(self, width: int) -> None:
         self.width = width
         self.vector = f"<{width} x double>"
-        self.flags = flags
-        """What a compiler may do with operations besides what they say."""
         self.lines: list[str] = []
         self.declarations: set[str] = set()
         self.counter = 0
@@ -111,11 +106,6 @@ class Lines:
 
     def operation(self, operation: str, arguments: Sequence[str], leaf: Any = None) -> str:
         """One step of a program on values."""
-        vector = f"{self.flags} {self.vector}".strip()
-        if operation in ARITHMETIC:
-            return self.new(f"{ARITHMETIC[operation]} {vector} {', '.join(arguments)}")
-        if operation == "neg":
-            return self.new(f"fneg {vector} {arguments[0]}")
         if operation == FUSED:
             first, second, third = arguments
             if leaf[0]:
@@ -123,22 +113,18 @@ class Lines:
             if leaf[1]:
                 third = self.new(f"fneg {self.vector} {third}")
             return self.intrinsic("fmuladd", [first, second, third])
-        if operation in INTRINSICS:
-            return self.intrinsic(INTRINSICS[operation], arguments)
-        if operation in SMALLER:  # of two of which one is NaN: NaN
-            a, b = arguments
-            test = self.new(f"fcmp {SMALLER[operation]} {self.vector} {a}, {b}")
-            known = self._select(test, a, b)
-            return self._select(self.new(f"fcmp uno {self.vector} {a}, {self.splat(0)}"), a, known)
-        if operation == "or_one":
-            (a,) = arguments
-            test = self.new(f"fcmp oeq {self.vector} {a}, {self.splat(0.0)}")
-            return self._select(test, self.splat(1.0), a)
-        if operation == "atan2":
-            return self._by_lane("atan2", arguments)
-        raise AssertionError(operation)
+        return OPERATIONS[operation].llvm(self, *arguments)
 
-    def _select(self, test: str, yes: str, no: str) -> str:
+    def arithmetic(self, instruction: str, *arguments: str) -> str:
+        """An instruction on vectors."""
+        return self.new(f"{instruction} {self.vector} {', '.join(arguments)}")
+
+    def compare(self, test: str, a: str, b: str) -> str:
+        """A test of two vectors, one bit a lane."""
+        return self.new(f"fcmp {test} {self.vector} {a}, {b}")
+
+    def select(self, test: str, yes: str, no: str) -> str:
+        """One of two vectors, lane by lane."""
         mask = f"<{self.width} x i1>"
         return self.new(f"select {mask} {test}, {self.vector} {yes}, {self.vector} {no}")
 
@@ -148,9 +134,10 @@ class Lines:
         kinds = ", ".join([self.vector] * len(arguments))
         self.declarations.add(f"declare {self.vector} {full}({kinds})")
         given = ", ".join(f"{self.vector} {a}" for a in arguments)
-        return self.new(f"call {self.flags} {self.vector} {full}({given})")
+        return self.new(f"call {self.vector} {full}({given})")
 
-    def _by_lane(self, function: str, arguments: Sequence[str]) -> str:
+    def by_lane(self, function: str, arguments: Sequence[str]) -> str:
+        """A function of single numbers, lane by lane."""
         kinds = ", ".join(["double"] * len(arguments))
         self.declarations.add(f"declare double @{function}({kinds})")
         result = "poison"

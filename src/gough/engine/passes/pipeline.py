@@ -12,13 +12,10 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from gough.engine.graph import CONSTANT, INPUT
-from gough.engine.passes.fused import FUSED
+from gough.engine.passes.fused import cycles_of
 from gough.engine.passes.order import few_alive
 from gough.engine.program import Step
 
-CYCLES = {"mul": 4, FUSED: 4, "add": 3, "sub": 3, "div": 13, "sqrt": 20, "neg": 1, "abs": 1}
-"""What an operation takes on current processors."""
-OTHERS = 4
 LEAVES = (CONSTANT, INPUT)
 MIDDLE = (0.35, 0.55)
 """Between which parts of the longest chain the program is cut."""
@@ -43,7 +40,7 @@ def halves(
     ends: list[int] = []
     for operation, arguments, _ in steps:
         before = max((ends[a] for a in arguments), default=0)
-        cycles = 0 if operation in LEAVES else CYCLES.get(operation, OTHERS)
+        cycles = 0 if operation in LEAVES else cycles_of(operation)
         ends.append(before + cycles)
     longest = max(ends, default=0)
     needed = [0] * len(steps)

@@ -1,10 +1,10 @@
 """Kernels on disk: machine code with all that is needed to run it, one file each.
 
-A file is named by a hash of what the kernel depends on: program, robot structure, processor, versions
-and gough's own equations. It starts with a hash of its contents, so a damaged or half-written file is
-just not there; it is written under a temporary name and renamed, so any number of processes may write
-at once. Nothing in it is executed but the machine code, and nothing is unpickled. Those longest unused
-go when the folder grows too large.
+A file is named by a hash of what the kernel depends on: the function and its files (`run.identity`), the
+structure of its numbers, processor and versions. It starts with a hash of its contents, so a damaged or
+half-written file is just not there; it is written under a temporary name and renamed, so any number of
+processes may write at once. Nothing in it is executed but the machine code, and nothing is unpickled.
+Those longest unused go when the folder grows too large.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class Kernel(NamedTuple):
     tables: tuple[int, ...]
     """Which numbers of modes, and of pairs of modes, follow the hoisted ones."""
     matrices: tuple[int, ...]
+    modes: int
     engine: Any
     """Keeps the machine code alive."""
     from_disk: bool
@@ -81,11 +82,14 @@ def _trusted(place: Path) -> bool:
 
 
 def load_or_make(
-    key: tuple[Any, ...], make: Callable[[], Program], variants: bool = False
+    key: tuple[Any, ...] | None, make: Callable[[], Program], variants: bool = False
 ) -> Kernel:
-    """The kernel for a key, from disk if a sound one is there; see `kernel_text` for `variants`."""
+    """The kernel for a key, from disk if a sound one is there; see `kernel_text` for `variants`.
+
+    Without a key it is made, and not kept on disk.
+    """
     path = folder() / f"{_digest((key, variants))}.kernel"
-    trusted = _trusted(path.parent)
+    trusted = key is not None and _trusted(path.parent)
     stored = _read(path) if trusted else None
     if stored is not None:
         with contextlib.suppress(RuntimeError, LookupError, ValueError, TypeError, AttributeError):
@@ -99,39 +103,18 @@ def load_or_make(
         "outputs": {name: output.shape for name, output in program.outputs.items()},
         "tables": program.tables,
         "matrices": program.matrices,
+        "modes": program.modes,
     }
     if trusted:
         _write(path, json.dumps(description).encode(), code)
     return _load(description, code)._replace(from_disk=False)
 
 
-@cache
-def _own_source() -> bytes:
-    """Sizes and times of the package's equations and engine: a changed equation is another kernel.
-
-    Python knows its own compiled files to be up to date by the same; to read them all takes longer
-    than to load a kernel.
-    """
-    root = Path(gough.__file__).parent
-    digest = hashlib.sha256()
-    for part in (
-        "mechanics", "mechanics/platforms", "legs/ups", "legs/pus", "legs", "engine", "engine/passes",
-        "engine/emit", "engine/run", "model", "parameters", "simulation",
-    ):  # fmt: skip
-        with os.scandir(root / part) as entries:
-            for entry in sorted(entries, key=lambda one: one.name):
-                if entry.name.endswith(".py"):
-                    status = entry.stat()
-                    known = (part, entry.name, status.st_size, status.st_mtime_ns)
-                    digest.update(repr(known).encode())
-    return digest.digest()
-
-
 def _digest(key: tuple[Any, ...]) -> str:
     host = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), lanes())
     versions = (gough.__version__, llvmlite.__version__, llvm.llvm_version_info)
     text = repr((key, host, versions)).encode()
-    return hashlib.sha256(text + _own_source()).hexdigest()[:40]
+    return hashlib.sha256(text).hexdigest()[:40]
 
 
 def _read(path: Path) -> tuple[dict[str, Any], bytes] | None:
@@ -218,8 +201,7 @@ def _compile(program: Program, variants: bool = False) -> bytes:
 
 
 def _load(description: dict[str, Any], code: bytes) -> Kernel:
-    mechanism = _machine()
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), mechanism)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     address, once = (engine.get_function_address(name) for name in (NAME, f"{NAME}_once"))
@@ -239,6 +221,7 @@ def _load(description: dict[str, Any], code: bytes) -> Kernel:
         outputs,
         tuple(description.get("tables", ())),
         tuple(description.get("matrices", ())),
+        description.get("modes", 0),
         engine,
         True,
     )

@@ -1,4 +1,4 @@
-"""Compiled execution: one kernel a program and robot structure, threads over blocks of rows."""
+"""Compiled execution: one kernel a function and structure of numbers, threads over blocks of rows."""
 
 from __future__ import annotations
 
@@ -6,24 +6,28 @@ import ctypes
 import math
 import threading
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gough.base.arrays import Array
 from gough.engine.emit.llvm import lanes
+from gough.engine.functions import Fields, Function, for_numbers
 from gough.engine.run import cache as disk
-from gough.engine.run.execute import Function, NumPyExecutor, spread
-from gough.engine.run.prologue import evaluate
+from gough.engine.run.evaluate import hoisted
+from gough.engine.run.execute import NumPyExecutor, program_key
+from gough.engine.run.identity import identity
+from gough.engine.run.threads import spread
 from gough.engine.trace import (
-    mode_count,
+    Structure,
     mode_matrices,
     mode_tables,
     parameters,
-    structure_of,
+    structure,
     trace,
 )
-from gough.mechanics.equation import Mechanism, State
+from gough.engine.tree import modules
 
 BLOCK = 8192
 """Rows a thread takes at a time."""
@@ -34,42 +38,36 @@ ONCE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class CompiledExecutor:
-    """Compiles a robot's programs when they are first asked for, and runs them."""
+    """Compiles the programs of a tree of numbers when they are first asked for, and runs them."""
 
-    def __init__(self, mechanism: Mechanism) -> None:
-        self.mechanism = mechanism
-        self.parameters = parameters(mechanism)
-        self.structure = structure_of(mechanism)
-        self._ready: dict[tuple[str, ...], BoundKernel] = {}
+    def __init__(self, numbers: Any, fields: Fields) -> None:
+        self.numbers, self.fields = numbers, fields
+        self.structure = structure(numbers)
+        self._ready: dict[Any, BoundKernel] = {}
 
     def __call__(
         self, function: Function, rows: int, fields: Mapping[str, Array]
     ) -> dict[str, Array]:
         """Outputs (rows, ...) by name."""
-        key = (function.__name__, *fields)
+        key = (function, *fields)
         bound = self._ready.get(key)
         if bound is None:
-            if getattr(function, "numeric", False):
-                return NumPyExecutor(self.mechanism)(function, rows, fields)
-            inputs = {n: v.shape[1:] for n, v in fields.items() if n not in State._fields}
+            if for_numbers(function):
+                return NumPyExecutor(self.numbers, self.fields)(function, rows, fields)
+            inputs = {n: v.shape[1:] for n, v in fields.items() if n not in self.fields.shapes}
             bound = self._ready[key] = self.bind(function, inputs)
         if rows == 1:
             return bound.one(fields)
         return bound.few(rows, fields) if 1 < rows <= FEW else bound.run(rows, fields)
 
     def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
-        """The kernel of a function for this robot, which takes further inputs of given shapes."""
-        kernel = kernel_for(function, self.mechanism, self.structure, inputs)
-        hoisted = evaluate(kernel.prologue, kernel.hoisted, self.parameters)
-        if self.mechanism.flexible is None:
-            return BoundKernel(kernel, in_all_lanes(hoisted))
-        tables = mode_tables(self.mechanism)[list(kernel.tables)]
-        matrices = mode_matrices(self.mechanism)[list(kernel.matrices)]
-        return BoundKernel(kernel, np.concatenate([hoisted, tables.ravel(), matrices.ravel()]))
+        """The kernel of a function for these numbers, which takes further inputs of given shapes."""
+        kernel = kernel_for(function, self.numbers, self.structure, self.fields, inputs)
+        return BoundKernel(kernel, in_all_lanes(kernel, rows_for(kernel, self.numbers)[0]))
 
 
 class BoundKernel:
-    """A kernel with the hoisted parameters of one robot."""
+    """A kernel with the numbers of one tree, or with rows of those of many."""
 
     def __init__(self, kernel: disk.Kernel, hoisted: Array) -> None:
         self.kernel = kernel
@@ -187,14 +185,30 @@ class SingleState:
         self._call(self._place)
 
 
-def in_all_lanes(numbers: Array) -> Array:
-    """Each number as a vector register takes it, (numbers, W), with the registers' alignment."""
-    width = lanes()
-    room = np.empty((len(numbers) + 1) * width)
+def rows_for(kernel: disk.Kernel, numbers: Any, which: Array | None = None) -> Array:
+    """What a kernel reads of a tree of numbers, or of members of a batch: (members, numbers).
+
+    What parameters alone decide, then tables and matrices of modes.
+    """
+    parts = [hoisted(kernel.prologue, kernel.hoisted, parameters(numbers, which))]
+    if kernel.tables:
+        parts.append(mode_tables(numbers, which)[:, list(kernel.tables)])
+    if kernel.matrices:
+        parts.append(mode_matrices(numbers, which)[:, list(kernel.matrices)])
+    return np.concatenate(
+        [part.reshape(len(part), math.prod(part.shape[1:])) for part in parts], axis=1
+    )
+
+
+def in_all_lanes(kernel: disk.Kernel, row: Array) -> Array:
+    """A row as the kernel of one tree takes it: hoisted numbers once a lane, with vectors' alignment."""
+    width, count = lanes(), max(len(kernel.hoisted), 1)
+    room = np.empty((count + 1) * width + len(row) - count)
     first = -room.ctypes.data // 8 % width
-    vectors = room[first : first + len(numbers) * width].reshape(-1, width)
-    vectors[...] = numbers[:, np.newaxis]
-    return vectors
+    numbers = room[first : first + count * width + len(row) - count]
+    numbers[: count * width].reshape(count, width)[...] = row[:count, np.newaxis]
+    numbers[count * width :] = row[count:]
+    return numbers
 
 
 def _contiguous(value: Array) -> Array:
@@ -214,18 +228,18 @@ _kernels: dict[Any, disk.Kernel] = {}
 
 def kernel_for(
     function: Function,
-    mechanism: Mechanism,
-    marks: bytes,
+    numbers: Any,
+    made_for: Structure,
+    fields: Fields,
     inputs: Mapping[str, tuple[int, ...]],
     variants: bool = False,
 ) -> disk.Kernel:
-    """The kernel of a program for a robot's structure: from memory, from disk, or made now."""
-    legs = mechanism.points.shape[1]
-    name = f"{function.__module__}.{function.__name__}"
-    modes = mode_count(mechanism)
-    key = (name, mechanism.equations.__name__, legs, modes, marks, tuple(inputs.items()))
+    """The kernel of a function for a structure: from memory, from disk, or made now."""
+    key = program_key(function, made_for, fields, inputs)
     known = (key, variants)
     if known not in _kernels:
-        made = disk.load_or_make(key, lambda: trace(function, mechanism, inputs), variants)
-        _kernels[known] = made
+        lasting = identity(function, {fields.make.__module__, __name__, *modules(numbers)})
+        stored = None if lasting is None else (*lasting, fields.make.__qualname__, *key[2:])
+        make = partial(trace, function, numbers, fields, inputs)
+        _kernels[known] = disk.load_or_make(stored, make, variants)
     return _kernels[known]

@@ -1,39 +1,30 @@
-"""Running programs over rows of states: compiled where LLVM is there, chunked NumPy where not."""
+"""Running functions over rows of states: compiled where LLVM is there, chunked NumPy where not."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar
-from functools import cache
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.engine.functions import LARGEST, VARIANT, Fields, Function, for_symbols
+from gough.engine.program import Program
+from gough.engine.run.evaluate import evaluate
+from gough.engine.trace import Structure, structure, trace
+from gough.engine.tree import map_arrays
 from gough.errors import InputError
-from gough.mechanics.equation import ELASTIC_FIELDS, RIGID_FIELDS, Mechanism, State
-from gough.mechanics.friction import Friction, consistent
 
-Function = Callable[..., Mapping[str, Array]]
-
-LARGEST = 1e60
-"""Inputs whose sum is not below are not finite, or beyond all reason: such a state has no margin."""
 CHUNK = 2048
 """Rows of a NumPy chunk: its work arrays stay in the processor's cache."""
-
-
-FRICTION_CHUNK = 2048
-"""Rows that go through the friction loop together; their loads stay in the processor's cache."""
-
-VARIANT = "variant"
-"""The field that says which of several robots a row belongs to."""
+PROGRAM_CHUNK = 256
+"""The same where a program is evaluated: all its values stay in memory for so many rows."""
 
 
 class Executor(Protocol):
-    """Evaluates functions of one robot over rows of states."""
+    """Evaluates functions of one tree of numbers over rows of states."""
 
     def __call__(
         self, function: Function, rows: int, fields: Mapping[str, Array]
@@ -41,10 +32,10 @@ class Executor(Protocol):
         """Outputs (rows, ...) by name; fields (rows or 1, ...) by name, the state's and others."""
 
 
-def executor(mechanism: Mechanism, variants: bool = False) -> Executor:
+def executor(numbers: Any, fields: Fields, variants: bool = False) -> Executor:
     """The fastest executor there is: compiled, unless llvmlite is missing or GOUGH_ENGINE=numpy.
 
-    With `variants` the mechanism has robots on the last axis of its arrays; see `engine.variants`.
+    With `variants` the tree has members on the last axis of its arrays; see `engine.run.variants`.
     """
     wanted = os.environ.get("GOUGH_ENGINE", "llvm")
     if wanted not in ("llvm", "numpy"):
@@ -54,73 +45,43 @@ def executor(mechanism: Mechanism, variants: bool = False) -> Executor:
             from gough.engine.run.compiled import CompiledExecutor
             from gough.engine.run.variants import CompiledVariants
 
-            return CompiledVariants(mechanism) if variants else CompiledExecutor(mechanism)
-    return NumPyExecutor(mechanism)
+            return (CompiledVariants if variants else CompiledExecutor)(numbers, fields)
+    return NumPyExecutor(numbers, fields)
 
 
-_at_most: ContextVar[int | None] = ContextVar("threads", default=None)
+def chosen(numbers: Any, which: Array) -> Any:
+    """The tree with the members (n,) of a batch of trees."""
+    places = which.astype(np.intp)
+    return map_arrays(numbers, lambda leaf: leaf if leaf.shape[-1] == 1 else leaf[..., places])
 
 
-@contextlib.contextmanager
-def at_most(count: int) -> Iterator[None]:
-    """Batches inside run on at most so many threads."""
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise InputError(f"threads is a positive whole number, not {count!r}")
-    token = _at_most.set(int(count))
-    try:
-        yield
-    finally:
-        _at_most.reset(token)
+def common(numbers: Any) -> Any:
+    """One tree with what all of a batch have in common; NaN stands for what differs."""
 
+    def shared(leaf: Array) -> Array:
+        unknown = np.full((*leaf.shape[:-1], 1), np.nan)
+        first = leaf[..., :1]
+        alike = (leaf == first).all(axis=-1, keepdims=True)
+        return np.where(alike, first, unknown) if first.size else unknown
 
-def threads() -> int:
-    """Threads to use: as asked for in the call, GOUGH_THREADS, or one a core."""
-    asked = _at_most.get()
-    if asked is not None:
-        return asked
-    wanted = os.environ.get("GOUGH_THREADS")
-    if wanted is None:
-        return cores()
-    if not wanted.isdecimal() or int(wanted) < 1:
-        raise InputError(f"GOUGH_THREADS is a positive whole number, not {wanted!r}")
-    return int(wanted)
-
-
-@cache
-def cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def spread(work: Callable[[int], Any], starts: Sequence[int]) -> list[Any]:
-    """Do the parts of a batch that start at the given rows, on as many threads as there may be."""
-    if len(starts) > 1 and (count := threads()) > 1:
-        return list(_pool(count).map(work, starts))
-    return [work(start) for start in starts]
-
-
-@cache
-def _pool(count: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(count, thread_name_prefix="gough")
-
-
-if hasattr(os, "register_at_fork"):  # a forked child has the pool but not its threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+    return map_arrays(numbers, shared)
 
 
 class NumPyExecutor:
     """The equations themselves on component-first arrays, chunk by chunk."""
 
-    def __init__(self, mechanism: Mechanism) -> None:
-        self.mechanism = mechanism
+    def __init__(self, numbers: Any, fields: Fields) -> None:
+        self.numbers, self.fields = numbers, fields
+        self._programs: dict[Any, Program] = {}
 
     def __call__(
         self, function: Function, rows: int, fields: Mapping[str, Array]
     ) -> dict[str, Array]:
         """Outputs (rows, ...) by name."""
         out: dict[str, Array] = {}
-        for start in range(0, max(rows, 1), CHUNK):
-            stop = min(start + CHUNK, rows)
+        size = PROGRAM_CHUNK if for_symbols(function) else CHUNK
+        for start in range(0, max(rows, 1), size):
+            stop = min(start + size, rows)
             parts = {
                 name: np.broadcast_to(value, (stop - start, *value.shape[1:]))
                 if len(value) == 1
@@ -128,19 +89,9 @@ class NumPyExecutor:
                 for name, value in fields.items()
             }
             which = parts.pop(VARIANT, None)
-            mechanism = self.mechanism if which is None else _chosen(self.mechanism, which)
-            chunk = {name: np.moveaxis(value, 0, -1) for name, value in parts.items()}
-            state = State(*(np.expand_dims(chunk.pop(name), -2) for name in RIGID_FIELDS))
-            if self.mechanism.flexible is not None:
-                state = state._replace(**{name: chunk.pop(name) for name in ELASTIC_FIELDS})
+            numbers = self.numbers if which is None else chosen(self.numbers, which)
             with np.errstate(all="ignore"):
-                results = function(mechanism, state, **chunk)
-                if "margin" in results:
-                    whole = sum(
-                        value.sum(axis=tuple(range(1, value.ndim))) for value in parts.values()
-                    )
-                    margin = np.minimum(results["margin"], LARGEST - np.abs(whole))
-                    results = {**results, "margin": margin}
+                results = self._chunk(function, numbers, parts)
             for name, result in results.items():
                 value = np.moveaxis(result, -1, 0)
                 if name not in out:
@@ -148,42 +99,46 @@ class NumPyExecutor:
                 out[name][start:stop] = value
         return out
 
+    def _chunk(
+        self, function: Function, numbers: Any, parts: Mapping[str, Array]
+    ) -> Mapping[str, Array]:
+        """Outputs (..., samples) of fields (samples, ...)."""
+        arrays = {name: np.moveaxis(value, 0, -1) for name, value in parts.items()}
+        inputs = {name: value for name, value in arrays.items() if name not in self.fields.shapes}
+        if for_symbols(function):
+            shapes = {name: value.shape[:-1] for name, value in inputs.items()}
+            return evaluate(self._program(function, shapes), numbers, arrays)
+        state = self.fields.make({name: arrays[name] for name in self.fields.shapes})
+        results = function(numbers, state, **inputs)
+        if "margin" not in results:
+            return results
+        whole = sum(value.sum(axis=tuple(range(1, value.ndim))) for value in parts.values())
+        return {**results, "margin": np.minimum(results["margin"], LARGEST - np.abs(whole))}
 
-def _chosen(mechanism: Mechanism, which: Array) -> Mechanism:
-    from gough.engine.run.variants import chosen
+    def _program(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> Program:
+        """The program of a function of symbols, for all members of a batch."""
+        key = (function, *inputs)
+        if key not in self._programs:
+            self._programs[key] = program_for(function, common(self.numbers), self.fields, inputs)
+        return self._programs[key]
 
-    return chosen(mechanism, which)
+
+_programs: dict[Any, Program] = {}
 
 
-def with_friction(
-    run: Executor,
-    function: Function,
-    rows: int,
-    fields: Mapping[str, Array],
-    friction: Friction,
-) -> tuple[dict[str, Array], Array]:
-    """A function's outputs under loads that agree with the friction they cause, and the residual."""
-    out: dict[str, Array] = {}
-    residual = np.empty(rows)
+def program_key(
+    function: Function, made_for: Structure, fields: Fields, inputs: Mapping[str, tuple[int, ...]]
+) -> tuple[Any, ...]:
+    """What a program depends on, but for the function's and the equations' own text."""
+    shapes = {**fields.shapes, **inputs}
+    return function, fields.make, fields.per_mode, *made_for, *shapes.items()
 
-    def work(start: int) -> dict[str, Array]:
-        count = min(FRICTION_CHUNK, rows - start)
-        chunk = {n: v if len(v) == 1 else v[start : start + count] for n, v in fields.items()}
 
-        def respond(loads: Array, which: Array) -> tuple[Array, Array]:
-            part = chunk
-            if len(which) < count:
-                part = {n: v if len(v) == 1 else v[which] for n, v in chunk.items()}
-            found = run(function, len(which), part | {"loads": loads})
-            return found["caused"], found["vectors"]
-
-        with np.errstate(all="ignore"):
-            found = consistent(respond, count, friction)
-        residual[start : start + count] = found.residual
-        return run(function, count, chunk | {"loads": found.loads})
-
-    parts = spread(work, range(0, max(rows, 1), FRICTION_CHUNK))
-    for name in parts[0]:
-        if name not in ("caused", "vectors"):
-            out[name] = np.concatenate([part[name] for part in parts])
-    return out, residual
+def program_for(
+    function: Function, numbers: Any, fields: Fields, inputs: Mapping[str, tuple[int, ...]]
+) -> Program:
+    """The program of a function for a tree's structure, traced once."""
+    key = program_key(function, structure(numbers), fields, inputs)
+    if key not in _programs:
+        _programs[key] = trace(function, numbers, fields, inputs)
+    return _programs[key]

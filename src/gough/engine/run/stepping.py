@@ -18,7 +18,7 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.engine.run.cache import _machine
 from gough.engine.run.compiled import BoundKernel
-from gough.engine.run.execute import spread, threads
+from gough.engine.run.threads import spread, threads
 
 MOST_REPEATS = 60
 LEAST, MOST = 64, 256

@@ -1,108 +1,57 @@
-"""Batches over parameters: many robots of one shape, their numbers with a robot axis behind.
+"""Batches over numbers: many trees of one shape, their arrays with a member axis behind.
 
-Arrays of such a mechanism have their last axis, which holds the samples in the equations, as long as
-there are robots; or 1 where all have the same. A row of states says by its VARIANT which robot it is of.
+Arrays of such a tree have their last axis, which holds the samples in the equations, as long as there
+are members; or 1 where all have the same. A row of states says by its VARIANT which member it is of.
 """
 
 from __future__ import annotations
 
-import math
 import threading
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.run.execute import VARIANT, Function
-from gough.engine.run.prologue import evaluate
-from gough.engine.trace import (
-    _NUMERIC,
-    STATE_SHAPES,
-    _each_leaf,
-    _map_leaves,
-    _numeric,
-    structure_of,
-)
-from gough.mechanics.equation import Mechanism
+from gough.engine.functions import VARIANT, Fields, Function, for_numbers
+from gough.engine.run.cache import Kernel
+from gough.engine.run.compiled import BoundKernel, kernel_for, rows_for
+from gough.engine.run.execute import NumPyExecutor, common
+from gough.engine.trace import structure
+from gough.engine.tree import leaves
 
-if TYPE_CHECKING:
-    from gough.engine.run.compiled import BoundKernel
-
-TOGETHER = 8192
-"""Robots whose hoisted parameters are held at a time, and rows of more of them taken at a time."""
-
-
-def map_numbers(mechanism: Mechanism, function: Callable[[Array], Any]) -> Mechanism:
-    """The mechanism with a function applied to each array of its numbers."""
-    numbers = _map_leaves(_numeric(mechanism), function)
-    return mechanism._replace(**dict(zip(_NUMERIC, numbers, strict=True)))
-
-
-def arrays_of(mechanism: Mechanism) -> list[Array]:
-    """The arrays of a mechanism's numbers, in the order of `map_numbers`."""
-    arrays: list[Array] = []
-    _each_leaf(_numeric(mechanism), arrays.append)
-    return arrays
-
-
-def chosen(mechanism: Mechanism, which: Array) -> Mechanism:
-    """The robots with the given numbers (n,)."""
-    places = which.astype(np.intp)
-    return map_numbers(mechanism, lambda leaf: leaf if leaf.shape[-1] == 1 else leaf[..., places])
-
-
-def common(mechanism: Mechanism) -> Mechanism:
-    """One robot with what all have in common; NaN stands for numbers in which they differ."""
-
-    def shared(leaf: Array) -> Array:
-        unknown = np.full((*leaf.shape[:-1], 1), np.nan)
-        first = leaf[..., :1]
-        alike = (leaf == first).all(axis=-1, keepdims=True)
-        return np.where(alike, first, unknown) if first.size else unknown
-
-    return map_numbers(mechanism, shared)
-
-
-def parameters_of(mechanism: Mechanism, which: Array) -> Array:
-    """The parameters (robots, n) of the robots with the given numbers, as `trace.parameters`."""
-    arrays = arrays_of(mechanism)
-    sizes = [math.prod(array.shape[:-1]) for array in arrays]
-    values = np.empty((sum(sizes), len(which)))
-    start = 0
-    for array, size in zip(arrays, sizes, strict=True):
-        part = array if array.shape[-1] == 1 else array[..., which]
-        values[start : start + size] = part.reshape(size, part.shape[-1])
-        start += size
-    return values.T
+TOGETHER, MOST_NUMBERS = 8192, 8_000_000
+"""Members, and numbers of all of them, that are held at a time."""
 
 
 class CompiledVariants:
-    """Runs programs of many robots with one kernel: that of the structure all have in common."""
+    """Runs programs of many members with one kernel: that of the structure all have in common."""
 
-    def __init__(self, mechanism: Mechanism) -> None:
-        self.mechanism = mechanism
-        lengths = {array.shape[-1] for array in arrays_of(mechanism)}
+    def __init__(self, numbers: Any, fields: Fields) -> None:
+        self.numbers, self.fields = numbers, fields
+        lengths = {leaf.values.shape[-1] for leaf in leaves(numbers)}
         self.count = min(lengths - {1}, default=1)
-        self.common = common(mechanism)
-        self.structure = structure_of(self.common)
+        self.common = common(numbers)
+        self.structure = structure(self.common)
         self._kept = threading.local()
 
     def __call__(
         self, function: Function, rows: int, fields: Mapping[str, Array]
     ) -> dict[str, Array]:
         """Outputs (rows, ...) by name."""
+        if for_numbers(function):
+            return NumPyExecutor(self.numbers, self.fields)(function, rows, fields)
         states = dict(fields)
         which = states.pop(VARIANT).astype(np.int64)
-        key = (function.__name__, *states)
+        inputs = {n: v.shape[1:] for n, v in states.items() if n not in self.fields.shapes}
+        kernel = self._kernel(function, inputs)
         out: dict[str, Array] = {}
-        step = max(rows, 1) if self.count <= TOGETHER else TOGETHER
+        together = _together(kernel)
+        step = max(rows, 1) if self.count <= together else together
         for start in range(0, max(rows, 1), step):
             rest = slice(start, min(start + step, rows))
             part = {name: v if len(v) == 1 else v[rest] for name, v in states.items()}
-            bound, places = self._bound(
-                function, key, part, which if len(which) == 1 else which[rest]
-            )
+            bound, places = self._bound(kernel, which if len(which) == 1 else which[rest])
             found = bound.run(rest.stop - start, part, places)
             if step >= rows:
                 return found
@@ -113,35 +62,35 @@ class CompiledVariants:
         return out
 
     def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
-        """The kernel of a function with the hoisted parameters of all robots, for further inputs."""
-        from gough.engine.run.compiled import BoundKernel, kernel_for
+        """The kernel of a function with the numbers of all members, for further inputs."""
+        kernel = self._kernel(function, inputs)
+        return BoundKernel(kernel, rows_for(kernel, self.numbers, np.arange(self.count)))
 
-        kernel = kernel_for(function, self.common, self.structure, inputs, variants=True)
-        parameters = parameters_of(self.mechanism, np.arange(self.count))
-        return BoundKernel(kernel, evaluate(kernel.prologue, kernel.hoisted, parameters))
+    def _kernel(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> Kernel:
+        return kernel_for(function, self.common, self.structure, self.fields, inputs, variants=True)
 
-    def _bound(
-        self, function: Function, key: tuple[str, ...], states: Mapping[str, Array], which: Array
-    ) -> tuple[BoundKernel, Array]:
-        """A kernel with the hoisted parameters of some robots, and the places of the ones wanted.
+    def _bound(self, kernel: Kernel, which: Array) -> tuple[BoundKernel, Array]:
+        """A kernel with the numbers of some members, and the places of the ones wanted.
 
-        Those of the last call are kept: the passes of a friction loop ask for the same robots.
+        Those of the last call are kept: the passes of a friction loop ask for the same members.
         """
-        from gough.engine.run.compiled import BoundKernel, kernel_for
-
         kept = self._kept.__dict__.setdefault("bound", {})
-        robots, bound = kept.get(key, (None, None))
+        members, bound = kept.get(kernel.address, (None, None))
         if bound is not None:
-            places = np.searchsorted(robots, which)
-            known = robots[np.minimum(places, len(robots) - 1)] if len(robots) else robots[:0]
+            places = np.searchsorted(members, which)
+            known = members[np.minimum(places, len(members) - 1)] if len(members) else members[:0]
             if np.array_equal(known, which):
                 return bound, places
-        inputs = {n: v.shape[1:] for n, v in states.items() if n not in STATE_SHAPES}
-        kernel = kernel_for(function, self.common, self.structure, inputs, variants=True)
-        robots, places = np.unique(which, return_inverse=True)
-        if self.count <= TOGETHER:
-            robots, places = np.arange(self.count), which
-        hoisted = evaluate(kernel.prologue, kernel.hoisted, parameters_of(self.mechanism, robots))
-        bound = BoundKernel(kernel, hoisted)
-        kept[key] = robots, bound
+        members, places = np.unique(which, return_inverse=True)
+        if self.count <= _together(kernel):
+            members, places = np.arange(self.count), which
+        bound = BoundKernel(kernel, rows_for(kernel, self.numbers, members))
+        kept[kernel.address] = members, bound
         return bound, places
+
+
+def _together(kernel: Kernel) -> int:
+    """Members whose numbers are held at a time, and rows of more of them taken at a time."""
+    width = len(kernel.hoisted) + len(kernel.tables) * kernel.modes
+    width += len(kernel.matrices) * kernel.modes**2
+    return min(TOGETHER, max(MOST_NUMBERS // max(width, 1), 1))

@@ -1,1 +1,16 @@
-"""PUS legs."""
+"""PUS legs: slider on a rail, universal joint, link, spherical joint."""
+
+from gough.legs.leg import LegKind
+from gough.legs.pus.equations import PUS
+from gough.legs.pus.geometry import PUSGeometry
+from gough.legs.pus.keys import PUSTable, read
+
+KIND = LegKind(
+    name="PUS",
+    summary="slider on a rail, universal joint, link, spherical joint",
+    numbers=PUS,
+    keys=PUSTable,
+    place="rail_origin",
+    read=read,
+    geometry=PUSGeometry(),
+)

@@ -1,1 +1,16 @@
-"""UPS legs."""
+"""UPS legs: universal joint, telescope, spherical joint."""
+
+from gough.legs.leg import LegKind
+from gough.legs.ups.equations import UPS
+from gough.legs.ups.geometry import UPSGeometry
+from gough.legs.ups.keys import UPSTable, read
+
+KIND = LegKind(
+    name="UPS",
+    summary="universal joint, telescope, spherical joint",
+    numbers=UPS,
+    keys=UPSTable,
+    place="base",
+    read=read,
+    geometry=UPSGeometry(),
+)

@@ -9,14 +9,13 @@ sin q2 = ‖z1×z3‖ and cos q2 = −z1·z3 do all the work.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from gough.legs.link import (
-    Health,
-    LegKinematics,
-    LegLoad,
+    MovingLink,
     couple_on_joint_axes,
     cross_moment,
     first_angle,
@@ -31,20 +30,14 @@ from gough.legs.link import (
     turning_load,
 )
 from gough.mechanics.body import Body, force, moment, turned
+from gough.mechanics.friction import Friction, JointFriction, Loads, joint_friction
+from gough.mechanics.leg import Health, LegLoad, Rubbing
 from gough.mechanics.vectors import Components, cross, dot, norm
 
-JOINTS = ("q1", "q2", "q3")
-BODIES = ("cross", "cylinder", "rod")
-HEALTH = (
-    Health(1e-9, True, "its length {value:.3g} m is zero (limit {limit:g} m)"),
-    Health(
-        1e-9, True, "it is parallel to its first universal axis (sine {value:.3g}, limit {limit:g})"
-    ),
-)
 
-
-class UPS(NamedTuple):
-    """Parameters of the legs, component axis first: (3, legs, 1)."""
+@dataclass(frozen=True)
+class UPS:
+    """Numbers of the legs, component axis first: (3, legs, 1)."""
 
     base: Components
     """B, the universal joint, m."""
@@ -57,154 +50,198 @@ class UPS(NamedTuple):
     cross: Body
     cylinder: Body
     rod: Body
+    friction: Friction
 
-
-def kinematics(
-    leg: UPS, tip: Components, velocity: Components, acceleration: Components
-) -> LegKinematics:
-    """Joint coordinates, rates and accelerations from the tip's.
-
-    q3 = ‖P − B‖, v = q̇3 n + q3 ṅ and v̇ = q̈3 n + 2 q̇3 ṅ + q3 n̈ with n = z3, read on the axes of
-    frame 3 (Khalil & Guegan 2004, Eqs. 14–18); q̇1 = ω_x/sin q2, q̇2 = ω_y.
-    """
-    along = tip - leg.base
-    q = norm(along)
-    per_q = 1 / q
-    z3 = along * per_q
-    link = link_frame(leg.axis, z3)
-    vx, vy, qd = to_link(link, velocity)
-    rate = np.stack([vx, vy]) * per_q
-    a = to_link(link, acceleration)
-    spin = turning(link, rate, (a[:2] - 2 * qd * rate) * per_q)
-    qdd = a[2] - q * spin.field[2, 2]
-    q1d, q1dd = first_angle_rates(link, spin)
-    q1 = first_angle(link, leg.reference)
-    q2 = np.arctan2(link.sine, -link.cosine)
-    return LegKinematics(
-        q=q,
-        qd=qd,
-        qdd=qdd,
-        joints=np.stack([q1, q2, q]),
-        joint_rates=np.stack([q1d, spin.omega[1], qd]),
-        joint_accelerations=np.stack([q1dd, spin.omega_dot[1], qdd]),
-        w=z3,
-        direction=z3,
-        link_angular_velocity=to_world(link, spin.omega),
-        link_angular_acceleration=to_world(link, spin.omega_dot),
-        link=link,
-        spin=spin,
-        arm=q,
-        per_arm=per_q,
-        tip_acceleration=a,
-        health=np.stack([q, link.sine]),
+    JOINTS: ClassVar[tuple[str, ...]] = ("q1", "q2", "q3")
+    BODIES: ClassVar[tuple[str, ...]] = ("cross", "cylinder", "rod")
+    LINEAR_FRICTION: ClassVar[tuple[str, ...]] = (
+        "slider_viscous",
+        "slider_coulomb",
+        "screw_drag",
+        "universal_viscous",
+        "spherical_viscous",
+    )
+    LOAD_FRICTION: ClassVar[tuple[str, ...]] = ("universal_coulomb", "spherical_coulomb")
+    HEALTH: ClassVar[tuple[Health, ...]] = (
+        Health(1e-9, True, "its length {value:.3g} m is zero (limit {limit:g} m)"),
+        Health(
+            1e-9,
+            True,
+            "it is parallel to its first universal axis (sine {value:.3g}, limit {limit:g})",
+        ),
     )
 
+    @property
+    def rotor(self) -> Components:
+        """The rotor mass, kg."""
+        return self.rotor_mass
 
-def on_link_axes(leg: UPS) -> Body:
-    """The cylinder on the axes of frame 3: x2 = x3, y2 = −z3, z2 = y3."""
-    return turned(leg.cylinder, [[1, 0, 0], [0, 0, 1], [0, -1, 0]])
+    def with_rotor(self, rotor: Components) -> Self:
+        """The same legs with other rotor masses."""
+        return self.replace(rotor_mass=rotor)
 
+    def replace(self, **numbers: Any) -> Self:
+        """The same legs with other numbers."""
+        return replace(self, **numbers)
 
-def load(leg: UPS, legs: LegKinematics, gravity: Components) -> LegLoad:
-    """Load A v̇ + h of the legs at their tips, in one go (Khalil & Guegan 2004, Eqs. 20–23).
+    def moving(self, tip: Components, velocity: Components, acceleration: Components) -> MovingUPS:
+        """Joint coordinates, rates and accelerations from the tip's.
 
-    On the axes of frame 3, with g the gravity there, the rod asks at the tip for
-    F3 = M3 (v̇ − g) + ω̇×S3 + ω×(ω×S3), and the links, which turn together, ask for the moment
-    (I2 + I3) ω̇ + ω×(I2 + I3) ω − S2×g + S3×(v̇ − g); −S2×g is S2×(v̇ − g) − S2×v̇.
-    Along q3 the leg asks for F3_z + I_A q̈3, I_A being the rotor mass; sideways brings c α of it.
-    """
-    link, spin, a = legs.link, legs.spin, legs.tip_acceleration
-    weight = -to_link(link, gravity)
-    felt = a + weight
-    cylinder, rod = on_link_axes(leg), leg.rod
-    inertia, s2, s3 = cylinder.inertia + rod.inertia, cylinder.first_moment, rod.first_moment
-    carried = cross(s2 + s3, felt) - cross(s2, a)
-    moment_at_tip, about_y, about_e = turning_load(legs, inertia, carried)
-    of_cross = cross_moment(legs, leg.cross, inertia[2][2], weight, -dot(link.axis, gravity))
-    push = force(rod.mass, s3 + moment_at_tip, spin, felt)
-    alpha, beta = on_joint_axes(legs, push, about_y, about_e + of_cross * link.per_sine)
-    rod_force = force(rod.mass, s3, spin, felt)
-    # for the reactions: F2 + F3 and N_B, Newton and Euler about B
-    lever = np.stack([-legs.q * rod_force[1], legs.q * rod_force[0], 0 * rod_force[2]])
-    rod_moment = moment(rod, spin, felt)
-    return LegLoad(
-        sideways=alpha * link.axis + beta * link.y,
-        along=rod_force[2] + leg.rotor_mass * legs.qdd - link.cosine * alpha,
-        link_force=force(cylinder.mass, s2, spin, weight) + rod_force,
-        link_moment=moment(cylinder, spin, weight) + rod_moment + lever,
-        rest=(rod_force, rod_moment),
-    )
+        q3 = ‖P − B‖, v = q̇3 n + q3 ṅ and v̇ = q̈3 n + 2 q̇3 ṅ + q3 n̈ with n = z3, read on the axes of
+        frame 3 (Khalil & Guegan 2004, Eqs. 14–18); q̇1 = ω_x/sin q2, q̇2 = ω_y.
+        """
+        along = tip - self.base
+        q = norm(along)
+        per_q = 1 / q
+        z3 = along * per_q
+        link = link_frame(self.axis, z3)
+        vx, vy, qd = to_link(link, velocity)
+        rate = np.stack([vx, vy]) * per_q
+        a = to_link(link, acceleration)
+        spin = turning(link, rate, (a[:2] - 2 * qd * rate) * per_q)
+        qdd = a[2] - q * spin.field[2, 2]
+        q1d, q1dd = first_angle_rates(link, spin)
+        q1 = first_angle(link, self.reference)
+        q2 = np.arctan2(link.sine, -link.cosine)
+        return MovingUPS(
+            leg=self,
+            q=q,
+            qd=qd,
+            qdd=qdd,
+            joints=np.stack([q1, q2, q]),
+            joint_rates=np.stack([q1d, spin.omega[1], qd]),
+            joint_accelerations=np.stack([q1dd, spin.omega_dot[1], qdd]),
+            w=z3,
+            direction=z3,
+            link_angular_velocity=to_world(link, spin.omega),
+            link_angular_acceleration=to_world(link, spin.omega_dot),
+            link=link,
+            spin=spin,
+            arm=q,
+            per_arm=per_q,
+            tip_acceleration=a,
+            health=np.stack([q, link.sine]),
+        )
 
+    def locked(
+        self, q: Components
+    ) -> tuple[Components, Components, Callable[[Components], Components]]:
+        """The leg at a fixed q as a rod from B of length q, which changes by 1 with q."""
+        return self.base, q, lambda direction: 1 + 0 * direction[0]
 
-def inertia(leg: UPS, legs: LegKinematics) -> Components:
-    """Inertia A (3, 3, ...) of the legs felt at their tips, kg: A_xi of Khalil & Guegan 2004.
+    def on_other_branch(self, rod: Components) -> Components:
+        """Nowhere."""
+        return np.zeros(rod.shape[1:], dtype=bool)
 
-    On the axes of frame 3, I = I2 + I3: sideways from I and from the rod, whose origin is P and not B,
-    xx = I_yy/q3² + 2 S_z/q3 + M, and e·I e for I_yy in yy, less 2 κ S_x/q3; xz = −S_x/q3,
-    yz = −S_y/q3, zz = M + I_A, with S = S3, M = M3.
-    """
-    cylinder, rod, kappa = on_link_axes(leg), leg.rod, legs.link.slope
-    xx, xy, half = inertia_about_joint(
-        legs, cylinder.inertia + rod.inertia, leg.cross.inertia[2][2]
-    )
-    sx, sy, sz = rod.first_moment
-    sx, sy, twice_sz = sx * legs.per_arm, sy * legs.per_arm, 2 * sz * legs.per_arm
-    xx = xx + (rod.mass + twice_sz)
-    zz = rod.mass + leg.rotor_mass
-    u = (xy + kappa * sy, half - kappa * sx, -sy)
-    return inertia_to_world(legs.link, xx, u, (-sx, 0 * sx, 0.5 * (zz - xx)))
-
-
-def couple_at_tip(leg: UPS, legs: LegKinematics, couple: Components) -> Components:
-    """Force at the tip that does the work of a couple on the link (world axes)."""
-    link = legs.link
-    alpha, beta = couple_on_joint_axes(legs, couple)
-    result: Components = alpha * link.axis + beta * link.y - link.cosine * alpha * link.z
-    return result
-
-
-def reactions(
-    leg: UPS,
-    legs: LegKinematics,
-    load: LegLoad,
-    force: Components,
-    universal_couple: Components,
-    spherical_couple: Components,
-) -> dict[str, Components]:
-    """Joint reactions (world axes) once the force f of the leg on the platform is known.
-
-    `universal`: F2 + F3 + f, the cross on the cylinder; `universal_moment`: N_B + q3 z3×f less the
-    friction couples on the leg; `sliding_force`: F3 + f, the cylinder on the rod, actuator force
-    included; `sliding_moment`: the couple of the cylinder on the rod about the tip.
-    """
-    rod_force, rod_moment = (to_world(legs.link, one) for one in load.rest)
-    return {
-        "spherical": force,
-        "universal": to_world(legs.link, load.link_force) + force,
-        "universal_moment": to_world(legs.link, load.link_moment)
-        + cross(legs.q * legs.direction, force)
-        - universal_couple
-        - spherical_couple,
-        "sliding_force": rod_force + force,
-        "sliding_moment": rod_moment - spherical_couple,
-    }
+    def on_link_axes(self) -> Body:
+        """The cylinder on the axes of frame 3: x2 = x3, y2 = −z3, z2 = y3."""
+        return turned(self.cylinder, [[1, 0, 0], [0, 0, 1], [0, -1, 0]])
 
 
-def potential_energy(leg: UPS, legs: LegKinematics, gravity: Components) -> Components:
-    """U = −g·Σ (M_j o_j + MS_j) of each leg, J, from the world's origin."""
-    mx, my, mz = leg.cross.first_moment
-    s, c = legs.link.sine, legs.link.cosine
-    # frame 1 on the link's axes: x1 = (−c, 0, s), y1 = (0, −1, 0), z1 = (s, 0, c)
-    cross_first = np.stack(np.broadcast_arrays(mz * s - mx * c, -my, mx * s + mz * c))
-    moments = cross_first + on_link_axes(leg).first_moment + leg.rod.first_moment
-    tip = leg.base + legs.q * legs.direction
-    total = (leg.cross.mass + leg.cylinder.mass) * leg.base + leg.rod.mass * tip
-    return -dot(gravity, total + to_world(legs.link, moments))
+@dataclass(frozen=True)
+class MovingUPS(MovingLink):
+    """UPS legs from what their tips do."""
 
+    leg: UPS
 
-def rod(leg: UPS, q: Components) -> tuple[Components, Components, Callable[..., Components]]:
-    """The leg at a fixed q as a rod: its fixed end B, its length q, and `grip`.
+    def load(self, gravity: Components) -> LegLoad:
+        """Load A v̇ + h of the legs at their tips, in one go (Khalil & Guegan 2004, Eqs. 20–23).
 
-    `grip` tells from the direction by how much the length changes with q: 1.
-    """
-    return leg.base, q, lambda direction: 1 + 0 * direction[0]
+        On the axes of frame 3, with g the gravity there, the rod asks at the tip for
+        F3 = M3 (v̇ − g) + ω̇×S3 + ω×(ω×S3), and the links, which turn together, ask for the moment
+        (I2 + I3) ω̇ + ω×(I2 + I3) ω − S2×g + S3×(v̇ − g); −S2×g is S2×(v̇ − g) − S2×v̇.
+        Along q3 the leg asks for F3_z + I_A q̈3, I_A being the rotor mass; sideways brings c α of it.
+        """
+        leg, link, spin, a = self.leg, self.link, self.spin, self.tip_acceleration
+        weight = -to_link(link, gravity)
+        felt = a + weight
+        cylinder, rod = leg.on_link_axes(), leg.rod
+        inertia, s2, s3 = cylinder.inertia + rod.inertia, cylinder.first_moment, rod.first_moment
+        carried = cross(s2 + s3, felt) - cross(s2, a)
+        moment_at_tip, about_y, about_e = turning_load(self, inertia, carried)
+        of_cross = cross_moment(self, leg.cross, inertia[2][2], weight, -dot(link.axis, gravity))
+        push = force(rod.mass, s3 + moment_at_tip, spin, felt)
+        alpha, beta = on_joint_axes(self, push, about_y, about_e + of_cross * link.per_sine)
+        rod_force = force(rod.mass, s3, spin, felt)
+        return LegLoad(
+            sideways=alpha * link.axis + beta * link.y,
+            along=rod_force[2] + leg.rotor_mass * self.qdd - link.cosine * alpha,
+        )
+
+    def inertia(self) -> Components:
+        """Inertia A (3, 3, ...) of the legs felt at their tips, kg: A_xi of Khalil & Guegan 2004.
+
+        On the axes of frame 3, I = I2 + I3: sideways from I and from the rod, whose origin is P and
+        not B, xx = I_yy/q3² + 2 S_z/q3 + M, and e·I e for I_yy in yy, less 2 κ S_x/q3; xz = −S_x/q3,
+        yz = −S_y/q3, zz = M + I_A, with S = S3, M = M3.
+        """
+        leg, rod, kappa = self.leg, self.leg.rod, self.link.slope
+        xx, xy, half = inertia_about_joint(
+            self, leg.on_link_axes().inertia + rod.inertia, leg.cross.inertia[2][2]
+        )
+        sx, sy, sz = rod.first_moment
+        sx, sy, twice_sz = sx * self.per_arm, sy * self.per_arm, 2 * sz * self.per_arm
+        xx = xx + (rod.mass + twice_sz)
+        zz = rod.mass + leg.rotor_mass
+        u = (xy + kappa * sy, half - kappa * sx, -sy)
+        return inertia_to_world(self.link, xx, u, (-sx, 0 * sx, 0.5 * (zz - xx)))
+
+    def joint_friction(self, relative: Components, loads: Loads) -> JointFriction:
+        """The laws of `gough.mechanics.friction`; `slider_coulomb` is a force."""
+        laws = self.leg.friction
+        return joint_friction(
+            laws, loads, 1 + 0 * loads.guide, self.link_angular_velocity, relative, self.qd
+        )
+
+    def couple_at_tip(self, couple: Components) -> Components:
+        """Force at the tip that does the work of a couple on the link (world axes)."""
+        link = self.link
+        alpha, beta = couple_on_joint_axes(self, couple)
+        result: Components = alpha * link.axis + beta * link.y - link.cosine * alpha * link.z
+        return result
+
+    def reactions(
+        self, gravity: Components, push: Components, rubbing: Rubbing
+    ) -> dict[str, Components]:
+        """Joint reactions (world axes) once the force f of the leg on the platform is known.
+
+        `universal`: F2 + F3 + f, the cross on the cylinder; `universal_moment`: N_B + q3 z3×f less the
+        friction couples on the leg; `sliding_force`: F3 + f, the cylinder on the rod, actuator force
+        included; `sliding_moment`: the couple of the cylinder on the rod about the tip.
+        """
+        link, spin, rod, cylinder = self.link, self.spin, self.leg.rod, self.leg.on_link_axes()
+        weight = -to_link(link, gravity)
+        felt = self.tip_acceleration + weight
+        rod_force = force(rod.mass, rod.first_moment, spin, felt)
+        rod_moment = moment(rod, spin, felt)
+        # F2 + F3 and N_B, Newton and Euler about B
+        lever = np.stack([-self.q * rod_force[1], self.q * rod_force[0], 0 * rod_force[2]])
+        both = force(cylinder.mass, cylinder.first_moment, spin, weight) + rod_force
+        about_joint = moment(cylinder, spin, weight) + rod_moment + lever
+        return {
+            "spherical": push,
+            "universal": to_world(link, both) + push,
+            "universal_moment": to_world(link, about_joint)
+            + cross(self.q * self.direction, push)
+            - rubbing.universal
+            - rubbing.couple,
+            "sliding_force": to_world(link, rod_force) + push,
+            "sliding_moment": to_world(link, rod_moment) - rubbing.couple,
+        }
+
+    def load_vectors(self, reactions: dict[str, Components]) -> Components:
+        """F_A, F_B and twice 0, (8, legs, samples): friction feels no guide."""
+        universal = reactions["universal"]
+        return np.concatenate([universal, reactions["spherical"], 0 * universal[:2]])
+
+    def potential_energy(self, gravity: Components) -> Components:
+        """U = −g·Σ (M_j o_j + MS_j) of each leg, J, from the world's origin."""
+        leg = self.leg
+        mx, my, mz = leg.cross.first_moment
+        s, c = self.link.sine, self.link.cosine
+        # frame 1 on the link's axes: x1 = (−c, 0, s), y1 = (0, −1, 0), z1 = (s, 0, c)
+        cross_first = np.stack(np.broadcast_arrays(mz * s - mx * c, -my, mx * s + mz * c))
+        moments = cross_first + leg.on_link_axes().first_moment + leg.rod.first_moment
+        tip = leg.base + self.q * self.direction
+        total = (leg.cross.mass + leg.cylinder.mass) * leg.base + leg.rod.mass * tip
+        return -dot(gravity, total + to_world(self.link, moments))

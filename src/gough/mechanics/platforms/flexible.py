@@ -20,19 +20,24 @@ visible accelerations are y1 = Zᵀ m_ee q̈, Z = L⁻ᵀ Q1, Φ_t q̈ = F y1. T
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from gough.mechanics.body import Body
 from gough.mechanics.modes import coupled, over_modes
 from gough.mechanics.platforms import rigid
-from gough.mechanics.platforms.rigid import Tips
+from gough.mechanics.platforms.platform import Terms, Tips, couple_wrench, jacobian_rows
+from gough.mechanics.state import State
 from gough.mechanics.vectors import Components, cross, dot, matrix, matvec, transposed_matvec
 
 
-class ModeTables(NamedTuple):
+@dataclass(frozen=True)
+class ModeTables:
     """Numbers of each mode, (..., modes, 1), platform axes."""
+
+    mode_axes: ClassVar = 1
 
     tip_shapes: Components
     """Φ_t at the tips, (3, legs, modes, 1)."""
@@ -49,8 +54,11 @@ class ModeTables(NamedTuple):
     """Z, (visible, modes, 1)."""
 
 
-class Couplings(NamedTuple):
+@dataclass(frozen=True)
+class Couplings:
     """Numbers of each pair of modes [k, j], (..., modes, modes, 1)."""
+
+    mode_axes: ClassVar = 2
 
     mass: Components
     """m_ee."""
@@ -64,7 +72,8 @@ class Couplings(NamedTuple):
     """λ_kj = Σ m Φ_j×Φ_k, (3, modes, modes, 1)."""
 
 
-class Flexible(NamedTuple):
+@dataclass(frozen=True)
+class Modes:
     """What a platform's modes add to its undeformed body."""
 
     tips: Components
@@ -92,55 +101,236 @@ class Deformed(NamedTuple):
     """B_k = Σ m u×Φ_k, (3, modes, samples): the angular part of M_re (β + λ q of the paper)."""
 
 
-class Terms(NamedTuple):
-    """The platform's equation with the invisible modes eliminated, platform axes.
+@dataclass(frozen=True)
+class FlexiblePlatform:
+    """A body with modes."""
 
-    mass x + mixed y1 + bias = wrench of the legs,  mixedᵀ x + y1 + visible_bias = Fᵀ f.
-    """
+    body: Body
+    """Undeformed."""
+    modes: Modes
 
-    mass: Components
-    """(6, 6, samples)."""
-    mixed: Components
-    """(6, visible, samples)."""
-    bias: Components
-    """(6, samples)."""
-    visible_bias: Components
-    """(visible, samples)."""
+    @property
+    def mode_count(self) -> int:
+        """Number of modes."""
+        return int(self.modes.couplings.mass.shape[0])
+
+    def shapes_alone(self) -> FlexiblePlatform:
+        """The platform without its undeformed body, stiffness and damping."""
+        pairs = self.modes.couplings
+        pairs = replace(pairs, stiffness=0 * pairs.stiffness, damping=0 * pairs.damping)
+        body = Body(*(0 * part for part in self.body))
+        return FlexiblePlatform(body, replace(self.modes, couplings=pairs))
+
+    def whole_mass(
+        self, mass_matrix: Components, mixed: Components, carried: Components
+    ) -> Components:
+        """[M_rr, M_re; M_reᵀ, m_ee + Σ Φ_iᵀ A_i Φ_i] (n, 6 + modes, 6 + modes), samples in front.
+
+        `carried` (n, 3, 3, legs) are the legs' inertias A_i in platform axes.
+        """
+        shapes, modal = self.modes.tables.tip_shapes, self.modes.couplings.mass
+        shapes = np.broadcast_to(shapes, (*shapes.shape[:-1], len(carried)))
+        moved = np.einsum("nabl,blkn->alkn", carried, shapes)
+        elastic = np.einsum("alkn,aljn->nkj", shapes, moved) + np.moveaxis(modal, -1, 0)
+        upper = np.concatenate([mass_matrix, mixed], axis=-1)
+        lower = np.concatenate([np.swapaxes(mixed, -1, -2), elastic], axis=-1)
+        return np.concatenate([upper, lower], axis=-2)
+
+    def arms(self, points: Components, state: State) -> Components:
+        """R (P_i + Φ_i q)."""
+        deflected = points + over_modes(self.modes.tables.tip_shapes, state.elastic)
+        return matvec(state.rotation, deflected)
+
+    def moving(
+        self, points: Components, gravity: Components, state: State
+    ) -> MovingFlexiblePlatform:
+        """The platform in a state."""
+        world, arm = tips(self.modes, points, state)
+        deformed = deform(self.modes, self.body, state.elastic, state.elastic_velocity)
+        here = transposed_matvec(state.rotation, gravity)
+        return MovingFlexiblePlatform(
+            self.modes, deformed, here, state, world._replace(arm=arm), world.arm
+        )
 
 
-def tips(
-    flexible: Flexible,
-    points: Components,
-    position: Components,
-    rotation: Components,
-    velocity: Components,
-    angular_velocity: Components,
-    elastic: Components,
-    elastic_velocity: Components,
-) -> tuple[Tips, Tips]:
-    """Motion of the tips in world axes, and the same with arms in platform axes.
+@dataclass(frozen=True)
+class MovingFlexiblePlatform:
+    """A flexible platform in a state; its equation is on the axes of its frame."""
+
+    modes: Modes
+    deformed: Deformed
+    gravity: Components
+    """On the platform's axes."""
+    state: State
+    tips: Tips
+    world_arm: Components
+    """The tips' arms in world axes, m."""
+
+    @property
+    def visible(self) -> Components:
+        """F, (3, legs, visible, 1)."""
+        return self.modes.tips
+
+    def own(self, vector: Components) -> Components:
+        """Rᵀ a; of wrenches both parts."""
+        return to_platform(self.state.rotation, vector)
+
+    def world(self, vector: Components) -> Components:
+        """R a; of wrenches and twists both parts."""
+        return to_world(self.state.rotation, vector)
+
+    def own_tensor(self, tensor: Components) -> Components:
+        """Rᵀ A R of symmetric tensors (3, 3, legs, samples)."""
+        columns = [self.own(column) for column in np.moveaxis(tensor, 1, 0)]
+        half = np.moveaxis(np.stack(columns), 1, 0)
+        lower = [[self.own(half[i])[j] for j in range(i + 1)] for i in range(3)]
+        return matrix([[lower[max(i, j)][min(i, j)] for j in range(3)] for i in range(3)])
+
+    def elastic_at_tips(self) -> Components | None:
+        """Φ_i q̈ of the state's own q̈, (3, legs, samples)."""
+        return over_modes(self.modes.tables.tip_shapes, self.state.elastic_acceleration)
+
+    def tip_acceleration(self, elastic: Components | None = None) -> Components:
+        """v̇ + ω̇×d + c + Φ q̈ (Long, Khalil & Martinet 2014, Eq. 23), the last given on own axes."""
+        turning = cross(self.state.angular_acceleration, self.world_arm)
+        rigidly: Components = self.state.acceleration + turning + self.tips.bias
+        return rigidly if elastic is None else np.asarray(rigidly + self.world(elastic))
+
+    def demand(self, wrench: Components, couples: Components) -> Components:
+        """`terms` with the state's own x: mass x + bias, (6, samples)."""
+        terms, x = self.terms(wrench, couples), self.own(self.state.twist_rate)
+        return np.stack([(row * x).sum(axis=0) for row in terms.mass]) + terms.bias
+
+    def inertial(self) -> tuple[Components, Components]:
+        """M_rr x + M_re q̈ + b_r (6, samples) and M_reᵀ x + m_ee q̈ + b_e (modes, samples)."""
+        x, elastic = self.own(self.state.twist_rate), self.state.elastic_acceleration
+        whole, mixed = self.mass()
+        pushed = (whole * x).sum(axis=1) + over_modes(mixed, elastic) + self.momentum_bias()
+        turned = momentum_of_modes(self.modes, self.deformed, x) + self.modal_bias()
+        return pushed, turned + coupled(self.modes.couplings.mass, elastic)
+
+    def outside(self, wrench: Components, couples: Components) -> tuple[Components, Components]:
+        """The wrench less the couples, and φ less the couples' work."""
+        worked = modal_work(self.modes.tables.tip_rotations, self.own(couples))
+        acting = self.own(wrench - couple_wrench(couples))
+        return acting, modal_force(self.modes, self.own(wrench)) - worked
+
+    def terms(self, wrench: Components, couples: Components) -> Terms:
+        """The equation with the invisible part of q̈ eliminated."""
+        acting, modal = self.outside(wrench, couples)
+        found = terms(self.modes, self.deformed, self.momentum_bias(), self.modal_bias() - modal)
+        return found._replace(bias=found.bias - acting)
+
+    def eliminated(self, pushed: Components, modal: Components) -> tuple[Components, Components]:
+        """b_r − (M_re m⁻¹ b_e − M_r1 Zᵀ b_e) and Zᵀ b_e."""
+        found = terms(self.modes, self.deformed, pushed, modal)
+        return found.bias, found.visible_bias
+
+    def springs(self) -> tuple[Components, Components]:
+        """K q and D q̇, (modes, samples)."""
+        pairs = self.modes.couplings
+        spring = coupled(pairs.stiffness, self.state.elastic)
+        return spring, coupled(pairs.damping, self.state.elastic_velocity)
+
+    def bias(self) -> tuple[Components, Components]:
+        """b_r (6, samples) and b_e (modes, samples)."""
+        return self.momentum_bias(), self.modal_bias()
+
+    def momentum_bias(self) -> Components:
+        """b_r (6, samples)."""
+        return momentum_bias(self.deformed, self.own(self.state.angular_velocity), self.gravity)
+
+    def modal_bias(self) -> Components:
+        """b_e (modes, samples)."""
+        state, omega = self.state, self.own(self.state.angular_velocity)
+        return modal_bias(
+            self.modes, self.deformed, omega, self.gravity, state.elastic, state.elastic_velocity
+        )
+
+    def modal_work(self, force: Components) -> Components:
+        """Σ Φ_iᵀ f_i (modes, samples)."""
+        return modal_work(self.modes.tables.tip_shapes, force)
+
+    def mass(self) -> tuple[Components, Components]:
+        """M_rr and M_re = [s; B]."""
+        mixed = np.concatenate(
+            np.broadcast_arrays(self.modes.tables.first_moments, self.deformed.turning)
+        )
+        return rigid.on_own_axes(self.deformed.body), mixed
+
+    def world_rows(self, w: Components) -> Components:
+        """Rows of q̇ = J (v, ω), world axes."""
+        return jacobian_rows(self.tips._replace(arm=self.world_arm), w)
+
+    def along_modes(self, direction: Components) -> Components:
+        """Φ_iᵀ w_i (legs, modes, samples)."""
+        return dot(self.modes.tables.tip_shapes, direction[:, :, np.newaxis])
+
+    def carried(self, inertia: Components) -> Components:
+        """Σ W_i A_i Φ_i (6, modes, samples)."""
+        moved = matvec(inertia[:, :, :, np.newaxis], self.modes.tables.tip_shapes)
+        turned = cross(self.tips.arm[:, :, np.newaxis], moved)
+        total: Components = np.concatenate([moved, turned]).sum(axis=1)
+        return total
+
+    def elastic_acceleration(
+        self, x: Components, force: Components, wrench: Components, couples: Components
+    ) -> Components:
+        """q̈ = m_ee⁻¹ (Φᵀ f − e − M_reᵀ x), (modes, samples)."""
+        driven = (
+            self.modal_work(force)
+            - (self.modal_bias() - self.outside(wrench, couples)[1])
+            - momentum_of_modes(self.modes, self.deformed, x)
+        )
+        return coupled(self.modes.couplings.per_mass, driven)
+
+    def modal_power(self, wrench: Components) -> Components:
+        """φ·q̇ of a wrench (6, samples), world axes, W."""
+        return over_modes(modal_force(self.modes, self.own(wrench)), self.state.elastic_velocity)
+
+    def damping_power(self) -> Components:
+        """q̇ᵀ D q̇, W."""
+        rate = self.state.elastic_velocity
+        return over_modes(coupled(self.modes.couplings.damping, rate), rate)
+
+    def energy(self, gravity: Components) -> tuple[Components, Components]:
+        """Kinetic and potential energy, J, (samples,), ½ qᵀ K q included."""
+        modes, state, deformed, body = self.modes, self.state, self.deformed, self.deformed.body
+        q, rate = state.elastic, state.elastic_velocity
+        omega, v = self.own(state.angular_velocity), self.own(state.velocity)
+        turning = over_modes(deformed.turning, rate)[:, np.newaxis]
+        kinetic = (
+            body.mass * dot(v, v) / 2
+            + dot(v, cross(omega, body.first_moment) + deformed.moving_moment)
+            + dot(omega, matvec(body.inertia, omega) / 2 + turning)
+        )[0] + over_modes(coupled(modes.couplings.mass, rate), rate) / 2
+        moment = body.mass * state.position + self.world(body.first_moment)
+        potential = over_modes(coupled(modes.couplings.stiffness, q), q) / 2
+        return kinetic, potential - dot(gravity, moment)[0]
+
+
+def tips(modes: Modes, points: Components, state: State) -> tuple[Tips, Components]:
+    """Motion of the tips in world axes, and their arms d_i in platform axes.
 
     d_i = P_i + Φ_i q, v_i = v + ω×d_i + Φ_i q̇, c_i = ω×(ω×d_i) + 2 ω×Φ_i q̇ and, where friction acts,
     ω_i = ω + Φ_ri q̇: Long, Khalil & Martinet 2014, Eqs. 11–18 and 23.
     """
-    tables = flexible.tables
-    arm = points + over_modes(tables.tip_shapes, elastic)
-    bending = matvec(rotation, over_modes(tables.tip_shapes, elastic_velocity))
-    twisting = matvec(rotation, over_modes(tables.tip_rotations, elastic_velocity))
-    world = rigid.tips(arm, position, rotation, velocity, angular_velocity)
+    tables, rotation, omega = modes.tables, state.rotation, state.angular_velocity
+    arm = points + over_modes(tables.tip_shapes, state.elastic)
+    deforming = matvec(rotation, over_modes(tables.tip_shapes, state.elastic_velocity))
+    twisting = matvec(rotation, over_modes(tables.tip_rotations, state.elastic_velocity))
+    world = rigid.tips(arm, state)
     world = world._replace(
-        velocity=world.velocity + bending,
-        bias=world.bias + 2 * cross(angular_velocity, bending),
-        angular_velocity=angular_velocity + twisting,
+        velocity=world.velocity + deforming,
+        bias=world.bias + 2 * cross(omega, deforming),
+        angular_velocity=omega + twisting,
     )
-    return world, world._replace(arm=arm)
+    return world, arm
 
 
-def deform(
-    flexible: Flexible, body: Body, elastic: Components, elastic_velocity: Components
-) -> Deformed:
+def deform(modes: Modes, body: Body, elastic: Components, elastic_velocity: Components) -> Deformed:
     """Mass integrals at q and q̇; Σ m u uᵀ = J0 + Σ_k q_k (P_k + P0_kᵀ)."""
-    tables, pairs = flexible.tables, flexible.couplings
+    tables, pairs = modes.tables, modes.couplings
     start = tables.second_moments
     spread = start + coupled(pairs.second_moments, elastic)
     moment = body.first_moment + over_modes(tables.first_moments, elastic)[:, np.newaxis]
@@ -183,7 +373,7 @@ def momentum_bias(deformed: Deformed, omega: Components, gravity: Components) ->
 
 
 def modal_bias(
-    flexible: Flexible,
+    modes: Modes,
     deformed: Deformed,
     omega: Components,
     gravity: Components,
@@ -194,7 +384,7 @@ def modal_bias(
 
     −(ω·ω tr P_k − ω·P_k ω) + 2 ω·Σ_j λ_kj q̇_j − s_k·g + (K q)_k + (D q̇)_k.
     """
-    pairs, P = flexible.couplings, deformed.spread
+    pairs, P = modes.couplings, deformed.spread
     trace = P[0, 0] + P[1, 1] + P[2, 2]
     outward = dot(omega, omega) * trace - dot(omega, matvec(P, omega))
     coriolis = dot(omega, coupled(pairs.crossed, elastic_velocity))
@@ -203,14 +393,14 @@ def modal_bias(
         + coupled(pairs.damping, elastic_velocity)
         + 2 * coriolis
         - outward
-        - dot(flexible.tables.first_moments, gravity)
+        - dot(modes.tables.first_moments, gravity)
     )
     return total
 
 
-def modal_force(flexible: Flexible, wrench: Components) -> Components:
+def modal_force(modes: Modes, wrench: Components) -> Components:
     """φ (modes, samples) of a wrench (6, samples) in platform axes at the frame's origin."""
-    tables = flexible.tables
+    tables = modes.tables
     total: Components = dot(tables.origin_shapes, wrench[:3, np.newaxis]) + dot(
         tables.origin_rotations, wrench[3:, np.newaxis]
     )
@@ -223,31 +413,31 @@ def modal_work(shapes: Components, forces: Components) -> Components:
     return total
 
 
-def momentum_of_modes(flexible: Flexible, deformed: Deformed, x: Components) -> Components:
+def momentum_of_modes(modes: Modes, deformed: Deformed, x: Components) -> Components:
     """M_reᵀ x (modes, samples) for x (6, samples)."""
-    total: Components = dot(flexible.tables.first_moments, x[:3, np.newaxis]) + dot(
+    total: Components = dot(modes.tables.first_moments, x[:3, np.newaxis]) + dot(
         deformed.turning, x[3:, np.newaxis]
     )
     return total
 
 
-def terms(flexible: Flexible, deformed: Deformed, bias: Components, load: Components) -> Terms:
+def terms(modes: Modes, deformed: Deformed, bias: Components, load: Components) -> Terms:
     """The equation with q̈'s invisible part eliminated, from b_r and the modal load b_e − φ.
 
     M_rr − (M_re m⁻¹ M_reᵀ − M_r1 M_r1ᵀ), M_r1 = M_re Z, b_r − (M_re m⁻¹ e − M_r1 Zᵀ e), Zᵀ e.
     """
-    s, Z = flexible.tables.first_moments, flexible.tables.visible
-    B, pairs = deformed.turning, flexible.couplings
+    s, Z = modes.tables.first_moments, modes.tables.visible
+    B, pairs = deformed.turning, modes.couplings
     light_B, light_load = coupled(pairs.per_mass, B), coupled(pairs.per_mass, load)
     visible_turning = over_modes(B[:, np.newaxis], Z)
     mixed = np.concatenate(
-        np.broadcast_arrays(flexible.visible_moments + 0 * visible_turning, visible_turning)
+        np.broadcast_arrays(modes.visible_moments + 0 * visible_turning, visible_turning)
     )
     visible_bias = over_modes(Z, load)
     drawn = np.concatenate([over_modes(s, light_load), over_modes(B, light_load)])
     across = over_modes(s[:, np.newaxis], light_B)
     around = over_modes(B[:, np.newaxis], light_B)
-    carried = flexible.carried[:, :, 0] + 0 * around
+    carried = modes.carried[:, :, 0] + 0 * around
     shared = [[*a, *b] for a, b in zip(carried, across, strict=True)]
     shared += [[*a, *b] for a, b in zip(np.swapaxes(across, 0, 1), around, strict=True)]
     whole = rigid.on_own_axes(deformed.body)
@@ -261,15 +451,17 @@ def terms(flexible: Flexible, deformed: Deformed, bias: Components, load: Compon
     return Terms(mass, mixed, bias - hidden, visible_bias)
 
 
-def to_platform(rotation: Components, wrench: Components) -> Components:
-    """A world wrench or twist (6, samples) in platform axes."""
-    linear = transposed_matvec(rotation, wrench[:3, np.newaxis])
-    angular = transposed_matvec(rotation, wrench[3:, np.newaxis])
-    return np.concatenate([linear, angular])[:, 0]
+def to_platform(rotation: Components, vector: Components) -> Components:
+    """World vectors (3, n, samples) or wrenches (6, n or none, samples) in platform axes."""
+    if vector.ndim == 2:
+        return to_platform(rotation, vector[:, np.newaxis])[:, 0]
+    return np.concatenate(
+        [transposed_matvec(rotation, vector[i : i + 3]) for i in range(0, len(vector), 3)]
+    )
 
 
-def to_world(rotation: Components, wrench: Components) -> Components:
-    """A wrench or twist (6, samples) in platform axes, in world axes."""
-    linear = matvec(rotation, wrench[:3, np.newaxis])
-    angular = matvec(rotation, wrench[3:, np.newaxis])
-    return np.concatenate([linear, angular])[:, 0]
+def to_world(rotation: Components, vector: Components) -> Components:
+    """The same the other way."""
+    if vector.ndim == 2:
+        return to_world(rotation, vector[:, np.newaxis])[:, 0]
+    return np.concatenate([matvec(rotation, vector[i : i + 3]) for i in range(0, len(vector), 3)])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from gough.show.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PALETTE, STYLE, VERMILION
+from gough.show.colors import BLACK, BLUE, GREEN, GREY, ORANGE, PALETTE, VERMILION
+from gough.show.style import STYLE, leg_line
 
 if TYPE_CHECKING:
     from gough.simulation.result import Simulation
@@ -38,9 +40,7 @@ def overview(simulation: Simulation, row: int = 0) -> Figure:
             panels[2:], [(one.forces, "actuator\nforce [N]"), (power, "power [W]")], strict=False
         ):
             for k in range(legs):
-                style: Any = "-" if k < (legs + 1) // 2 else (0, (4, 2))
-                color = PALETTE[k % len(PALETTE)]
-                axes.plot(time, value[:, k], color=color, linestyle=style, label=f"leg {k + 1}")
+                axes.plot(time, value[:, k], label=f"leg {k + 1}", **leg_line(k, legs))
             axes.set_ylabel(label)
         limit = float(one.force_limit.min())
         if np.nanmax(np.abs(one.forces), initial=0.0) > 0.5 * limit:
@@ -59,12 +59,10 @@ def overview(simulation: Simulation, row: int = 0) -> Figure:
             energy.plot(time, value, color=color, linestyle=style, label=name)
         energy.set_ylabel("energy [J]")
         if one.motion.modes:
-            bent = np.linalg.norm(one.deflection(), axis=-1)
-            scale, prefix = _prefix(bent)
+            moved = np.linalg.norm(one.deflection(), axis=-1)
+            scale, prefix = _prefix(moved)
             for k in range(legs):
-                style = "-" if k < (legs + 1) // 2 else (0, (4, 2))
-                color = PALETTE[k % len(PALETTE)]
-                panels[5].plot(time, scale * bent[:, k], color=color, linestyle=style, linewidth=1)
+                panels[5].plot(time, scale * moved[:, k], linewidth=1, **leg_line(k, legs))
             panels[5].set_ylabel(f"tip\ndeflection [{prefix}m]")
         for axes in panels:
             axes.margins(x=0)
@@ -87,8 +85,6 @@ def _prefix(value: Any) -> tuple[float, str]:
 
 
 def _wrapped(text: str) -> str:
-    import textwrap
-
     return "\n".join(
         piece for line in text.split("\n") for piece in textwrap.wrap(line, 90) or [line]
     )

@@ -9,7 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gough.errors import InputError
-from gough.show.plots import BLACK, DARK, GREY, PALETTE, STYLE
+from gough.show.colors import BLACK, DARK, GREY
+from gough.show.style import STYLE, leg_line
 from gough.sizing.demand import Sizing
 from gough.sizing.drive import RPM
 
@@ -32,10 +33,9 @@ def torque_speed(sizing: Sizing, margin: float = 1.0) -> Figure:
                 axes.plot(
                     RPM * np.abs(motor.speed[:, leg]),
                     np.abs(motor.torque[:, leg]),
-                    color=PALETTE[leg % len(PALETTE)],
                     linewidth=1.3,
-                    linestyle="-" if leg < (legs + 1) // 2 else (0, (4, 2)),
                     label=f"leg {leg + 1}" if number == 0 else None,
+                    **leg_line(leg, legs),
                 )
         speed, peak = worst["peak_motor_speed"], worst["peak_torque"]
         axes.plot([0, speed, speed], [peak, peak, 0], color=GREY, linewidth=1, label="peak")

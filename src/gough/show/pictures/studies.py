@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 
 from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.show.plots import BLUE, DARK, GREY, PALE, STYLE, VERMILION
+from gough.show.colors import BLUE, DARK, GREY, PALE, VERMILION
+from gough.show.style import STYLE
 from gough.studies.evaluate import Outcome
 from gough.studies.optimise import NOT_ASKED, judged, pareto
 
@@ -24,7 +25,7 @@ MOST_DOTS = 5000
 
 
 def overview(plan: Plan, dataset: xarray.Dataset) -> Figure:
-    """Results over variables, a dot a point; or histograms where only tolerances vary."""
+    """Results over variables, a dot per point; or histograms where only tolerances vary."""
     inputs = list(plan.recipe.variables)[:MOST_COLUMNS]
     columns = [*plan.evaluator.results, *plan.recipe.measures][:MOST_ROWS]
     good = np.flatnonzero(dataset["failed"].values == "")

@@ -17,7 +17,10 @@ from gough.analysis.isosurface import Surface
 from gough.analysis.workspace_result import Workspace
 from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.show.plots import BLUE, DARK, PALETTE, SKY, STYLE
+from gough.model.places import places
+from gough.show.colors import BLUE, DARK, SKY, leg_color
+from gough.show.pictures.planes import HOME, home_mark, plane
+from gough.show.style import STYLE
 
 POINTS, SURFACE_POINTS = 201, 41
 """A side of a slice's grid, and of a surface's."""
@@ -83,10 +86,7 @@ def slices(found: Workspace, planes: Sequence[tuple[str, float]] | None = None) 
                 axes.contour(x, y, depth, levels=[0.0], colors=DARK, linewidths=1.6)
             seen |= {list(KINDS)[int(k)] for k in np.unique(kind[depth < 0])}
             _mark_home(axes, found, (first, second))
-            axes.set_aspect("equal")
-            axes.grid(False)
-            axes.set_xlabel(f"{names[first]} [{unit}]")
-            axes.set_ylabel(f"{names[second]} [{unit}]")
+            plane(axes, names[first], names[second], unit)
             axes.set_title(f"{names['xyz'.index(axis)]} = {scale * at:.4g} {unit}", fontsize=10)
         for axes in panels[len(planes) :]:
             axes.set_visible(False)
@@ -99,7 +99,7 @@ def slices(found: Workspace, planes: Sequence[tuple[str, float]] | None = None) 
             if key in seen
         ]
         if found.robot.description.home is not None:
-            handles.append(_dot("home"))
+            handles.append(home_mark())
         figure.legend(
             handles=handles,
             loc="outside lower center",
@@ -139,7 +139,7 @@ def surface_picture(found: Workspace, skin: Surface | None = None) -> Figure:
             points.append(_robot(axes, found))
             handles += [
                 Line2D([], [], color=BLUE, linewidth=1.6, label="legs at home"),
-                _dot("home"),
+                home_mark(),
             ]
         everything = np.concatenate(points)
         low, high = everything.min(axis=0), everything.max(axis=0)
@@ -183,17 +183,14 @@ def _plane(
 def _robot(axes: Any, found: Workspace) -> Array:
     """The robot at home as lines; its points (n, 3)."""
     robot, home = found.robot, found.robot.home
-    legs = robot.inverse_kinematics(home)
-    tip = home.position + robot.description.platform_points[..., 0].T @ home.rotation.T
-    length = legs.q if robot.kind == "UPS" else robot.mechanism.legs.length[:, 0]
-    foot = tip - length[:, np.newaxis] * legs.direction
+    foot, tip = places(robot, robot.inverse_kinematics(home))
     for leg, ends in enumerate(zip(foot, tip, strict=True)):
-        axes.plot(*np.stack(ends).T, color=PALETTE[leg % len(PALETTE)], linewidth=1.6)
+        axes.plot(*np.stack(ends).T, color=leg_color(leg), linewidth=1.6)
     for ring in (foot, tip):
         angle = np.arctan2(*(ring - ring.mean(axis=0))[:, 1::-1].T)
         loop = ring[np.argsort(angle)]
         axes.plot(*np.concatenate([loop, loop[:1]]).T, color=DARK, linewidth=1.2)
-    axes.plot(*home.position, marker="o", color="white", markeredgecolor=DARK, markersize=7)
+    axes.plot(*home.position, **HOME, markersize=7)
     return np.concatenate([foot, tip])
 
 
@@ -201,13 +198,7 @@ def _mark_home(axes: Any, found: Workspace, plane: tuple[int, int]) -> None:
     if found.robot.description.home is None:
         return
     place = np.zeros(3) if found.unit == "rad" else found.robot.home.position
-    axes.plot(*place[list(plane)], marker="o", color="white", markeredgecolor=DARK, markersize=7)
-
-
-def _dot(label: str) -> Line2D:
-    return Line2D(
-        [], [], linestyle="", marker="o", color="white", markeredgecolor=DARK, markersize=7, label=label
-    )  # fmt: skip
+    axes.plot(*place[list(plane)], **HOME, markersize=7)
 
 
 def _title(found: Workspace) -> str:

@@ -6,34 +6,27 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import matplotlib
-import numpy as np
-from matplotlib.figure import Figure
-
 from gough.base.arrays import Array
-from gough.description.files import replacing
 from gough.parameters.base import unit_of
 from gough.parameters.identification import GOOD, ROUGH, Identification, Validation
-from gough.show import plots
 from gough.show.page import Cell, Mark, Marked, Page
+from gough.show.pictures.identification import (
+    COLORS,
+    deviation_figure,
+    force_figure,
+    residual_figure,
+)
 
 if TYPE_CHECKING:
     from gough.robot import Robot
 
-MOST_POINTS = 2000
-"""Of a curve: more cannot be seen."""
-COLORS = {
-    "good": plots.GREEN,
-    "rough": plots.ORANGE,
-    "not identifiable": plots.VERMILION,
-    "not excited": plots.GREY,
-}
 MARKS: dict[str, Mark] = {
     "good": "good",
     "rough": "fair",
     "not identifiable": "bad",
     "not excited": "quiet",
 }
+LOST = ("not identifiable", "not excited")
 
 
 def write_report(
@@ -44,14 +37,13 @@ def write_report(
     logs: Sequence[str] = ("", ""),
 ) -> None:
     """Write the page, whole or not at all; it needs nothing but itself."""
-    with replacing(path) as temporary:
-        temporary.write_text(page(robot, found, judged, logs), "utf-8")
+    identification_page(robot, found, judged, logs).write(path)
 
 
-def page(
+def identification_page(
     robot: Robot, found: Identification, judged: Validation | None, logs: Sequence[str] = ("", "")
-) -> str:
-    """The page as HTML."""
+) -> Page:
+    """A page about parameters found in one log and judged by another; `logs` are their names."""
     verdicts = [*found.verdicts]
     measured = found.measured
     span = len(measured.raw_forces) / measured.rate
@@ -86,89 +78,7 @@ def page(
     _parameters(whole, found)
     whole.heading("What they are made of")
     whole.points([one for one in found.base.relations() if " " in one])
-    return whole.html()
-
-
-LOST = ("not identifiable", "not excited")
-
-
-def force_figure(judged: Validation) -> Figure:
-    """Measured forces, those of the parameters found and their difference, a panel a leg."""
-    thin = slice(None, None, max(1, len(judged.time) // MOST_POINTS))
-    legs = judged.measured.shape[1]
-    time = judged.time[thin]
-    with matplotlib.rc_context(plots.STYLE):
-        figure = Figure(figsize=(9.0, 1.0 + 2.0 * (-(-legs // 2))), layout="constrained")
-        panels = figure.subplots(-(-legs // 2), 2, sharex=True, squeeze=False)
-        for leg, axes in enumerate(panels.flat):
-            if leg >= legs:
-                axes.set_axis_off()
-                continue
-            measured, predicted = judged.measured[thin, leg], judged.predicted[thin, leg]
-            axes.plot(time, measured, color=plots.PALE, linewidth=2.5, label="measured")
-            axes.plot(time, predicted, color=plots.BLUE, linewidth=1.0, label="parameters found")
-            axes.plot(
-                time, measured - predicted, color=plots.VERMILION, linewidth=0.8, label="difference"
-            )
-            axes.set_title(
-                f"leg {leg + 1}: {judged.percent[leg]:.2f} % rms", loc="left", fontsize=10
-            )
-            axes.margins(x=0)
-        for axes in panels[:, 0]:
-            axes.set_ylabel(r"$\Gamma$ [N]")
-        for axes in panels[-1]:
-            axes.set_xlabel("time [s]")
-        figure.legend(handles=panels[0, 0].get_lines(), loc="outside lower center", ncols=3)
-    return figure
-
-
-def residual_figure(found: Identification) -> Figure:
-    """Residuals of the filtered forces over time, a panel a leg, with two standard deviations."""
-    residuals, time = found.residuals, found.measured.time
-    legs = residuals.shape[1]
-    thin = slice(None, None, max(1, len(time) // MOST_POINTS))
-    largest = 1.1 * float(np.abs(residuals).max()) or 1.0
-    with matplotlib.rc_context(plots.STYLE):
-        figure = Figure(figsize=(9.0, 0.8 + 1.6 * (-(-legs // 2))), layout="constrained")
-        panels = figure.subplots(-(-legs // 2), 2, sharex=True, sharey=True, squeeze=False)
-        for leg, axes in enumerate(panels.flat):
-            if leg >= legs:
-                axes.set_axis_off()
-                continue
-            axes.axhspan(-2 * found.noise[leg], 2 * found.noise[leg], color=plots.PALE, alpha=0.5)
-            color = plots.PALETTE[leg % len(plots.PALETTE)]
-            axes.plot(time[thin], residuals[thin, leg], color=color, linewidth=0.9)
-            axes.set_title(
-                f"leg {leg + 1}: ± 2σ = {2 * found.noise[leg]:.3g} N", loc="left", fontsize=10
-            )
-            axes.margins(x=0)
-            axes.set_ylim(-largest, largest)
-        for axes in panels[:, 0]:
-            axes.set_ylabel("residual [N]")
-        for axes in panels[-1]:
-            axes.set_xlabel("time [s]")
-    return figure
-
-
-def deviation_figure(found: Identification) -> Figure:
-    """Relative standard deviations of the base parameters, best first."""
-    shown = np.clip(100 * found.relative, 1e-3, 1e4)
-    order = np.argsort(shown)
-    verdicts = np.array(found.verdicts)[order]
-    with matplotlib.rc_context(plots.STYLE):
-        figure = Figure(figsize=(9.0, 3.4), layout="constrained")
-        axes = figure.subplots()
-        for verdict, color in COLORS.items():
-            which = np.flatnonzero(verdicts == verdict)
-            if which.size:
-                label = f"{verdict} ({which.size})"
-                axes.plot(which + 1, shown[order][which], "o", color=color, ms=4, label=label)
-        for limit in (GOOD, ROUGH):
-            axes.axhline(100 * limit, color=plots.DARK, linewidth=0.8, linestyle="--")
-        axes.set_yscale("log")
-        axes.set(xlabel="base parameters, best known first", ylabel="σ / |value| [%]")
-        axes.legend(loc="upper left")
-    return figure
+    return whole
 
 
 def _validation(whole: Page, judged: Validation) -> None:

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.base.tables import read_bytes
 from gough.data.datasets import LABELS
+from gough.data.motion_files import read_dataset
 from gough.errors import FileError
 from gough.model.contributions import Contributions
 from gough.show.page import Cell, Marked, Page
-from gough.show.plots import curves
+from gough.show.pictures.curves import curves
 
 if TYPE_CHECKING:
     import xarray
@@ -61,9 +63,6 @@ MOST_ROWS = 100
 
 def read_result(path: str | os.PathLike[str]) -> xarray.Dataset:
     """A result from a NetCDF file."""
-    from gough.base.tables import read_bytes
-    from gough.data.motion_files import read_dataset
-
     return read_dataset(read_bytes(Path(path)))
 
 

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gough.analysis.singularities import singularity
 from gough.base.arrays import Array
+from gough.data.datasets import force_dataset, leg_dataset
 from gough.errors import GoughError
 from gough.motion import Motion
-from gough.show import sheet
 from gough.show.page import Cell, Mark, Marked, Page
+from gough.show.pictures.modes import mode_sheet
+from gough.show.pictures.robot import draw
+from gough.show.pictures.views import home_bars, three_views
+from gough.show.report.result import add_result
+from gough.show.sheets import robot as sheet
+from gough.show.sheets.modes import mode_rows
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -53,7 +60,7 @@ def _facts(robot: Robot) -> list[tuple[str, str]]:
         "PUS": "PUS: slider on a rail, universal joint, link, spherical joint",
     }
     facts = [("legs", f"{robot.leg_count} {kinds.get(robot.kind, robot.kind)}")]
-    platform = f"bends in {robot.modes} modes" if robot.modes else "rigid"
+    platform = f"flexible, {robot.modes} modes" if robot.modes else "rigid"
     facts.append(("platform", platform))
     facts += [_flat(one) for one in sheet.about(robot) if one[0] in ("gravity", "tool")]
     total = _total_mass(robot)
@@ -69,7 +76,7 @@ def _flat(fact: sheet.Fact) -> sheet.Fact:
 
 def _legs_mass(robot: Robot) -> float:
     legs = robot.description.legs
-    return float(sum(getattr(legs, name).mass.sum() for name in robot.mechanism.equations.BODIES))
+    return float(sum(getattr(legs, name).mass.sum() for name in robot.mechanism.legs.BODIES))
 
 
 def _total_mass(robot: Robot) -> float | None:
@@ -116,9 +123,6 @@ def _grade(condition: float) -> Mark:
 
 
 def _draw(page: Page, robot: Robot) -> None:
-    from gough.show.drawings import three_views
-    from gough.show.plots import draw
-
     page.heading("Drawings")
     try:
         page.figure(draw(robot), "At home, world frame 0 and platform frame P.")
@@ -142,8 +146,6 @@ def _tables(page: Page, robot: Robot) -> None:
 
 
 def _home(page: Page, robot: Robot) -> None:
-    from gough.show.drawings import home_bars
-
     page.heading("Home")
     facts, trouble = sheet.home(robot)
     page.facts([_flat(one) for one in facts if one[0] in ("position", "rotation vector")])
@@ -191,8 +193,6 @@ def _home_table(
 
 
 def _singularity(page: Page, robot: Robot) -> None:
-    from gough.analysis.singularities import singularity
-
     try:
         measures = singularity(robot, robot.home)
     except GoughError:
@@ -213,9 +213,6 @@ def _singularity(page: Page, robot: Robot) -> None:
 
 
 def _modes(page: Page, robot: Robot) -> None:
-    from gough.show.mode_plots import mode_sheet
-    from gough.show.mode_sheet import mode_rows
-
     body = robot.description.modal
     assert body is not None
     page.heading("Flexible platform")
@@ -242,10 +239,6 @@ def _modes(page: Page, robot: Robot) -> None:
 
 
 def _motion(page: Page, robot: Robot, motion: Motion, what: str) -> None:
-    from gough.data.datasets import force_dataset, leg_dataset
-    from gough.show.plots import draw
-    from gough.show.report.result import add_result
-
     page.heading(f"Along {what}")
     found = leg_dataset(robot, motion, robot.inverse_kinematics(motion))
     if sheet.can_be_held(robot):

@@ -1,0 +1,100 @@
+"""A body in a robot file: its keys, its ten inertial parameters, whether there can be such a body."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from gough.base.arrays import Array
+from gough.base.keys import LegMatrix, LegScalar, LegVector, Table
+from gough.errors import ImpossibleBodyWarning
+
+STANDARD_PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
+"""The papers' ten, about the frame's origin; XY = −∫ x y dm."""
+PARTED_PARAMETERS = ("mass", "center_of_mass", "inertia")
+
+
+class Body(Table):
+    """A body: mass, centre of mass and central inertia, or the papers' ten standard parameters."""
+
+    mass: LegScalar = Field(0.0, description="kg")
+    center_of_mass: LegVector = Field((0.0, 0.0, 0.0), description="m, in the body's frame")
+    inertia: LegMatrix = Field(
+        ((0.0,) * 3,) * 3, description="kg m², about the centre of mass, axes of the body's frame"
+    )
+    XX: LegScalar = Field(0.0, description="kg m², about the frame's origin")
+    XY: LegScalar = Field(0.0, description="kg m², −∫ x y dm")
+    XZ: LegScalar = Field(0.0, description="kg m², −∫ x z dm")
+    YY: LegScalar = Field(0.0, description="kg m², about the frame's origin")
+    YZ: LegScalar = Field(0.0, description="kg m², −∫ y z dm")
+    ZZ: LegScalar = Field(0.0, description="kg m², about the frame's origin")
+    MX: LegScalar = Field(0.0, description="first moment, kg m")
+    MY: LegScalar = Field(0.0, description="first moment, kg m")
+    MZ: LegScalar = Field(0.0, description="first moment, kg m")
+    M: LegScalar = Field(0.0, description="mass, kg")
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        parted = [key for key in PARTED_PARAMETERS if key in self.model_fields_set]
+        standard = [key for key in STANDARD_PARAMETERS if key in self.model_fields_set]
+        if parted and standard:
+            raise ValueError(
+                f"mixes {parted[0]} with {standard[0]}: give mass, center_of_mass, inertia "
+                "or the ten standard parameters"
+            )
+        return self
+
+
+def warn_impossible(
+    mass: Array, moment: Array, inertia: Array, where: str, one_of: str = "leg"
+) -> None:
+    """Warn of what no mass distribution can have: a pseudo-inertia matrix that is not ≥ 0.
+
+    ∫ [x; 1][x; 1]ᵀ dm = [½ tr(I) 1 − I, MS; MSᵀ, M] (about the frame's origin), of bodies (n, ...).
+    """
+    pseudo = np.zeros((len(mass), 4, 4))
+    trace = np.trace(inertia, axis1=-2, axis2=-1)[:, np.newaxis, np.newaxis]
+    pseudo[:, :3, :3] = trace / 2 * np.eye(3) - inertia
+    pseudo[:, :3, 3] = pseudo[:, 3, :3] = moment
+    pseudo[:, 3, 3] = mass
+    lowest = np.linalg.eigvalsh(pseudo)[:, 0]
+    bad = np.flatnonzero(lowest < -1e-9 * np.abs(pseudo).max(axis=(1, 2)))
+    if bad.size:
+        which = "" if bad.size == len(mass) else (
+            f" of {one_of} {', '.join(str(i + 1) for i in bad)}"
+        )  # fmt: skip
+        warnings.warn(
+            f"{where}{which}: no real body has these inertial parameters "
+            f"(its pseudo-inertia matrix has the eigenvalue {lowest[bad[0]]:.3g})",
+            ImpossibleBodyWarning,
+            stacklevel=6,
+        )
+
+
+def from_standard(*parameters: Array) -> tuple[Array, Array, Array]:
+    """Mass (...), first moment (..., 3) and inertia (..., 3, 3) from XX XY XZ YY YZ ZZ MX MY MZ M."""
+    xx, xy, xz, yy, yz, zz, mx, my, mz, mass = parameters
+    inertia = np.stack(
+        [
+            np.stack([xx, xy, xz], axis=-1),
+            np.stack([xy, yy, yz], axis=-1),
+            np.stack([xz, yz, zz], axis=-1),
+        ],
+        axis=-2,
+    )
+    return mass, np.stack([mx, my, mz], axis=-1), inertia
+
+
+def about_origin(mass: Array, center: Array, inertia: Array) -> tuple[Array, Array, Array]:
+    """Steiner: I_O = I_G + M (c·c 1 − c cᵀ)."""
+    moved = inertia + mass[..., np.newaxis, np.newaxis] * steiner(center)
+    return mass, mass[..., np.newaxis] * center, moved
+
+
+def steiner(center: Array) -> Array:
+    """c·c 1 − c cᵀ, (..., 3, 3)."""
+    square = np.sum(center * center, axis=-1)[..., np.newaxis, np.newaxis]
+    return np.asarray(square * np.eye(3) - center[..., :, np.newaxis] * center[..., np.newaxis, :])

@@ -1,0 +1,32 @@
+"""What gough knows of a kind of leg besides its equations; `gough.legs.register` has the kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gough.legs.geometry import LegGeometry
+from gough.legs.keys import LegTable
+from gough.legs.reading import LegReader
+from gough.mechanics.leg import Leg
+
+
+@dataclass(frozen=True)
+class LegKind:
+    """A kind of leg. Nothing outside `gough.legs` asks which one it is."""
+
+    name: str
+    """As in `kind = "…"` of a robot file: letters for the joints from base to platform."""
+    summary: str
+    """What it is, for a reader."""
+    numbers: type[Leg]
+    """The class of its numbers, with its equations."""
+    keys: type[LegTable]
+    """Its keys under [legs]."""
+    place: str
+    """The key that has one point per leg where the leg stands on the ground."""
+    read: Callable[[LegReader], Leg]
+    """Its numbers from these keys."""
+    geometry: LegGeometry[Any]
+    """Where its parts are."""

@@ -1,0 +1,38 @@
+"""Keys of UPS legs in a robot file, and the numbers they give."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from gough.base.keys import LegVector
+from gough.legs.keys import LegBodies, UniversalLegTable
+from gough.legs.reading import LegReader
+from gough.legs.ups.equations import UPS
+
+
+class UPSTable(UniversalLegTable):
+    """Universal joint on the base, actuated prismatic joint, spherical joint on the platform."""
+
+    kind: Literal["UPS"]
+    base: LegVector = Field(description="universal joints B_i, m, world")
+    cross: LegBodies | None = Field(None, description="link 1, frame 1")
+    cylinder: LegBodies | None = Field(None, description="link 2, frame 2")
+    rod: LegBodies | None = Field(None, description="link 3, frame 3, whose origin is the tip P")
+
+
+def read(reader: LegReader) -> UPS:
+    """The numbers of UPS legs."""
+    base = reader.vectors("base")
+    axis = reader.universal_axis(lambda tip: tip - base)
+    return UPS(
+        base=base,
+        axis=axis,
+        reference=reader.reference(axis),
+        rotor_mass=reader.not_negative("rotor_mass"),
+        cross=reader.body("cross"),
+        cylinder=reader.body("cylinder"),
+        rod=reader.body("rod"),
+        friction=reader.friction(),
+    )

@@ -1,0 +1,525 @@
+"""Model calls: what can be asked of one robot and of many at once, in the same words.
+
+`gough.Robot` and `gough.Variants` inherit these. Batch axes lead; world axes, SI units; Γ > 0 pushes
+towards larger q. `on_error` is "raise" (an error from `gough.errors` names the sample, the leg and the
+limit) or "nan" (such samples are NaN); `threads` caps the threads of a call.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gough.base.arrays import Array, condition
+from gough.description.modal.body import ModalBody
+from gough.engine.functions import Function
+from gough.engine.run.execute import Executor
+from gough.engine.run.threads import at_most
+from gough.errors import ConvergenceError, InputError, MissingDataError
+from gough.legs.reading import Limits
+from gough.mechanics import programs
+from gough.mechanics.contributions import contributions
+from gough.mechanics.equation import Mechanism
+from gough.mechanics.state import ELASTIC_FIELDS
+from gough.model import batch
+from gough.model.batch import Inputs, OnError
+from gough.model.contributions import Contributions
+from gough.model.diagnosis import diagnose
+from gough.model.friction_loop import WORST_RESIDUAL, with_friction
+from gough.motion import Motion
+from gough.results import Acceleration, Actuation, Condensed, Energy, LegMotion, Reactions
+
+NO_WRENCH = np.zeros(6)
+NO_ACCELERATION = np.zeros((1, 3))
+NO_FRICTION = (
+    "friction finds no loads that agree with it: residual {:.2g}, " + f"limit {WORST_RESIDUAL:g}"
+)
+
+
+class ModelCalls(ABC):
+    """One robot, or many of one shape, asked with motions."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called in messages."""
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> Mechanism:
+        """The robot as the equations see it; of many, with the robots on the arrays' last axis."""
+
+    @property
+    @abstractmethod
+    def executor(self) -> Executor:
+        """Runs programs: compiled, or NumPy where LLVM is missing."""
+
+    @property
+    @abstractmethod
+    def missing(self) -> tuple[str, ...]:
+        """Bodies that the robot file does not give: dynamics cannot do without them."""
+
+    @property
+    @abstractmethod
+    def limits(self) -> Limits:
+        """Limits of the robot file, (legs,) each."""
+
+    @property
+    @abstractmethod
+    def tool(self) -> Array:
+        """The tool point, (3,) m, platform frame."""
+
+    @property
+    @abstractmethod
+    def home(self) -> Motion:
+        """The home pose, at rest."""
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The robot file's text; of variants, that of the robot they are variants of."""
+
+    @property
+    @abstractmethod
+    def modal(self) -> ModalBody | None:
+        """The flexible platform that all have in common; None if it is rigid."""
+
+    def rows(self, shape: tuple[int, ...]) -> ModelCalls:
+        """The robots of the rows of a batch of this shape; a robot that all rows share itself."""
+        return self
+
+    def of_rows(self, rows: Any) -> ModelCalls:
+        """The robots of some rows of a batch."""
+        return self
+
+    def members(self) -> Inputs:
+        """A further input that says which of many robots each sample is of; none of one robot."""
+        return {}
+
+    def which(self) -> dict[str, Array]:
+        """`members` as a field of a program's rows."""
+        return {name: np.asarray(value) for name, (value, _) in self.members().items()}
+
+    def asked(self, shape: tuple[int, ...]) -> Mechanism:
+        """The mechanism of each sample of a batch, samples on the last axis; or of all of them."""
+        return self.mechanism
+
+    @property
+    def leg_count(self) -> int:
+        """Number of legs."""
+        return int(self.mechanism.points.shape[1])
+
+    @property
+    def modes(self) -> int:
+        """Number of modes of the platform; 0 if it is rigid."""
+        return self.mechanism.platform.mode_count
+
+    def inverse_kinematics(
+        self, motion: Motion, *, on_error: OnError = "raise", threads: int | None = None
+    ) -> LegMotion:
+        """What each leg does while the platform moves.
+
+        Args:
+            motion: where the platform is and how it moves, of any batch shape (...).
+            on_error: "raise", or "nan" for samples without an answer.
+            threads: at most so many.
+
+        Returns:
+            Actuated coordinates q, rates and accelerations (..., legs) in m, m/s, m/s²; joint
+            coordinates, directions and rotations of the links (..., legs, 3), world axes.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> robot.inverse_kinematics(robot.home).q.shape
+            (6,)
+
+        """
+        return LegMotion(**self.run(programs.inverse_kinematics, motion, on_error, threads=threads))
+
+    def jacobian(
+        self, motion: Motion, *, on_error: OnError = "raise", threads: int | None = None
+    ) -> Array:
+        """J of q̇ = J ξ.
+
+        Args:
+            motion: the poses (and, of a flexible platform, the elastic coordinates) that count.
+            on_error: "raise" or "nan".
+            threads: at most so many.
+
+        Returns:
+            (..., legs, 6 + N): by (v, ω) in world axes, and by the elastic velocities of N modes.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> robot.jacobian(robot.home).shape
+            (6, 6)
+
+        """
+        out = self.run(programs.jacobian, motion, on_error, threads=threads)
+        return _joined(out, "jacobian")
+
+    def condition_number(
+        self, motion: Motion, *, on_error: OnError = "raise", threads: int | None = None
+    ) -> Array:
+        """Condition number of the Jacobian, its angular columns divided by `length_scale`.
+
+        Args:
+            motion: the poses that count.
+            on_error: "raise" or "nan".
+            threads: at most so many.
+
+        Returns:
+            (...): 1 is best, infinity singular.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> float(robot.condition_number(robot.home)) > 1
+            True
+
+        """
+        rows = self.run(programs.scaled_jacobian, motion, on_error, threads=threads)
+        return condition(rows["jacobian"])
+
+    def inverse_dynamics(
+        self,
+        motion: Motion,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        *,
+        preload: ArrayLike | None = None,
+        on_error: OnError = "raise",
+        threads: int | None = None,
+    ) -> Actuation:
+        """Actuator forces and powers that this motion takes.
+
+        Args:
+            motion: pose, twist and acceleration of the platform; its elastic accelerations are
+                solved for.
+            wrench: (..., 6) force and moment on the platform at its frame's origin, world axes.
+            friction: whether the friction of the robot file counts.
+            preload: (..., legs) forces of which the part that balances itself is added; there is one
+                with more than six legs, whose forces are else those of least norm.
+            on_error: "raise" or "nan".
+            threads: at most so many.
+
+        Returns:
+            Forces in N and powers Γ q̇ in W, (..., legs); elastic accelerations (..., N).
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> robot.inverse_dynamics(robot.home).forces.round(1)
+            array([-45.4, -45.5, -45.5, -45.5, -45.5, -45.4])
+
+        """
+        given = self.forced(wrench, preload)
+        out = self.run(programs.inverse_dynamics, motion, on_error, given, friction, False, threads)
+        return Actuation(**_with_modes("elastic_acceleration", out))
+
+    def reactions(
+        self,
+        motion: Motion,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        *,
+        preload: ArrayLike | None = None,
+        on_error: OnError = "raise",
+        threads: int | None = None,
+    ) -> Reactions:
+        """Forces and moments in the joints along a motion.
+
+        Args:
+            motion: pose, twist and acceleration of the platform.
+            wrench: (..., 6) on the platform at its frame's origin, world axes.
+            friction: whether the friction of the robot file counts.
+            preload: (..., legs) as in `inverse_dynamics`.
+            on_error: "raise" or "nan".
+            threads: at most so many.
+
+        Returns:
+            (..., legs, 3) each, world axes, N and N m; NaN where a leg has no such joint.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> robot.reactions(robot.home).spherical.shape
+            (6, 3)
+
+        """
+        given = self.forced(wrench, preload)
+        out = self.run(programs.reactions, motion, on_error, given, friction, False, threads)
+        return Reactions(**out)
+
+    def direct_dynamics(
+        self,
+        motion: Motion,
+        forces: ArrayLike,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        *,
+        on_error: OnError = "raise",
+        threads: int | None = None,
+    ) -> Acceleration:
+        """Acceleration of the platform under actuator forces.
+
+        Args:
+            motion: pose and twist of the platform; its accelerations are ignored.
+            forces: (..., legs) actuator forces, N.
+            wrench: (..., 6) on the platform at its frame's origin, world axes.
+            friction: whether the friction of the robot file counts.
+            on_error: "raise" or "nan".
+            threads: at most so many.
+
+        Returns:
+            Linear and angular acceleration (..., 3), world axes; elastic accelerations (..., N).
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> held = robot.inverse_dynamics(robot.home).forces
+            >>> bool(abs(robot.direct_dynamics(robot.home, held).linear).max() < 1e-9)
+            True
+
+        """
+        given = self.forced(wrench, None) | {"forces": (forces, (self.leg_count,))}
+        out = self.run(programs.direct_dynamics, motion, on_error, given, friction, True, threads)
+        return Acceleration(**_with_modes("elastic", out))
+
+    def mass_matrix(
+        self, motion: Motion, *, on_error: OnError = "raise", threads: int | None = None
+    ) -> Array:
+        """M of the whole robot, legs and rotors included: M ξ̇ + b = Jᵀ Γ + wrench, without friction.
+
+        Args:
+            motion: the poses that count.
+            on_error: "raise" or "nan".
+            threads: at most so many.
+
+        Returns:
+            (..., 6 + N, 6 + N) by (v, ω) in world axes and N elastic velocities.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> robot.mass_matrix(robot.home).shape
+            (6, 6)
+
+        """
+        self.need_masses()
+        out = self.run(programs.mass_matrix, motion, on_error, threads=threads)
+        if not self.modes:
+            return out["mass_matrix"]
+        shape = out["mass_matrix"].shape[:-2]
+        rows = {name: value.reshape(-1, *value.shape[len(shape) :]) for name, value in out.items()}
+        whole = self.asked(shape).platform.whole_mass(**rows)
+        return whole.reshape(*shape, *whole.shape[1:])
+
+    def bias(
+        self, motion: Motion, *, on_error: OnError = "raise", threads: int | None = None
+    ) -> Array:
+        """b of the whole robot: Coriolis, centrifugal and gravity terms.
+
+        Args:
+            motion: pose and twist of the platform.
+            on_error: "raise" or "nan".
+            threads: at most so many.
+
+        Returns:
+            (..., 6 + N), world axes; of a flexible platform K qe + D q̇e is in it, and the wrench of
+            M ξ̇ + b = Jᵀ Γ + wrench is (f, m, φ).
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> robot.bias(robot.home).shape
+            (6,)
+
+        """
+        self.need_masses()
+        return _joined(self.run(programs.bias, motion, on_error, threads=threads), "bias")
+
+    def condensed(
+        self, motion: Motion, *, on_error: OnError = "raise", threads: int | None = None
+    ) -> Condensed:
+        """A, c, T of A (v̇, ω̇) + c = T Γ + wrench with the elastic accelerations eliminated.
+
+        Long, Khalil & Martinet 2014, Eqs. 46–49, without friction; T = J_sys⁻ᵀ. A wrench (f, m) with
+        modal force φ enters as (f, m) − M_re M_ee⁻¹ φ, blocks of `mass_matrix`. Of a rigid robot A is
+        its mass matrix, c its bias and T = Jᵀ.
+
+        Args:
+            motion: pose and twist of the platform.
+            on_error: "raise" or "nan".
+            threads: at most so many.
+
+        Returns:
+            A (..., 6, 6), c (..., 6) and T (..., 6, legs), world axes.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> A, c, T = robot.condensed(robot.home)
+
+        """
+        self.need_masses()
+        return Condensed(**self.run(programs.condensed, motion, on_error, threads=threads))
+
+    def energy(
+        self, motion: Motion, *, on_error: OnError = "raise", threads: int | None = None
+    ) -> Energy:
+        """Kinetic and potential energy of the whole robot.
+
+        Args:
+            motion: pose and twist of the platform.
+            on_error: "raise" or "nan".
+            threads: at most so many.
+
+        Returns:
+            (...) each, J; heights count from the world's origin, elastic energy is potential.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> float(robot.energy(robot.home).kinetic)
+            0.0
+
+        """
+        self.need_masses()
+        return Energy(**self.run(programs.energy, motion, on_error, threads=threads))
+
+    def contributions(
+        self,
+        motion: Motion,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        *,
+        preload: ArrayLike | None = None,
+        on_error: OnError = "raise",
+        threads: int | None = None,
+    ) -> Contributions:
+        """The actuator forces split by cause.
+
+        Args:
+            motion: pose, twist and acceleration of the platform.
+            wrench: (..., 6) on the platform at its frame's origin, world axes.
+            friction: whether the friction of the robot file counts.
+            preload: (..., legs) as in `inverse_dynamics`.
+            on_error: "raise" or "nan".
+            threads: at most so many.
+
+        Returns:
+            Parts (..., legs), N, that add up to the forces of `inverse_dynamics`.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> parts = robot.contributions(robot.home)
+            >>> bool(abs(parts.total - robot.inverse_dynamics(robot.home).forces).max() < 1e-9)
+            True
+
+        """
+        given = self.forced(wrench, preload)
+        parts = self.run(contributions, motion, on_error, given, threads=threads)
+        more: dict[str, Any] = {"preload": preload, "on_error": on_error, "threads": threads}
+        rubbing = self.inverse_dynamics(motion, wrench, friction, **more)
+        smooth = self.inverse_dynamics(motion, wrench, False, **more)
+        found = Contributions(friction=rubbing.forces - smooth.forces, **parts)
+        for part in fields(found):
+            getattr(found, part.name)[np.isnan(rubbing.forces)] = np.nan
+        return found
+
+    def run(
+        self,
+        function: Function,
+        motion: Motion,
+        on_error: OnError = "raise",
+        inputs: Inputs | None = None,
+        friction: bool | None = None,
+        coasting: bool = False,
+        threads: int | None = None,
+    ) -> dict[str, Array]:
+        """A program's outputs for a motion, in its batch shape.
+
+        `friction` None: the program knows none. Else the outputs come with the `residual` of the
+        friction loop, which runs if the robot has friction and it is asked for. `coasting`: the
+        motion's own accelerations do not count. `threads` caps the threads of this call.
+        """
+        if threads is not None:
+            with at_most(threads):
+                return self.run(function, motion, on_error, inputs, friction, coasting)
+        given = {**self.elastic_inputs(motion), **(inputs or {}), **self.members()}
+        rows = batch.lay_out(motion, given)
+        if coasting:
+            rows.fields["acceleration"] = rows.fields["angular_acceleration"] = NO_ACCELERATION
+        if self.modes and function is not programs.inverse_kinematics:
+            rows.fields["elastic_acceleration"] = np.zeros((1, self.modes))
+        residual = None
+        laws = self.mechanism.legs.friction
+        if friction and not laws.none:
+            out, residual = with_friction(self.executor, function, rows.rows, rows.fields, laws)
+        else:
+            out = self.executor(function, rows.rows, rows.fields)
+        margin = out.pop("margin")
+        troubles: list[batch.Trouble] = []
+        lowest = margin[0] if rows.rows == 1 else margin.min(initial=np.inf)
+        if not lowest > 0:  # NaN is not
+            troubles = batch.not_finite(rows)
+            suspects = np.flatnonzero(~(margin > 0))
+            known = {one.row for one in troubles}
+            troubles += diagnose(self.mechanism, function, rows, suspects, known)
+        if residual is not None:
+            known = {one.row for one in troubles}
+            troubles += [
+                batch.Trouble(int(i), None, ConvergenceError, NO_FRICTION.format(residual[i]))
+                for i in np.flatnonzero(~(residual <= WORST_RESIDUAL))
+                if int(i) not in known
+            ]
+        if friction is not None:
+            out["residual"] = np.zeros(rows.rows) if residual is None else residual
+        return batch.settle(rows, out, troubles, on_error)
+
+    def forced(self, wrench: ArrayLike | None, preload: ArrayLike | None) -> Inputs:
+        """Check that forces can be asked for at all, and name the programs' further inputs."""
+        self.need_masses()
+        if self.leg_count < 6:
+            raise InputError(
+                f"{self.name} has {self.leg_count} legs; forces on a platform that moves in six "
+                "directions need six or more"
+            )
+        inputs: Inputs = {"wrench": (NO_WRENCH if wrench is None else wrench, (6,))}
+        if preload is not None:
+            inputs["preload"] = (preload, (self.leg_count,))
+        return inputs
+
+    def elastic_inputs(self, motion: Motion) -> Inputs:
+        """The motion's elastic coordinates, 0 where it has none; nothing of a rigid robot."""
+        if not isinstance(motion, Motion):
+            raise InputError(f"needs a gough.Motion, has {type(motion).__name__}")
+        if motion.modes not in (0, self.modes):
+            has = f"has {self.modes} modes" if self.modes else "is rigid"
+            raise InputError(f"motion has {motion.modes} elastic coordinates, the platform {has}")
+        if not self.modes:
+            return {}
+        still = np.zeros(self.modes)
+        return {
+            name: (getattr(motion, name) if motion.modes else still, (self.modes,))
+            for name in ELASTIC_FIELDS
+        }
+
+    def need_masses(self) -> None:
+        """Refuse dynamics of a robot whose file leaves bodies out."""
+        if self.missing:
+            lacking = ", ".join(f"[{name}]" for name in self.missing)
+            raise MissingDataError(
+                f"{self.name}: dynamics needs the masses of {lacking} "
+                "(an empty table stands for a body without mass)"
+            )
+
+
+def _with_modes(name: str, out: dict[str, Array]) -> dict[str, Array]:
+    """A program's outputs with the elastic ones of a rigid platform: none."""
+    if name not in out:
+        out[name] = np.zeros((*out["residual"].shape, 0))
+    return out
+
+
+def _joined(out: Mapping[str, Array], name: str) -> Array:
+    """An output and the elastic one behind it on the last axis."""
+    return np.concatenate([out[name], out["elastic"]], -1) if "elastic" in out else out[name]

@@ -1,0 +1,46 @@
+"""A mechanism in the engine: executors, programs and kernels of a robot's numbers and states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gough.base.arrays import Array
+from gough.engine import trace as tracing
+from gough.engine.functions import Fields, Function
+from gough.engine.program import Program
+from gough.engine.run import execute
+from gough.engine.run.evaluate import hoisted
+from gough.engine.run.execute import Executor, NumPyExecutor
+from gough.mechanics import state
+from gough.mechanics.equation import Mechanism
+
+
+def fields_of(mechanism: Mechanism) -> Fields:
+    """What a state of this robot is made of."""
+    modes = mechanism.platform.mode_count
+    if not modes:
+        return Fields(state.RIGID_SHAPES, state.state_of)
+    return Fields(state.shapes(modes), state.state_of, state.PER_MODE)
+
+
+def executor(mechanism: Mechanism, variants: bool = False) -> Executor:
+    """The fastest executor there is; see `gough.engine.run.execute.executor`."""
+    return execute.executor(mechanism, fields_of(mechanism), variants)
+
+
+def numpy_executor(mechanism: Mechanism) -> NumPyExecutor:
+    """The equations on NumPy, whatever else there is."""
+    return NumPyExecutor(mechanism, fields_of(mechanism))
+
+
+def trace(
+    function: Function, mechanism: Mechanism, inputs: Mapping[str, tuple[int, ...]]
+) -> Program:
+    """The program of a function for this robot; inputs beside the state by name and shape."""
+    return tracing.trace(function, mechanism, fields_of(mechanism), inputs)
+
+
+def robot_numbers(program: Program, mechanism: Mechanism) -> Array:
+    """What the body of a program reads of one robot, (numbers,)."""
+    found: Array = hoisted(program.prologue, program.hoisted, tracing.parameters(mechanism))[0]
+    return found

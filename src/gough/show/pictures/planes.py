@@ -1,0 +1,27 @@
+"""What maps over a plane of positions have in common: their axes, and the home pose as a dot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.lines import Line2D
+
+from gough.show.colors import DARK
+
+OUT = "#EEEEEE"
+"""Where there is no answer: out of reach, or of the limits."""
+HOME: Any = {"linestyle": "", "marker": "o", "color": "white", "markeredgecolor": DARK}
+"""The dot at the home pose."""
+
+
+def plane(axes: Any, across: str, upward: str, unit: str = "m") -> None:
+    """One scale for both axes, named with their unit."""
+    axes.set_aspect("equal")
+    axes.grid(False)
+    axes.set_xlabel(f"{across} [{unit}]")
+    axes.set_ylabel(f"{upward} [{unit}]")
+
+
+def home_mark(size: float = 7) -> Line2D:
+    """The dot at the home pose, for a legend."""
+    return Line2D([], [], **HOME, markersize=size, label="home")
