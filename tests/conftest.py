@@ -8,6 +8,7 @@ import pytest
 
 import gough
 from cases.common import KIM, LONG
+from cases.derivatives import ROBOTS, Case
 from cases.plates import HEXAGON, LONG_MATERIAL, TIPS
 from gough.description.modal.body import ModalBody
 from gough.description.modal.plate import plate_body
@@ -44,3 +45,9 @@ def long() -> gough.Robot:
     """Long, Khalil & Martinet's robot, with its flexible platform."""
     with warnings.catch_warnings(action="ignore"):
         return gough.load(LONG)
+
+
+@pytest.fixture(scope="session")
+def cases() -> dict[str, Case]:
+    """Robots in states at which derivatives are taken, by name."""
+    return {name: Case(name) for name in ROBOTS}
