@@ -25,7 +25,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-import gough
+from gough.base.version import VERSION
 from gough.errors import GoughError
 from gough.motion import Motion
 from gough.robot import Robot, load
@@ -96,7 +96,7 @@ def _guarded(what: str, look: Callable[[], Iterator[Finding]]) -> list[Finding]:
 
 
 def _versions() -> Finding:
-    parts = [f"{gough.__version__}", f"Python {platform.python_version()}"]
+    parts = [f"{VERSION}", f"Python {platform.python_version()}"]
     parts += [f"{name} {metadata.version(name)}" for name in ("numpy", "scipy")]
     return Finding("gough", ", ".join([*parts, f"{platform.system()} {platform.machine()}"]))
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import llvmlite
 import llvmlite.binding as llvm
 
-import gough
+from gough.base.version import VERSION
 from gough.engine.emit.llvm import kernel_text, lanes
 from gough.engine.program import Program, Step
 
@@ -112,7 +112,7 @@ def load_or_make(
 
 def _digest(key: tuple[Any, ...]) -> str:
     host = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), lanes())
-    versions = (gough.__version__, llvmlite.__version__, llvm.llvm_version_info)
+    versions = (VERSION, llvmlite.__version__, llvm.llvm_version_info)
     text = repr((key, host, versions)).encode()
     return hashlib.sha256(text).hexdigest()[:40]
 
