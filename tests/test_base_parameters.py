@@ -12,9 +12,10 @@ from gough import Motion, Robot, load
 from gough.cli.app import app
 from gough.errors import GoughError, InputError
 from gough.legs.bodies import STANDARD_PARAMETERS
+from gough.mechanics.body import Frame
 from gough.model.execution import numpy_executor
 from gough.parameters.base import base_parameters, base_regressor
-from gough.parameters.energy import Frame, energy_functions, robot_energy_functions
+from gough.parameters.energy import energy_functions, robot_energy_functions
 from gough.parameters.essential import ASSUMPTIONS, essential_parameters
 from gough.parameters.grouping import (
     grouped_parameters,
@@ -25,7 +26,7 @@ from gough.parameters.grouping import (
     prismatic,
     revolute,
 )
-from gough.parameters.regressor import LOAD_FRICTION, regressor, standard_parameters
+from gough.parameters.regressor import regressor, standard_parameters
 from gough.parameters.special import special_directions
 from gough.parameters.states import random_states
 from gough.show.parameter_tables import counts, find
@@ -39,7 +40,7 @@ def drawn(kind, seed=0, legs=6, friction=False, **changes):
     """A random robot file without friction that depends on loads."""
     data = random_robot(np.random.default_rng(seed), kind, legs, friction=friction)
     if friction:
-        for name in LOAD_FRICTION[kind]:
+        for name in Robot.from_dict(data).mechanism.legs.LOAD_FRICTION:
             del data["legs"]["friction"][name]
     data["legs"] |= changes.pop("in_legs", {})
     return data | changes

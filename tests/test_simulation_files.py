@@ -17,7 +17,9 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from gough.errors import FileError, InputError
-from gough.parameters.energy import Frame, energy_functions, leg_frames
+from gough.mechanics.body import Frame
+from gough.model.frames import leg_frames
+from gough.parameters.energy import energy_functions
 from gough.parameters.regressor import standard_parameters
 from gough.simulation import FeedForward, equilibrium_forces, linear_model
 from gough.simulation.base_motion import base_inertia

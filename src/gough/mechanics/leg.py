@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol, Self
 
+from gough.mechanics.body import Frame
 from gough.mechanics.friction import Friction, Loads
 from gough.mechanics.vectors import Components
 
@@ -74,6 +75,10 @@ class MovingLeg(ABC):
     @abstractmethod
     def rotation(self) -> tuple[Components, Components]:
         """Angular velocity and acceleration of the link on the axes the leg computes with."""
+
+    @abstractmethod
+    def frames(self) -> tuple[Frame, ...]:
+        """The frames of its bodies, in the order of `Leg.BODIES`; (3, legs, samples) each."""
 
     @abstractmethod
     def load(self, gravity: Components) -> LegLoad:

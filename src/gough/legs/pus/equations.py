@@ -17,11 +17,13 @@ import numpy as np
 from gough.legs.link import (
     MovingLink,
     couple_on_joint_axes,
+    cross_axes,
     cross_moment,
     first_angle,
     first_angle_rates,
     inertia_about_joint,
     inertia_to_world,
+    link_axes,
     link_frame,
     on_joint_axes,
     to_link,
@@ -29,7 +31,7 @@ from gough.legs.link import (
     turning,
     turning_load,
 )
-from gough.mechanics.body import Body, force, moment, spinning
+from gough.mechanics.body import Body, Frame, force, moment, spinning
 from gough.mechanics.friction import Friction, JointFriction, Loads, joint_friction
 from gough.mechanics.leg import Health, LegLoad, Rubbing
 from gough.mechanics.vectors import (
@@ -204,6 +206,21 @@ class MovingPUS(MovingLink):
     """PUS legs from what their tips do."""
 
     leg: PUS
+
+    def frames(self) -> tuple[Frame, ...]:
+        """Slider, cross and link, all at the universal joint; the slider's has world axes.
+
+        All move with q̇ a; the cross turns with φ̇1 α, the link with ω.
+        """
+        link, omega = self.link, self.link_angular_velocity
+        joint = self.leg.rail_origin + self.q * self.leg.rail_direction
+        velocity = self.qd * self.leg.rail_direction
+        turning = first_angle_rates(link, self.spin)[0] * link.axis
+        return (
+            Frame(joint, np.eye(3)[..., np.newaxis, np.newaxis], velocity, 0 * omega),
+            Frame(joint, cross_axes(link), velocity, turning),
+            Frame(joint, link_axes(link), velocity, omega),
+        )
 
     def load(self, gravity: Components) -> LegLoad:
         """Load A v̇ + h of the legs at their tips, in one go.
