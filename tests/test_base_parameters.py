@@ -12,22 +12,16 @@ from gough import Motion, Robot, load
 from gough.cli.app import app
 from gough.errors import GoughError, InputError
 from gough.legs.bodies import STANDARD_PARAMETERS
+from gough.legs.grouping import point_mass, prismatic, revolute
+from gough.legs.register import KINDS
 from gough.mechanics.body import Frame
 from gough.model.execution import numpy_executor
 from gough.parameters.base import base_parameters, base_regressor
 from gough.parameters.energy import energy_functions, robot_energy_functions
 from gough.parameters.essential import ASSUMPTIONS, essential_parameters
-from gough.parameters.grouping import (
-    grouped_parameters,
-    leg_symbols,
-    open_leg,
-    platform_symbols,
-    point_mass,
-    prismatic,
-    revolute,
-)
+from gough.parameters.grouping import grouped_parameters, leg_symbols, platform_symbols
 from gough.parameters.regressor import regressor, standard_parameters
-from gough.parameters.special import special_directions
+from gough.parameters.special import special_of_legs
 from gough.parameters.states import random_states
 from gough.show.parameter_tables import counts, find
 from oracles.random_robot import random_motion, random_robot
@@ -167,7 +161,7 @@ def test_an_open_leg(kind, count):
         alone = energy[:, 30 * leg : 30 * leg + 30]
         changing = alone - alone.mean(axis=0)  # a constant energy has no effect
         assert clear_rank(changing) == count
-    assert len(open_leg(kind).felt) == count + 1  # the rotor
+    assert len(KINDS[kind].parameters.opened().felt) == count + 1  # the rotor
 
 
 # Relations
@@ -335,12 +329,12 @@ def test_equation_55_as_printed_is_wrong_in_its_first_line():
 def test_symbols_say_what_the_numbers_do():
     for kind in ("UPS", "PUS"):
         robot = made(drawn(kind))
-        felt = leg_symbols(kind, special_directions(robot), 0)
+        felt = leg_symbols(robot.leg_kind.parameters, special_of_legs(robot), 0)
         names = [name for name in grouped_parameters(robot).base_names if "leg 1 " in name]
         assert [f"leg 1 {name}" for name in felt] == names
     assert felt["slider M"] == "slider M + cross M + link M − link MZ/l"
-    assert platform_symbols("UPS")["XY"] == "XY − Σ x y rod M"
-    level = leg_symbols("PUS", special_directions(made(level_rails())), 0)
+    assert platform_symbols(KINDS["UPS"].parameters)["XY"] == "XY − Σ x y rod M"
+    level = leg_symbols(KINDS["PUS"].parameters, special_of_legs(made(level_rails())), 0)
     assert level["rotor_mass"] == "rotor_mass + slider M + cross M + link M − link MZ/l"
     assert "slider M" not in level
 

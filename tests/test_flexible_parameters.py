@@ -38,7 +38,7 @@ def drawn(kind, seed=0, legs=6, friction=False, in_legs=None, **changes):
     """A random robot file without friction that depends on loads."""
     table = random_robot(np.random.default_rng(seed), kind, legs, friction=friction)
     if friction:
-        for name in Robot.from_dict(table).mechanism.legs.LOAD_FRICTION:
+        for name in gough.Robot.from_dict(table).mechanism.legs.LOAD_FRICTION:
             del table["legs"]["friction"][name]
     table["legs"] |= in_legs or {}
     return table | changes

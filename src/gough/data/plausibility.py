@@ -41,7 +41,7 @@ def check_stroke(robot: Model, q: Array, where: Where) -> None:
             f"{where(row)}, column q{leg + 1}: {q[row, leg]:g} m, where {robot.name}'s are about "
             f"{size:.3g} m; are they in millimetres?"
         )
-    if robot.kind == "UPS" and np.abs(q).max() < size / FAR:
+    if not _rods(robot).any() and np.abs(q).max() < size / FAR:
         raise InputError(
             f"{where(0)}, column q1: {q[0, 0]:g} m, where {robot.name}'s are about {size:.3g} m; "
             "leg coordinates are lengths from joint to joint, in metres"
@@ -116,10 +116,13 @@ def _coordinate_size(robot: Model) -> float:
     ends = [one[np.isfinite(one)] for one in (limits.shortest, limits.longest)]
     if robot.description.home is not None:
         ends.append(robot.inverse_kinematics(robot.home).q)
-    if robot.kind == "PUS":
-        ends.append(robot.mechanism.legs.length[:, 0])
-    sizes = np.abs(np.concatenate(ends))
-    return float(sizes.max()) if sizes.size else robot.length_scale
+    sizes = np.abs(np.concatenate([*ends, _rods(robot)]))
+    return float(sizes.max()) or robot.length_scale
+
+
+def _rods(robot: Model) -> Array:
+    """Lengths (legs,) that the legs have at q = 0, m; none have any where q is itself a length."""
+    return np.asarray(robot.mechanism.legs.locked(np.zeros((robot.leg_count, 1)))[1][:, 0])
 
 
 def _forces(robot: Model, q: Array, qd: Array, qdd: Array) -> Array:

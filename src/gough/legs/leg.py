@@ -8,6 +8,7 @@ from typing import Any
 
 from gough.legs.geometry import LegGeometry
 from gough.legs.keys import LegTable
+from gough.legs.parameters import LegParameters
 from gough.legs.reading import LegReader
 from gough.mechanics.leg import Leg
 
@@ -28,3 +29,5 @@ class LegKind:
     """Its numbers from these keys."""
     geometry: LegGeometry[Any]
     """Where its parts are."""
+    parameters: LegParameters[Any]
+    """Which of its inertial and friction parameters are felt, and how."""

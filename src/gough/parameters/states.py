@@ -76,11 +76,9 @@ def largest_displacements(robot: Model) -> Array:
 
 
 def leg_length(robot: Model, pose: Motion) -> float:
-    """Mean distance from universal to spherical joint, m."""
-    mechanism = robot.mechanism
-    if robot.kind == "PUS":
-        return float(np.mean(mechanism.legs.length))
-    return float(np.mean(robot.inverse_kinematics(pose).q))
+    """Mean length of the rods that the legs are at a pose with q held there, m."""
+    q = robot.inverse_kinematics(pose).q
+    return float(np.mean(robot.mechanism.legs.locked(q[:, np.newaxis])[1]))
 
 
 def _middle(robot: Model, rng: np.random.Generator) -> Motion:
@@ -88,11 +86,10 @@ def _middle(robot: Model, rng: np.random.Generator) -> Motion:
     home = robot.description.home
     if home is not None and np.isfinite(_condition(robot, home)):
         return home
-    legs, points = robot.mechanism.legs, robot.description.platform_points[..., 0].T
-    centers = (legs.base if robot.kind == "UPS" else legs.rail_origin)[..., 0].T
-    size = float(_spread(centers) + robot.length_scale)
-    if robot.kind == "PUS":
-        size += float(np.mean(legs.length))
+    points = robot.description.platform_points[..., 0].T
+    ends, lengths, _ = robot.mechanism.legs.locked(np.zeros((robot.leg_count, 1)))
+    centers = ends[..., 0].T
+    size = float(_spread(centers) + robot.length_scale + np.mean(lengths))
     shift = rng.uniform(-1, 1, (CANDIDATES, 3)) * size
     turn = Rotation.from_rotvec(rng.uniform(-TURN, TURN, (CANDIDATES, 3)))
     poses = Motion(centers.mean(axis=0) - points.mean(axis=0) + shift, turn)
