@@ -167,7 +167,7 @@ def along_actuators(
         value = np.asarray(given, dtype=np.float64)
         if value.ndim and value.shape[-1] != robot.leg_count:
             raise InputError(
-                f"{name} has shape {value.shape}, needs one stiffness or one a leg ({robot.leg_count})"
+                f"{name} has shape {value.shape}, needs one stiffness or one per leg ({robot.leg_count})"
             )
         if not np.all(value > 0):
             raise InputError(f"{name} needs stiffnesses over 0 N/m")

@@ -56,8 +56,6 @@ class LegParameters(Generic[L]):
 
     kind: ClassVar[str]
     """Name of the kind."""
-    bodies: ClassVar[tuple[str, ...]]
-    """Names of its bodies."""
     rotor: ClassVar[str] = "rotor_mass"
     """Key of the drive's inertia."""
     felt_as: ClassVar[Mapping[str, str]] = NOTHING

@@ -129,8 +129,8 @@ def grouped_parameters(robot: Model, friction: bool = False) -> BaseParameters:
             square[np.ix_(own[other], own[i])] = tips.shares[other, i] * np.outer(felt, tip)
     if friction:
         columns = dict(zip(parts.LINEAR_FRICTION, layout.friction_of_legs.T, strict=True))
-        for name, other in rules.felt_as.items():
-            square[columns[other], columns[name]] = 1.0
+        for name, another in rules.felt_as.items():
+            square[columns[another], columns[name]] = 1.0
             square[columns[name], columns[name]] = 0.0
     independent = np.flatnonzero(square.any(axis=1))
     return BaseParameters(

@@ -39,7 +39,6 @@ class PUSParameters(LegParameters[PUS]):
     """The parameters of PUS legs."""
 
     kind: ClassVar[str] = "PUS"
-    bodies: ClassVar[tuple[str, ...]] = PUS.BODIES
     carried: ClassVar[tuple[str, ...]] = ("cross",)
     lines: ClassVar[Mapping[str, str]] = {"link": "z"}
     tip: ClassVar[TipMass | None] = TipMass(
@@ -56,7 +55,7 @@ class PUSParameters(LegParameters[PUS]):
 
     def opened(self) -> LegGrouping:
         """11 parameters of 30, and the rotor mass."""
-        leg = LegGrouping.nothing_grouped(self.bodies, self.rotor)
+        leg = LegGrouping.nothing_grouped(PUS.BODIES, self.rotor)
         # in the axes (x, −z, y): YY is the link's ZZ, MZ its MY
         leg.hang("link", "cross", ("XX", "ZZ", "MY"))
         slider, mass = leg.body("slider"), PLACE["M"]

@@ -30,7 +30,6 @@ class UPSParameters(LegParameters[UPS]):
     """The parameters of UPS legs."""
 
     kind: ClassVar[str] = "UPS"
-    bodies: ClassVar[tuple[str, ...]] = UPS.BODIES
     felt_as: ClassVar[Mapping[str, str]] = {"screw_drag": "slider_coulomb"}
     """Both are constant forces against q̇."""
     carried: ClassVar[tuple[str, ...]] = ("cross",)
@@ -39,7 +38,7 @@ class UPSParameters(LegParameters[UPS]):
 
     def opened(self) -> LegGrouping:
         """Eqs. 44–50: 14 parameters of 30, and the rotor mass."""
-        leg = LegGrouping.nothing_grouped(self.bodies, self.rotor)
+        leg = LegGrouping.nothing_grouped(UPS.BODIES, self.rotor)
         cylinder, rod = leg.body("cylinder"), leg.body("rod")
         cylinder[:6] += prismatic(ACROSS) @ rod[:6]
         rod[:6] = 0.0
