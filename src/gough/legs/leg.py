@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gough.legs.geometry import LegGeometry
 from gough.legs.keys import LegTable
@@ -12,8 +12,11 @@ from gough.legs.parameters import LegParameters
 from gough.legs.reading import LegReader
 from gough.mechanics.leg import Leg
 
+if TYPE_CHECKING:
+    from gough.legs.pus.equations import PUS
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class LegKind:
     """A kind of leg. Nothing outside `gough.legs` asks which one it is."""
 
@@ -33,3 +36,5 @@ class LegKind:
     """Where its parts are."""
     parameters: LegParameters[Any]
     """Which of its inertial and friction parameters are felt, and how."""
+    on_rails: Callable[[Any], PUS] | None = None
+    """Its numbers as those of links on sliders, for papers that know no other legs; None: it is none."""

@@ -6,6 +6,12 @@ from gough.legs.pus.geometry import PUSGeometry
 from gough.legs.pus.keys import PUSTable, read
 from gough.legs.pus.parameters import PUSParameters
 
+
+def itself(legs: PUS) -> PUS:
+    """PUS legs are links on sliders as they are."""
+    return legs
+
+
 KIND = LegKind(
     name="PUS",
     summary="slider on a rail, universal joint, link, spherical joint",
@@ -15,4 +21,5 @@ KIND = LegKind(
     read=read,
     geometry=PUSGeometry(),
     parameters=PUSParameters(),
+    on_rails=itself,
 )
