@@ -9,6 +9,8 @@ from typing import Any
 from gough.legs.geometry import LegGeometry
 from gough.legs.keys import LegTable
 from gough.legs.reading import LegReader
+from gough.legs.tolerances import LegTolerances
+from gough.legs.units import LINEAR, LegUnits
 from gough.mechanics.leg import Leg
 
 
@@ -28,3 +30,7 @@ class LegKind:
     """Its numbers from these keys."""
     geometry: LegGeometry[Any]
     """Where its parts are."""
+    tolerances: LegTolerances[Any]
+    """What is off in it as it was built."""
+    units: LegUnits = LINEAR
+    """Of q and Γ."""

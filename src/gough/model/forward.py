@@ -225,7 +225,7 @@ def _newton(
 
 
 def rods(robot: DescribedModel, q: Array) -> tuple[Array, Array]:
-    """Fixed ends (..., legs, 3) and lengths (..., legs), m, of the legs as rods at fixed q (..., legs)."""
+    """Fixed ends (..., legs, 3) and lengths (..., legs), m, of the legs at q (..., legs) as rods."""
     flat = q.reshape(-1, q.shape[-1])
     anchor, length, _ = robot.mechanism.legs.locked(flat.T)
     ends = np.broadcast_to(anchor.T, (*flat.shape, 3)).reshape(*q.shape, 3)

@@ -32,12 +32,13 @@ class Violation(NamedTuple):
     """When it is worst, s, if the motion has time."""
     samples: int
     """In how many samples it is exceeded."""
+    unit: str
+    """Of value, allowed and excess."""
 
     def __str__(self) -> str:
-        unit = UNITS[self.limit]
         text = (
-            f"leg {self.leg}: {self.limit} {self.value:.6g} {unit} is {self.excess:.3g} {unit} past "
-            f"{self.allowed:.6g} {unit}"
+            f"leg {self.leg}: {self.limit} {self.value:.6g} {self.unit} is {self.excess:.3g} "
+            f"{self.unit} past {self.allowed:.6g} {self.unit}"
         )
         if not self.sample:
             return text
@@ -46,13 +47,6 @@ class Violation(NamedTuple):
 
 
 SHORTEST = "shortest stroke"
-UNITS = {
-    "stroke": "m",
-    "force": "N",
-    "speed": "m/s",
-    "universal_angle": "rad",
-    "spherical_angle": "rad",
-}
 
 
 @dataclass(frozen=True)
@@ -82,7 +76,8 @@ def check(robot: ModelCalls, motion: Motion, wrench: ArrayLike | None = None) ->
     for name, value, allowed in demands(robot, motion, robot.limits, wrench):
         mirrored = name == SHORTEST
         shown = "stroke" if mirrored else name
-        violations += _exceeding(shown, value, allowed, motion, mirrored)
+        unit = robot.leg_kind.units.limits[shown]
+        violations += _exceeding(shown, unit, value, allowed, motion, mirrored)
     return Report(tuple(violations))
 
 
@@ -132,7 +127,7 @@ def _angle(a: Array, b: Array) -> Array:
 
 
 def _exceeding(
-    name: str, value: Array, allowed: Array, motion: Motion, mirrored: bool = False
+    name: str, unit: str, value: Array, allowed: Array, motion: Motion, mirrored: bool = False
 ) -> list[Violation]:
     found = []
     sign = -1.0 if mirrored else 1.0
@@ -151,6 +146,7 @@ def _exceeding(
                     sample,
                     None if motion.time is None else float(motion.time[sample]),
                     count,
+                    unit,
                 )
             )
     return found

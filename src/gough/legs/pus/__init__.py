@@ -3,6 +3,7 @@
 from gough.legs.leg import LegKind
 from gough.legs.pus.geometry import PUSGeometry
 from gough.legs.pus.keys import PUSTable, read
+from gough.legs.pus.tolerances import PUSTolerances
 
 KIND = LegKind(
     name="PUS",
@@ -11,4 +12,5 @@ KIND = LegKind(
     place="rail_origin",
     read=read,
     geometry=PUSGeometry(),
+    tolerances=PUSTolerances(),
 )

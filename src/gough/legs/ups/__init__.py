@@ -3,6 +3,7 @@
 from gough.legs.leg import LegKind
 from gough.legs.ups.geometry import UPSGeometry
 from gough.legs.ups.keys import UPSTable, read
+from gough.legs.ups.tolerances import UPSTolerances
 
 KIND = LegKind(
     name="UPS",
@@ -11,4 +12,5 @@ KIND = LegKind(
     place="base",
     read=read,
     geometry=UPSGeometry(),
+    tolerances=UPSTolerances(),
 )
