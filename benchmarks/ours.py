@@ -10,12 +10,12 @@ import numpy as np
 
 from benchmarks.timing import Contender
 from gough import Motion, Robot
-from gough.cli.doctor import states
 from gough.engine.run.compiled import BoundKernel, CompiledExecutor, SingleState
 from gough.engine.run.threads import cores
 from gough.mechanics import programs
 from gough.mechanics.state import RIGID_FIELDS
 from gough.model.execution import fields_of, numpy_executor, trace
+from gough.show.speed import states
 
 Array = np.ndarray[Any, Any]
 

@@ -70,7 +70,7 @@ def _compile(name: str, program: str) -> dict[str, Any]:
 def _sizes(name: str) -> list[dict[str, float]]:
     import gough
     from gough import Motion
-    from gough.cli.doctor import states
+    from gough.show.speed import states
 
     robot = gough.load(name).rigid
     rows = []

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.spatial.transform import Rotation
 
-from gough.description.files import replacing
+from gough.base.files import replacing
 from gough.robot import load
 from gough.show import plots
 

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from gough.description.files import replacing
+from gough.base.files import replacing
 from gough.show import reproduction
 
 ROOT = Path(__file__).parents[1]

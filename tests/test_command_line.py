@@ -3,43 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import re
 import subprocess
 import sys
-from types import SimpleNamespace
-from unittest import mock
 
 import numpy as np
 import pytest
 import xarray
 
 import gough
-from gough.cli import app as cli
-from gough.cli import speed
+from cases.command import run
 from gough.cli.terminal import strict
 from gough.data.motion_files import write_motion
-from gough.data.paper_motions import MOTIONS, paper_motion
-from gough.show import reproduction
-from gough.show.operation_table import HEADINGS
-
-
-def run(*arguments, cwd):
-    """The command line in this process and in a folder; a few tests below start real ones."""
-    stdout, stderr = io.StringIO(), io.StringIO()
-    with (
-        contextlib.chdir(cwd),
-        contextlib.redirect_stdout(stdout),
-        contextlib.redirect_stderr(stderr),
-        mock.patch.object(sys, "argv", ["gough", *map(str, arguments)]),
-        pytest.raises(SystemExit) as ended,
-    ):
-        cli.main()
-    return SimpleNamespace(
-        returncode=ended.value.code, stdout=stdout.getvalue(), stderr=stderr.getvalue()
-    )
+from gough.data.motion_names import MOTIONS
+from gough.data.paper_motions import paper_motion
+from gough.show import reproduction, speed
+from gough.show.sheets.operations import HEADINGS
 
 
 def test_list_names_every_robot_and_motion(tmp_path):
@@ -167,16 +148,6 @@ def test_trouble_is_one_line_and_exit_code_2(arguments, words, tmp_path):
         assert word in lines[0]
 
 
-def commands():
-    """Every command, sub-commands as two words."""
-    groups = [([group.name], group.typer_instance) for group in cli.app.registered_groups]
-    return [
-        [*prefix, one.name or one.callback.__name__]
-        for prefix, app in [([], cli.app), *groups]
-        for one in app.registered_commands
-    ]
-
-
 @pytest.fixture
 def gough_here(tmp_path, monkeypatch):
     """The command line in an empty folder: (exit code, stdout, stderr)."""
@@ -187,29 +158,6 @@ def gough_here(tmp_path, monkeypatch):
         return found.returncode, found.stdout, found.stderr
 
     return call
-
-
-@pytest.mark.parametrize("command", commands(), ids=" ".join)
-def test_help_teaches(command, gough_here):
-    code, text, trouble = gough_here(*command, "--help")
-    assert (code, trouble) == (0, "")
-    assert f"Example: gough {' '.join(command)}" in text
-    assert all(len(line) <= 80 for line in text.splitlines())
-    options = [word for line in text.splitlines() for word in line.split() if word.startswith("--")]
-    if "--output" in options:
-        assert "-o" in text.split()
-    if "--json" in options:  # what machines read comes last
-        assert options[options.index("--json") + 1 :] == ["--help"]
-
-
-def test_help_of_everything(gough_here):
-    code, text, _ = gough_here("--help")
-    assert code == 0
-    assert "gough show kim-ryu-2002" in text.replace("\n", " ")
-    for command in commands():
-        assert f" {command[0]} " in text
-    assert gough_here() == (code, text, "")
-    assert gough_here("--version") == (0, f"gough {gough.__version__}\n", "")
 
 
 NONSENSE = [
@@ -379,7 +327,7 @@ def test_json_of_operation_counts(gough_here, monkeypatch):
         "solver": "ldl",
         "paper": None,
     }
-    monkeypatch.setattr("gough.show.operation_table.operation_rows", lambda _: [row])
+    monkeypatch.setattr("gough.show.sheets.operations.operation_rows", lambda _: [row])
     assert json.loads(gough_here("ops", "kim-ryu-2002", "--json")[1]) == {"counts": [row]}
     text = gough_here("ops", "kim-ryu-2002")[1]
     assert "[x]" in text
@@ -423,24 +371,6 @@ def test_limits_in_json(tmp_path, gough_here):
         assert result.attrs["history"].startswith("gough kinematics tight.toml")
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("gough show k", ["kim-ryu-2002"]),
-        ("gough forces kim-ryu-2002 kim-ryu-2002/circle-2", ["kim-ryu-2002/circle-20rpm"]),
-        ("gough report d", ["dietmaier-1998"]),
-        ("gough sing", ["singularities"]),
-    ],
-)
-def test_the_shell_completes_names(words, expected, gough_here, monkeypatch):
-    monkeypatch.setenv("_GOUGH_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", words)
-    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
-    code, text, _ = gough_here()
-    assert code == 0
-    assert text.split() == expected
-
-
 def in_a_terminal(command, folder, **variables):
     """What a command prints to a terminal of 80 columns."""
     ours, theirs = os.openpty()
@@ -482,7 +412,7 @@ def test_interrupts_are_quiet(gough_here, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gough.show.sheet.print_sheet", interrupted)
+    monkeypatch.setattr("gough.show.sheets.robot.print_sheet", interrupted)
     assert gough_here("show", "kim-ryu-2002") == (130, "", "")
 
 
@@ -497,7 +427,7 @@ def test_what_the_system_refuses_is_one_line(error, words, gough_here, monkeypat
     def refused(*_):
         raise error
 
-    monkeypatch.setattr("gough.show.sheet.print_sheet", refused)
+    monkeypatch.setattr("gough.show.sheets.robot.print_sheet", refused)
     assert gough_here("show", "kim-ryu-2002") == (2, "", f"gough: {words}\n")
 
 
@@ -505,9 +435,9 @@ def test_demo_page(gough_here, tmp_path, monkeypatch):
     claim = reproduction.Claim("a <claim>", "its words", "ours", "agrees")
     paper = reproduction.Reproduction("kim-ryu-2002", "A & B", "s", [claim], [], ["n"])
     times = speed.Speed("6-UPS", "inverse dynamics", 2e-7, 2e-5, None)
-    monkeypatch.setattr("gough.show.reproduction.run", lambda *_: [paper])
+    monkeypatch.setattr("gough.show.demo.run", lambda *_: [paper])
     monkeypatch.setattr(
-        "gough.cli.speed.measure", lambda _: [times, times._replace(pinocchio=3e-6)]
+        "gough.show.demo.measure", lambda _: [times, times._replace(pinocchio=3e-6)]
     )
     (tmp_path / "demo").mkdir()
     code, text, _ = gough_here("demo")
@@ -518,13 +448,3 @@ def test_demo_page(gough_here, tmp_path, monkeypatch):
     assert 'href="all.html#kim-ryu-2002">A &amp; B</a>' in page
     assert "3000" in page
     assert "http" not in re.sub(r'src="[^"]*"', "", page)
-
-
-def test_importing_gough_imports_nothing_heavy(tmp_path):
-    code = (
-        "import sys, gough; print([m for m in ('numpy', 'scipy', 'pydantic') if m in sys.modules])"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == "[]"

@@ -19,7 +19,6 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from gough import Motion, Robot
-from gough.cli import doctor
 from gough.engine.emit.llvm import lanes
 from gough.engine.graph import CONSTANT, INPUT, Graph
 from gough.engine.program import HOISTED, PARAMETERS, assemble
@@ -33,6 +32,7 @@ from gough.engine.tree import map_arrays
 from gough.errors import InputError, NotFiniteError, ReachError, SingularError
 from gough.mechanics import programs, vectors
 from gough.model.execution import fields_of, numpy_executor, trace
+from gough.show import installation as doctor
 from oracles.random_robot import random_motion, random_robot
 
 pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
@@ -969,7 +969,7 @@ def test_an_interrupted_batch_leaves_memory_alone():
     """Ctrl-C, again and again, while threads compute; freed arrays leave the address space at once."""
     script = """
         import random, signal, time, gough
-        from gough.cli.doctor import states
+        from gough.show.speed import states
         robot = gough.load("kim-ryu-2002")
         motion = states(robot, 200_000)
         expected = robot.inverse_dynamics(motion, friction=False).forces

@@ -14,11 +14,11 @@ from numpy.testing import assert_array_equal
 
 import gough
 from gough import Motion
-from gough.cli import doctor
 from gough.engine.run import cache as disk
 from gough.engine.run import compiled, identity
 from gough.mechanics import programs
 from gough.model.execution import fields_of, numpy_executor, trace
+from gough.show import installation as doctor
 
 FIELDS = {
     "position": np.array([[0.02, -0.01, 0.81], [0.0, 0.0, 0.8], [0.05, 0.03, 0.78]]),

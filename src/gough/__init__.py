@@ -17,7 +17,7 @@ from gough.base.showing import show_by
 
 if TYPE_CHECKING:
     from gough import errors, trajectories
-    from gough.description.files import catalogue
+    from gough.description.catalogue import catalogue
     from gough.motion import Motion
     from gough.robot import Robot, load
     from gough.simulation import simulate
@@ -27,7 +27,7 @@ __version__ = "0.1.0"
 __all__ = ["Motion", "Robot", "Variants", "catalogue", "errors", "load", "simulate", "trajectories"]
 
 _HOMES = {
-    "catalogue": "gough.description.files",
+    "catalogue": "gough.description.catalogue",
     "Motion": "gough.motion",
     "Robot": "gough.robot",
     "Variants": "gough.variants",

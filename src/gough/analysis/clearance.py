@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,7 +67,7 @@ def clearance(
     """
     scale = length_of(robot, length)
     rows = lay_out(motion, {})
-    shape, count = rows.shape, rows.rows
+    count = rows.rows
     position = np.broadcast_to(rows.fields["position"], (count, 3))
     rotation = np.broadcast_to(rows.fields["rotation"], (count, 3, 3))
     own = determinant(robot, position, rotation, scale)
@@ -101,17 +102,36 @@ def clearance(
         "rotation": foot_rotation,
     }
     found = settle(rows, out, troubles, on_error)
-    crossings = np.zeros((0, 1), dtype=np.intp)
-    if shape:
-        sides = np.sign(found["determinant"])
-        crossings = np.argwhere(sides[..., 1:] * sides[..., :-1] < 0)
     return Clearance(
         found["distance"],
         Motion(found["position"], found["rotation"]),
         found["determinant"],
-        crossings[:, 0] if crossings.shape[1] == 1 else crossings,
+        _crossings(found["determinant"]),
         scale,
     )
+
+
+def joined(parts: Sequence[Clearance]) -> Clearance:
+    """The clearance of a motion from those of its parts, which follow one another."""
+    if len(parts) == 1:
+        return parts[0]
+    determinants = np.concatenate([part.determinant for part in parts])
+    return Clearance(
+        np.concatenate([part.distance for part in parts]),
+        Motion.concatenate([part.foot for part in parts]),
+        determinants,
+        _crossings(determinants),
+        parts[0].length,
+    )
+
+
+def _crossings(determinants: Array) -> Array:
+    """Where the sign changes from a sample to the next along the last axis: (k,), or (k, axes)."""
+    if not determinants.ndim:
+        return np.zeros(0, dtype=np.intp)
+    sides = np.sign(determinants)
+    found = np.argwhere(sides[..., 1:] * sides[..., :-1] < 0)
+    return found[:, 0] if found.shape[1] == 1 else found
 
 
 def _moved(position: Array, rotation: Array, u: Array, length: float) -> tuple[Array, Array]:

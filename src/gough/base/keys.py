@@ -45,7 +45,7 @@ def _numbers(value: Any) -> Array:
 
 @dataclass(frozen=True)
 class Numbers:
-    """An array of a shape, or, if `per_leg`, a list of such with one a leg (or what `each` says)."""
+    """An array of a shape, or, if `per_leg`, a list of such with one per leg (or what `each` says)."""
 
     shape: tuple[int, ...]
     per_leg: bool
@@ -58,7 +58,7 @@ class Numbers:
         core = array.shape[array.ndim - rank :] if array.ndim >= rank else None
         if core != self.shape or array.ndim - rank > self.per_leg:
             wanted = " × ".join(map(str, self.shape)) + " numbers" if self.shape else "a number"
-            more = f", or a list of such with one a {self.each}" if self.per_leg else ""
+            more = f", or a list of such with one per {self.each}" if self.per_leg else ""
             raise ValueError(f"needs {wanted}{more}; has shape {array.shape}")
         return array
 

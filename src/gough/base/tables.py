@@ -5,15 +5,15 @@ Messages name the line, counted as an editor does, and the column.
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.base.words import shown
 from gough.errors import FileError
 
 LARGEST = 200_000_000
@@ -116,14 +116,3 @@ def check_unit(what: str, unit: str | None, expected: str) -> None:
     plain = expected if unit is None else str(unit).strip().replace("^", "").replace("²", "2")
     if plain != expected and not (expected == "" and plain in ("1", "-")):
         raise FileError(f"{what} has the unit {shown(str(unit))}, needs {expected or 'none'}")
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint at the known name that is most like this one."""
-    near = difflib.get_close_matches(name[:40].lower(), known, 1, cutoff=0.0)
-    return f"; the nearest known is {near[0]}"
-
-
-def shown(text: str) -> str:
-    """A piece of a file as messages show it: printable and not too long."""
-    return repr(text if len(text) <= 40 else f"{text[:40]}…")

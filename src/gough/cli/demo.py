@@ -1,55 +1,32 @@
-"""`gough demo`: what gough does, on this machine, as a page worth showing."""
+"""`gough demo`."""
 
 from __future__ import annotations
 
-import platform
-import shutil
-import sys
 import time
-import warnings
-from collections.abc import Callable, Sequence
-from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from gough.cli.terminal import err, say
 
-if TYPE_CHECKING:
-    from gough.cli.speed import Speed
-
-SHOWN = {
-    "kim-ryu-2002": "robot",
-    "sinatra-xi-staicu-2009": "fig-3-4",
-    "khalil-guegan-2004": "leg-inertia",
-    "long-khalil-martinet-2014": "fig-4",
-}
-"""A paper's figure on the first page."""
 PAUSE = 3.0
 """Seconds between two lines of progress where there is no terminal."""
-COMMANDS = (
-    (
-        "gough report kim-ryu-2002 --motion kim-ryu-2002/circle-40rpm -o kim.html",
-        "a page about one robot and what a motion asks of its legs",
-    ),
-    ("gough show kim-ryu-2002", "its sheet in the terminal; copy the robot file and make it yours"),
-    (
-        "gough forces kim-ryu-2002 kim-ryu-2002/circle-60rpm -o forces.csv --contributions",
-        "actuator forces along a motion, and where each newton comes from",
-    ),
-)
 
 
-def demo(
+def command(
     output: Annotated[Path, typer.Option("--output", "-o", help="folder for the pages")] = (
         Path("demo")
     ),
 ) -> None:
-    """Four papers reproduced, speed on this machine, and what to try next: one page to show.
+    """A page to show: papers reproduced, speed on this machine.
+
+    And what to try next.
 
     Example: gough demo -o demo
     """
+    from gough.show.demo import COMMANDS, make, typed
+
     start = time.perf_counter()
     last = -PAUSE
     with err.status("…") as status:
@@ -70,108 +47,5 @@ def demo(
     say(f"first page:              {output / 'index.html'}")
     say("\nnext, try:")
     for line, what in COMMANDS:
-        say(f"  {_typed(line)}\n      {what}")
+        say(f"  {typed(line)}\n      {what}")
     say(f"\nmade in {time.perf_counter() - start:.0f} s")
-
-
-def make(folder: Path, progress: Callable[[str], None]) -> list[str]:
-    """Write the pages; returns what was found, a line each."""
-    from gough.cli.speed import measure
-    from gough.show.page import Link, Page
-    from gough.show.reproduction import COLORS, EVERY, run, tally
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the claims say what is odd about a paper's robot
-        papers = run(EVERY, folder, progress)
-    speeds = measure(progress)
-    progress("writing the first page")
-    page = Page("gough: parallel robots, computed")
-    page.text(
-        "gough computes geometry, kinematics and dynamics of hexapods with telescopic legs (6-UPS) or "
-        "sliders on rails (6-PUS). This page was made by computing all of it on this machine just now."
-    )
-    page.heading("Four papers, reproduced")
-    page.table(
-        ("paper", "claims", *COLORS),
-        [
-            (
-                Link(one.title, f"{EVERY}.html#{one.name}"),
-                str(len(one.claims)),
-                *(str(sum(item.verdict == kind for item in one.claims)) for kind in COLORS),
-            )
-            for one in papers
-        ],
-        "Every claim of the papers that can be checked. Paper wrong: shown to be a misprint or an "
-        "error, with the number as it should be. A title leads to its claims, tables and figures.",
-    )
-    for one in papers:
-        chosen = [item for item in one.figures if item.name == SHOWN.get(one.name)]
-        for item in chosen or one.figures[:1]:
-            page.figure(item.figure, f"{one.title.split(':')[0]}. {item.caption}")
-    studio = studio_picture()
-    if studio is not None:
-        page.heading("Studio")
-        page.image(studio, "The studio: a robot in the browser, forces and limits live.")
-    page.heading("Speed on this machine")
-    header, rows = speed_table(speeds)
-    page.table(header, rows, _caption(speeds))
-    page.heading("Next, try")
-    page.commands([(_typed(line), what) for line, what in COMMANDS])
-    page.write(folder / "index.html")
-    fastest = [one for one in speeds if one.model == "inverse dynamics"]
-    lines = [f"{one.title}: {tally(one)}" for one in papers]
-    return lines + [f"{one.robot} {one.model}: {1e9 * one.batch:.0f} ns a state" for one in fastest]
-
-
-def speed_table(speeds: Sequence[Speed]) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows; Pinocchio's column only where it was measured."""
-    compared = any(one.pinocchio is not None for one in speeds)
-    header = ["robot", "model", "ns a state", "million states a second", "one call [µs]"]
-    rows = [
-        [
-            one.robot,
-            one.model,
-            f"{1e9 * one.batch:.0f}",
-            f"{1e-6 / one.batch:.2f}",
-            f"{1e6 * one.single:.1f}",
-        ]
-        for one in speeds
-    ]
-    if compared:
-        header.append("Pinocchio's call [ns]")
-        for row, one in zip(rows, speeds, strict=True):
-            row.append("–" if one.pinocchio is None else f"{1e9 * one.pinocchio:.0f}")
-    return header, rows
-
-
-def _caption(speeds: Sequence[Speed]) -> str:
-    from gough.cli.speed import BATCH
-    from gough.engine.run.threads import cores
-
-    said = (
-        f"{platform.machine()}, {cores()} cores, batches of {BATCH} states; the best of a few tries "
-        "within this run, without friction. One call: one state from Python, with all checks."
-    )
-    if any(one.pinocchio is not None for one in speeds):
-        said += (
-            " Pinocchio: rnea, or constraintDynamics, of the opened tree, one state from Python, its "
-            "joint coordinates known; the same forces to 1e-9."
-        )
-    return said
-
-
-def studio_picture() -> bytes | None:
-    """The studio's picture from the repository's documentation, if it is there."""
-    path = Path(str(resources.files("gough"))).parents[1] / "docs" / "studio.png"
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None
-
-
-def _typed(line: str) -> str:
-    """A command as it is typed here: of a virtual environment in this folder by its path."""
-    own = Path(sys.prefix) / "bin" / "gough"
-    if shutil.which("gough") is None and own.is_relative_to(Path.cwd()) and own.exists():
-        return line.replace("gough", str(own.relative_to(Path.cwd())), 1)
-    return line

@@ -1,4 +1,4 @@
-"""`gough report`: a robot or a result as one page."""
+"""`gough report`."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from typing import Annotated
 
 import typer
 
-from gough.cli.terminal import (
+from gough.cli.arguments import (
     Samples,
-    err,
-    in_a_folder,
     load_with_warnings,
     motion_names,
+    output_file,
     read_motion,
     robot_names,
-    say,
-    warn,
 )
+from gough.cli.terminal import err, say_written, warn
+from gough.errors import FileError, GoughError, InputError
 
 NETCDF = (b"CDF", b"\x89HDF")
 """First bytes of a NetCDF file, old and new."""
 
 
-def report(
+def command(
     subject: Annotated[
         str,
         typer.Argument(
@@ -32,12 +31,7 @@ def report(
             autocompletion=robot_names,
         ),
     ],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="page, .html; default: NAME.html", callback=in_a_folder
-        ),
-    ] = None,
+    output: Annotated[Path | None, output_file("page, .html; default: NAME.html")] = None,
     motion: Annotated[
         str | None,
         typer.Option(
@@ -48,14 +42,14 @@ def report(
     ] = None,
     samples: Samples = 601,
 ) -> None:
-    """One page about a robot or a result: sheet, drawings, curves, peaks; opens offline, prints well.
+    """A page about a robot or a result: sheet, drawings, curves.
+
+    With peaks and checks; it opens offline and prints well.
 
     Example: gough report kim-ryu-2002 --motion kim-ryu-2002/circle-40rpm -o kim.html
 
     Example: gough report run.nc -o run.html
     """
-    from gough.errors import FileError, GoughError, InputError
-
     target = Path(f"{Path(subject).stem}.html") if output is None else output
     if target.suffix.lower() not in (".html", ".htm"):
         raise FileError(f"{target}: the name of a page must end in .html")
@@ -80,13 +74,12 @@ def report(
             states = None if motion is None else read_motion(motion, samples)
             page = robot_page(robot, states, warned, str(motion))
     page.write(target)
-    say(str(target))
+    say_written(target)
 
 
 def is_result(subject: str) -> bool:
     """Whether the name is that of a NetCDF file, by its first bytes."""
-    from gough.description.files import catalogue
-    from gough.errors import FileError
+    from gough.description.catalogue import catalogue
 
     path = Path(subject)
     if subject in catalogue() or not path.is_file():

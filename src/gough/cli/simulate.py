@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.cli.terminal import command_line, in_a_folder, progress_bar, say, warn
+from gough.cli.arguments import file_to_write, output_file
+from gough.cli.results import origin
+from gough.cli.terminal import progress_bar, say, warn
 from gough.errors import GoughError
 
 if TYPE_CHECKING:
@@ -17,23 +19,14 @@ if TYPE_CHECKING:
     from gough.simulation.result import Simulation
 
 
-def simulate(
+def command(
     config: Annotated[
         Path, typer.Argument(metavar="CONFIG.toml", help="robot, motion, controller in one file")
     ],
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="result file, .nc or .csv; default: CONFIG.nc",
-            callback=in_a_folder,
-        ),
+        Path | None, output_file("result file, .nc or .csv; default: CONFIG.nc")
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(help="picture; default: beside the result, .png", callback=in_a_folder),
-    ] = None,
+    plot: Annotated[Path | None, file_to_write("picture; default: beside the result, .png")] = None,
 ) -> None:
     """Simulate a robot under control, as a file describes it.
 
@@ -41,13 +34,10 @@ def simulate(
 
     Example: gough simulate circle.toml -o circle.nc
     """
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-
-    from gough import __version__
     from gough.data.datasets import kind_of
     from gough.show.plots import save
     from gough.simulation.config import read_config
-    from gough.simulation.loop import simulate as run
+    from gough.simulation.loop import simulate
 
     target = config.with_suffix(".nc") if output is None else output
     kind_of(target)
@@ -56,18 +46,16 @@ def simulate(
         setup = read_config(config)
     for warning in caught:
         warn(str(warning.message))
-    columns = (TextColumn("simulate"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
-    with progress_bar(*columns, TimeRemainingColumn()) as progress:
+    with progress_bar() as progress:
         task = progress.add_task("simulate", total=1.0)
-        result = run(
+        result = simulate(
             setup.robot,
             setup.controller,
             setup.reference,
             **setup.options,
             progress=lambda part: progress.update(task, completed=part),
         )
-    made = {"source": f"gough {__version__}", "history": command_line()}
-    result.dataset.attrs |= made | _limits(result)
+    result.dataset.attrs |= origin() | _limits(result)
     result.save(target)
     picture = plot or target.with_suffix(".png")
     save(result.plot(), picture)

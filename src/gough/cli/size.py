@@ -1,39 +1,39 @@
-"""`gough size`: what drives a robot needs."""
+"""`gough size`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from gough.cli.terminal import RobotArgument, err, in_a_folder, load, out, read_motion, say, warn
+from gough.cli.arguments import (
+    Friction,
+    RobotArgument,
+    Samples,
+    file_to_write,
+    load,
+    numbers,
+    output_file,
+    read_motion,
+)
+from gough.cli.terminal import err, out, say_written, warn
 from gough.errors import InputError
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
-    from gough.sizing.region import Region
 
 SIX = "x,y,z linear, then angular; one number stands for the first three"
 
 
-def size(
-    robot: RobotArgument,
+def command(
+    name: RobotArgument,
     motions: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[MOTION]...", help="motion files, or papers' motions by name"),
+        typer.Argument(metavar="MOTION", help="motion files, or papers' motions by name"),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="table: .csv, .json or .html", callback=in_a_folder),
-    ] = None,
+    output: Annotated[Path | None, output_file("table: .csv, .json or .html")] = None,
     plot: Annotated[
-        Path | None,
-        typer.Option(
-            help="torque over speed: .png, .svg or .pdf; needs --lead", callback=in_a_folder
-        ),
+        Path | None, file_to_write("torque over speed: .png, .svg or .pdf; needs --lead")
     ] = None,
-    lead: Annotated[float | None, typer.Option(help="of the screw, m a turn")] = None,
+    lead: Annotated[float | None, typer.Option(help="of the screw, m per turn")] = None,
     efficiency: Annotated[float, typer.Option(help="of the screw, motor driving")] = 1.0,
     back_efficiency: Annotated[
         float | None, typer.Option(help="load driving; default 2 − 1/efficiency")
@@ -42,7 +42,7 @@ def size(
         float | None, typer.Option(help="kg m²; default: the robot file's rotor_mass")
     ] = None,
     margin: Annotated[float, typer.Option(help="factor on forces, speeds, powers")] = 1.0,
-    friction: Annotated[bool, typer.Option(help="with the friction of the robot file")] = True,
+    friction: Friction = True,
     shift: Annotated[
         str | None, typer.Option(help="region about home: ± x,y,z, m", metavar="X,Y,Z")
     ] = None,
@@ -58,20 +58,21 @@ def size(
     twist: Annotated[
         str | None, typer.Option(help=f"± bound in the region, m/s, rad/s: {SIX}")
     ] = None,
-    steps: Annotated[int, typer.Option(help="grid poses an axis of the region", min=2)] = 3,
-    samples: Annotated[int, typer.Option(help="samples of a paper's motion", min=2)] = 601,
+    steps: Annotated[int, typer.Option(help="grid poses per axis of the region", min=2)] = 3,
+    samples: Samples = 601,
 ) -> None:
-    """Size the drives: peaks, rms, energy over motions, and the worst case in a region.
+    """Size the drives over motions, or for the worst of a region.
 
-    A region (--shift, --turn, --acceleration, --load, --twist) is computed without friction, exact
-    over all accelerations, loads and twists within the bounds, on a grid of poses with a search.
+    Over motions: peaks, rms, energy. A region (--shift, --turn, --acceleration, --load, --twist) is
+    computed without friction, exact over all accelerations, loads and twists within the bounds, on a
+    grid of poses with a search.
 
     Example: gough size kim-ryu-2002 kim-ryu-2002/circle-60rpm --lead 0.01 -o size.html
     """
-    from gough.show.drive_table import drive_table
+    from gough.show.sheets.drives import drive_table
     from gough.sizing import Drive, Region
     from gough.sizing import size as find
-    from gough.sizing.region import worst_in_region
+    from gough.sizing.region import doubts, worst_in_region
     from gough.sizing.table import kind_of, requirements
 
     if output is not None:
@@ -81,24 +82,25 @@ def size(
         drive = Drive(lead, efficiency, back_efficiency, rotor_inertia)
     elif plot is not None or rotor_inertia is not None:
         raise InputError("motor torque and speed need the screw's --lead")
-    machine: Robot = load(robot)
+    robot = load(name)
     sizing = None
     if motions:
-        given = {name: read_motion(name, samples) for name in motions}
-        sizing = find(machine, given, drive, friction=friction)
-        for name, states in given.items():
-            for violation in machine.check(states).violations:
-                warn(f"{name}: {violation}")
+        given = {one: read_motion(one, samples) for one in motions}
+        sizing = find(robot, given, drive, friction=friction)
+        for one, states in given.items():
+            for violation in robot.check(states).violations:
+                warn(f"{one}: {violation}")
     region = None
     bounds = {"acceleration": acceleration, "load": load_bound, "twist": twist}
     if any(one is not None for one in (shift, turn, *bounds.values())):
-        place = Region(machine.home, _numbers("shift", shift, 3), _numbers("turn", turn, 3))
-        boxes: dict[str, Any] = {name: _numbers(name, text, 6) for name, text in bounds.items()}
+        place = Region(robot.home, _bound("--shift", shift, 3), _bound("--turn", turn, 3))
+        boxes: dict[str, Any] = {key: _bound(f"--{key}", one, 6) for key, one in bounds.items()}
         with err.status("worst case over the region …"):
-            region = worst_in_region(machine, place, steps=steps, **boxes)
-        _warn_of_region(machine, place)
-    rotor = machine.mechanism.legs.rotor[..., 0]
-    found = requirements(sizing, region, drive, margin, machine.name, rotor)
+            region = worst_in_region(robot, place, steps=steps, **boxes)
+        for doubt in doubts(robot, place):
+            warn(doubt)
+    rotor = robot.mechanism.legs.rotor[..., 0]
+    found = requirements(sizing, region, drive, margin, robot.name, rotor)
     out.print(drive_table(found), highlight=False)
     if region is not None:
         err.print(
@@ -106,7 +108,7 @@ def size(
         )
     if output is not None:
         found.write(output)
-        say(str(output))
+        say_written(output)
     if plot is not None:
         if sizing is None:
             raise InputError("--plot shows motors along motions: needs a motion")
@@ -114,35 +116,14 @@ def size(
         from gough.show.plots import save
 
         save(torque_speed(sizing, margin), plot)
-        say(str(plot))
+        say_written(plot)
 
 
-def _warn_of_region(robot: Robot, region: Region) -> None:
-    """What its corners say: limits exceeded, and poses on two sides of a singularity."""
-    import itertools
-
-    import numpy as np
-
-    corners = region.poses(np.array([[0.0] * 6, *itertools.product((-1.0, 1.0), repeat=6)]))
-    for violation in robot.check(corners).violations[:1]:
-        warn(f"the region goes beyond the robot's limits: {violation}")
-    jacobian = robot.jacobian(corners, on_error="nan")[..., :6]
-    if robot.leg_count == 6 and len(set(np.sign(np.linalg.det(jacobian)))) > 1:
-        warn("the region holds singular poses, near which forces have no bound")
-
-
-def _numbers(name: str, text: str | None, count: int) -> list[float]:
+def _bound(option: str, text: str | None, count: int) -> list[float]:
     """Numbers of an option, 0 where it is missing; of six, one or three stand for the linear part."""
     if text is None:
         return [0.0] * count
-    try:
-        values = [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"--{name}: {text[:40]!r} is no list of numbers x,y,z") from None
+    values = numbers(option, text, *sorted({1, 3, count}))
     if len(values) == 1:
         values *= 3
-    if len(values) == 3 and count == 6:
-        values += [0.0] * 3
-    if len(values) != count:
-        raise InputError(f"--{name} has {len(values)} numbers, needs {count}")
-    return values
+    return values + [0.0] * (count - len(values))

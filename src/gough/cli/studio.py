@@ -1,4 +1,4 @@
-"""Command line: `gough studio`."""
+"""`gough studio`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIRST = "kim-ryu-2002"
 PORT = 8080
 
 
-def studio(
+def command(
     names: Annotated[
         list[str] | None,
         typer.Argument(
@@ -39,7 +39,9 @@ def studio(
         bool, typer.Option("--open/--no-browser", help="open the page in the browser")
     ] = True,
 ) -> None:
-    """The robot in the browser: move it, play motions and results, watch forces and limits.
+    """The robot in the browser: move it, play motions, see forces.
+
+    Plays results of simulations too, and shows which limits are exceeded.
 
     Example: gough studio kim-ryu-2002
     """

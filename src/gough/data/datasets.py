@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.description.files import replacing
+from gough.base.files import replacing
 from gough.errors import FileError, InputError
 from gough.motion import Motion
 
@@ -182,7 +182,7 @@ def write_table(columns: Mapping[str, Array], path: str | os.PathLike[str]) -> N
 
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """As `gough.description.files.replacing`, with a full disk and the like as `FileError`."""
+    """As `gough.base.files.replacing`, with a full disk and the like as `FileError`."""
     try:
         with replacing(path) as temporary:
             yield temporary

@@ -22,7 +22,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
-from gough.base.tables import Table, Where, check_unit, nearest, read_bytes, read_table, shown
+from gough.base.tables import Table, Where, check_unit, read_bytes, read_table
+from gough.base.words import nearest, shown
 from gough.data.datasets import (
     AXES,
     LABELS,
@@ -224,7 +225,8 @@ def _names(table: Table) -> list[str]:
     """Column names of a table, all known, their units checked."""
     for name, unit in table.units.items():
         if not ELASTIC_COLUMN.fullmatch(name) and name not in UNITS:
-            raise FileError(f"unknown column {shown(name)}{nearest(name, (*UNITS, 'e1'))}")
+            near = nearest(name, (*UNITS, "e1"))
+            raise FileError(f"unknown column {shown(name)}; the nearest known is {near}")
         check_unit(f"column {name}", unit, UNITS.get(name, ""))
     return list(table.units)
 
@@ -246,7 +248,8 @@ def _read_netcdf(data: bytes) -> tuple[dict[str, Array], Where]:
     dataset = read_dataset(data)
     for name in map(str, dataset.variables):
         if name not in QUANTITIES and name not in dataset.sizes:
-            raise FileError(f"unknown variable {shown(name)}{nearest(name, QUANTITIES)}")
+            near = nearest(name, QUANTITIES)
+            raise FileError(f"unknown variable {shown(name)}; the nearest known is {near}")
     for dim in MATRIX:
         if dim in dataset.coords and [str(label) for label in dataset[dim].values] != [*AXES]:
             raise FileError(f"dimension {dim} is not x, y, z")

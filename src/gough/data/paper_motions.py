@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
+import os
 from collections.abc import Callable
-from functools import partial
+from pathlib import Path
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from gough.base.words import nearest
+from gough.data.motion_files import read_motion
+from gough.data.motion_names import MOTIONS
 from gough.errors import InputError
 from gough.model.model import Model
 from gough.motion import Motion
@@ -26,7 +29,7 @@ def kim_ryu_acceleration() -> Trajectory:
     return ConstantAcceleration(Model.load("kim-ryu-2002").home, [push, -push], 1.5)
 
 
-def sinatra(amplitude: tuple[float, ...]) -> Trajectory:
+def sinatra(*amplitude: float) -> Trajectory:
     """Sinatra, Xi & Staicu 2009, Eq. 6 with one starred value of Eq. 24: 3 s, half a period."""
     return Harmonic(Model.load("sinatra-xi-staicu-2009").home, amplitude, period=6.0, cycles=0.5)
 
@@ -43,21 +46,26 @@ def long_poses() -> Trajectory:
     return RestToRest(poses, 1.0, [0.75, 0.0, 0.0, 0.75])
 
 
-MOTIONS: dict[str, Callable[[], Trajectory]] = {
-    "kim-ryu-2002/circle-20rpm": partial(kim_ryu_circle, 20),
-    "kim-ryu-2002/circle-40rpm": partial(kim_ryu_circle, 40),
-    "kim-ryu-2002/circle-60rpm": partial(kim_ryu_circle, 60),
-    "kim-ryu-2002/acceleration": kim_ryu_acceleration,
-    "long-khalil-martinet-2014/poses": long_poses,
-    "sinatra-xi-staicu-2009/vertical": partial(sinatra, (0, 0, -0.15, 0, 0, 0)),
-    "sinatra-xi-staicu-2009/horizontal": partial(sinatra, (0.1, 0, 0, 0, 0, 0)),
-    "sinatra-xi-staicu-2009/rotation": partial(sinatra, (0, 0, 0, 0, 0, np.pi / 12)),
+FORMULAS: dict[str, Callable[..., Trajectory]] = {
+    "circle": kim_ryu_circle,
+    "acceleration": kim_ryu_acceleration,
+    "poses": long_poses,
+    "harmonic": sinatra,
 }
 
 
 def paper_motion(name: str) -> Trajectory:
     """A paper's trajectory by name."""
     if name not in MOTIONS:
-        near = difflib.get_close_matches(name, MOTIONS, 1, cutoff=0.0)[0]
+        near = nearest(name, MOTIONS)
         raise InputError(f"no motion {name!r} in the catalogue; the nearest is {near!r}")
-    return MOTIONS[name]()
+    formula, numbers = MOTIONS[name]
+    return FORMULAS[formula](*numbers)
+
+
+def motion_named(name: str, samples: int, folder: str | os.PathLike[str] = ".") -> Motion:
+    """A paper's motion by its name, in so many samples, or that of a file in a folder."""
+    place = Path(folder) / name
+    if name in MOTIONS or not (place.suffix or place.exists()):
+        return paper_motion(name).sample(samples)  # what is neither raises with the nearest name
+    return read_motion(place)

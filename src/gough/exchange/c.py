@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import gough
-from gough.description.files import replacing
+from gough.base.files import replacing
 from gough.engine.emit.c import plain
 from gough.errors import FileError, InputError
 from gough.exchange import c_source

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gough.analysis.isosurface import Surface
-from gough.description.files import replacing
+from gough.base.files import replacing
 from gough.errors import FileError, InputError
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ class Friction(Table):
 
 
 class Limits(Table):
-    """What the machine can take; `robot.check(motion)` reports what exceeds it."""
+    """What the robot can take; `robot.check(motion)` reports what exceeds it."""
 
     stroke: LegRange = Field(None, description="[min, max] of q, m")
     force: LegScalar = Field(None, description="largest actuator force, N")

@@ -14,7 +14,9 @@ import numpy as np
 
 from gough import results
 from gough.base.arrays import Array
+from gough.base.files import replacing
 from gough.description import files
+from gough.description.catalogue import catalogue
 from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import flexible_platform
 from gough.description.numbers import Description, describe, length_scale
@@ -70,7 +72,7 @@ class DescribedModel(ModelCalls):
     def load(cls, name: str | os.PathLike[str]) -> Self:
         """A robot from a catalogue name or from a robot file."""
         text, shown = files.read_text(name)
-        catalogued = isinstance(name, str) and name in files.catalogue()
+        catalogued = isinstance(name, str) and name in catalogue()
         return cls.from_text(text, shown, None if catalogued else Path(name).absolute().parent)
 
     def edited(self, changes: Mapping[str, Any]) -> Self:
@@ -86,7 +88,7 @@ class DescribedModel(ModelCalls):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the robot file, its comments included; paths in it are made to fit the new place."""
         text = files.moved(self.text, self.file, self.folder, Path(path).parent)
-        with files.replacing(path) as temporary:
+        with replacing(path) as temporary:
             Path(temporary).write_text(text, "utf-8")
 
     @property

@@ -26,8 +26,8 @@ from scipy.linalg import block_diag, null_space
 from scipy.optimize import minimize
 
 from gough.base.arrays import Array
+from gough.base.files import replacing
 from gough.base.rotations import exponential
-from gough.description.files import replacing
 from gough.errors import FileError, ImpossibleBodyWarning, InputError
 from gough.legs.reading import Limits
 from gough.model.limits import demands

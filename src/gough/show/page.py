@@ -20,7 +20,7 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from gough import __version__
-from gough.description.files import replacing
+from gough.base.files import replacing
 
 PNG_DPI = 160
 LARGEST_SVG = 2_000_000

@@ -7,7 +7,6 @@ page that needs nothing but itself, with the figures beside it as PNG files.
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import os
 import sys
@@ -24,7 +23,8 @@ from rich.markup import escape as plain
 from rich.table import Table
 
 from gough.base.arrays import Array
-from gough.description.files import replacing
+from gough.base.files import replacing
+from gough.base.words import nearest
 from gough.errors import FileError, InputError
 from gough.show.page import Link, Mark, Marked, Page, picture
 
@@ -115,7 +115,7 @@ def run(
     folder/figures/paper-figure.png.
     """
     if name not in (*NAMES, EVERY):
-        near = difflib.get_close_matches(name, (*NAMES, EVERY), 1, cutoff=0.0)[0]
+        near = nearest(name, (*NAMES, EVERY))
         raise InputError(f"no reproduction of {name!r}; the nearest is {near!r}")
     if folder is not None:
         _ready(folder)  # a wrong name is worth knowing before minutes of work

@@ -15,7 +15,7 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
-from gough.description.files import replacing
+from gough.base.files import replacing
 from gough.errors import FileError
 from gough.show.colors import DARK, leg_color
 

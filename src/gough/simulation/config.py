@@ -15,21 +15,21 @@ Nothing in it is executed.
 
 from __future__ import annotations
 
-import difflib
 import os
-import tomllib
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 from scipy.spatial.transform import Rotation
 
+from gough.base.files import small_text
 from gough.base.keys import LegScalar, Table, Vector
+from gough.base.words import nearest
 from gough.data.motion_files import read_motion
 from gough.data.paper_motions import paper_motion
-from gough.description import files
-from gough.description.files import small_text
+from gough.description.catalogue import catalogue
+from gough.description.mistakes import parsed
 from gough.errors import FileError, GoughError
 from gough.model.model import Model
 from gough.motion import Motion
@@ -91,7 +91,7 @@ class ControllerTable(Table):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.kind not in KINDS:
-            near = difflib.get_close_matches(self.kind, KINDS, 1, cutoff=0.0)[0]
+            near = nearest(self.kind, KINDS)
             raise ValueError(f"no controller {self.kind[:40]!r}; the nearest is {near!r}")
         known = (*KINDS[self.kind], "kind", "model", "model_changes")
         for name in type(self).model_fields:
@@ -181,16 +181,7 @@ def read_config(path: str | os.PathLike[str]) -> Setup:
     """A simulation from its file; paths in it are relative to the file's folder."""
     place = Path(path)
     text = small_text(path, "simulation file", 1)
-    try:
-        config = SimulationFile.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise FileError(f"{path}: not TOML: {error}") from None
-    except ValidationError as error:
-        raise FileError(f"{path}: {_explain(error)}") from None
-    except RecursionError:
-        raise FileError(f"{path}: not a simulation file: brackets nested too deep") from None
-    except ValueError as error:  # a whole number of thousands of digits
-        raise FileError(f"{path}: {str(error)[:100]}") from None
+    config = parsed(text, str(path), "simulation file", SimulationFile)
     try:
         return _setup(config, place.parent)
     except FileError:
@@ -235,7 +226,7 @@ def _setup(config: SimulationFile, folder: Path) -> Setup:
 
 
 def _robot(name: str, changes: dict[str, Any], folder: Path) -> Model:
-    robot = Model.load(name if name in files.catalogue() else folder / name)
+    robot = Model.load(name if name in catalogue() else folder / name)
     return robot.edited(changes) if changes else robot
 
 
@@ -277,32 +268,3 @@ def _disturbance(table: DisturbanceTable) -> Push | Shake:
         return Push(wrench, table.start, table.end)
     assert table.frequency is not None
     return Shake(wrench, table.frequency, table.start, table.end)
-
-
-def _explain(error: ValidationError) -> str:
-    """One line on the first thing wrong, unknown keys before all else."""
-    problems = sorted(error.errors(), key=lambda item: item["type"] != "extra_forbidden")
-    first = problems[0]
-    place = [str(part) for part in first["loc"]]
-    key = ".".join(place)
-    if first["type"] == "extra_forbidden":
-        model: Any = SimulationFile
-        for part in first["loc"][:-1]:
-            model = model if isinstance(part, int) else _table(model, str(part))
-        near = difflib.get_close_matches(place[-1], model.model_fields, 1, cutoff=0.0)[0]
-        return f"unknown key {key[:80]}; the nearest known key is {near}"
-    if first["type"] == "missing":
-        return f"missing key {key}"
-    message = first["msg"].removeprefix("Value error, ")
-    return f"{key}: {message}" if key else message
-
-
-def _table(model: type[BaseModel], key: str) -> type[BaseModel]:
-    """The model of a table under a key."""
-    pending: list[Any] = [model.model_fields[key].annotation]
-    while pending:
-        kind = pending.pop()
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            return kind
-        pending += getattr(kind, "__args__", ())
-    return model

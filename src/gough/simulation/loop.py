@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
+from gough.base.words import nearest
 from gough.errors import InputError
 from gough.model.calls import ModelCalls
 from gough.model.deflection import static_deflection
@@ -280,7 +280,7 @@ def _timing(
     """Steps, samples and records: whole numbers of each other."""
     known = ("rk4", *SOLVERS)
     if integrator not in known:
-        near = difflib.get_close_matches(str(integrator), known, 1, cutoff=0.0)[0]
+        near = nearest(str(integrator), known)
         raise InputError(f"no integrator {integrator!r}; the nearest is {near!r}")
     if duration is None:
         duration = path.duration

@@ -103,3 +103,15 @@ def worst_in_region(
         step /= 2
     at = {name: region.poses(place[i]) for i, name in enumerate(names)}
     return RegionCase(WorstCase(*value), at, tried)
+
+
+def doubts(robot: Model, region: Region) -> list[str]:
+    """What the corners say: limits exceeded, and poses on two sides of a singularity."""
+    found = []
+    corners = region.poses(np.array([[0.0] * 6, *product((-1.0, 1.0), repeat=6)]))
+    for violation in robot.check(corners).violations[:1]:
+        found.append(f"the region goes beyond the robot's limits: {violation}")
+    jacobian = robot.jacobian(corners, on_error="nan")[..., :6]
+    if robot.leg_count == 6 and len(set(np.sign(np.linalg.det(jacobian)))) > 1:
+        found.append("the region holds singular poses, near which forces have no bound")
+    return found

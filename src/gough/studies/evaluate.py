@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.base.tables import nearest, shown
+from gough.base.words import nearest, shown
 from gough.engine.run.threads import at_most
 from gough.errors import FileError, GoughError, InputError, SampleError
 from gough.model.model import Model
@@ -75,7 +75,8 @@ class Evaluator:
         self.robot = Model.from_text(recipe.robot, recipe.name, recipe.folder)
         for name in recipe.measures:
             if name not in MEASURES:
-                raise InputError(f"no measure {shown(name)}{nearest(name, MEASURES)}")
+                near = nearest(name, MEASURES)
+                raise InputError(f"no measure {shown(name)}; the nearest known is {near}")
             if MEASURES[name].needs in ("masses", "drive") and self.robot.description.missing:
                 lacking = ", ".join(self.robot.description.missing)
                 raise InputError(f"{name} needs the masses of {lacking}, which {recipe.name} lacks")

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.base.tables import nearest, shown
+from gough.base.words import nearest, shown
 from gough.errors import InputError
 
 LONGEST = 1000
@@ -226,13 +226,17 @@ class _Reader:
             self.steps.append(Step(CONSTANTS[token]))
         else:
             near = nearest(token, (*self.known, *CONSTANTS))
-            raise InputError(f"{shown(self.text)}: unknown name {shown(token)}{near}")
+            raise InputError(
+                f"{shown(self.text)}: unknown name {shown(token)}; the nearest known is {near}"
+            )
         self.next += 1
 
     def call(self, name: str, depth: int) -> None:
         if name not in FUNCTIONS:
             near = nearest(name, FUNCTIONS)
-            raise InputError(f"{shown(self.text)}: unknown function {shown(name)}{near}")
+            raise InputError(
+                f"{shown(self.text)}: unknown function {shown(name)}; the nearest known is {near}"
+            )
         count, function = FUNCTIONS[name]
         self.next += 2
         given = 1

@@ -22,29 +22,26 @@ Nothing in it is executed.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
-import tomllib
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 import gough
 from gough.base.arrays import Array
+from gough.base.files import small_text
 from gough.base.keys import Table
-from gough.base.tables import shown
-from gough.data.motion_files import read_motion
-from gough.data.paper_motions import MOTIONS, paper_motion
-from gough.description import files
-from gough.description.files import small_text
+from gough.base.words import shown
+from gough.data.paper_motions import motion_named
+from gough.description.catalogue import catalogue
+from gough.description.mistakes import parsed
 from gough.errors import FileError, GoughError, InputError
 from gough.model.model import Model
-from gough.motion import Motion
 from gough.sizing.demand import check_timed
 from gough.studies.evaluate import Evaluator, Recipe
 from gough.studies.formula import Constraint, Formula, parse, parse_constraint
@@ -216,16 +213,7 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
 
 def make_plan(text: str, folder: str | os.PathLike[str] = ".", name: str = "study") -> Plan:
     """A study from the text of its file."""
-    try:
-        study = StudyFile.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise FileError(f"{name}: not TOML: {error}") from None
-    except ValidationError as error:
-        raise FileError(f"{name}: {_explain(error)}") from None
-    except RecursionError:
-        raise FileError(f"{name}: not a study file: brackets nested too deep") from None
-    except ValueError as error:  # a whole number of thousands of digits
-        raise FileError(f"{name}: {str(error)[:100]}") from None
+    study = parsed(text, name, "study file", StudyFile)
     try:
         return _plan(study, Path(folder), name, text)
     except GoughError as error:
@@ -234,10 +222,10 @@ def make_plan(text: str, folder: str | os.PathLike[str] = ".", name: str = "stud
 
 def _plan(study: StudyFile, folder: Path, name: str, text: str) -> Plan:
     with warnings.catch_warnings(action="ignore"):
-        robot = Model.load(
-            study.robot if study.robot in files.catalogue() else folder / study.robot
-        )
-    motions = tuple(_motion(one, study.samples, folder) for one in study.motions)
+        robot = Model.load(study.robot if study.robot in catalogue() else folder / study.robot)
+    motions = tuple(motion_named(one, study.samples, folder) for one in study.motions)
+    for one, motion in zip(study.motions, motions, strict=True):
+        check_timed(one, motion)
     measures = _measures(study, robot)
     names = tuple(study.variables)
     clash = [one for one in (*names, *study.results) if one in MEASURES or one == "pi"]
@@ -350,44 +338,9 @@ def _measures(study: StudyFile, robot: Model) -> tuple[str, ...]:
     return study.measures
 
 
-def _motion(name: str, samples: int, folder: Path) -> Motion:
-    if name in MOTIONS:
-        motion = paper_motion(name).sample(samples)
-    elif not Path(name).suffix:
-        motion = paper_motion(name).sample(samples)  # raises with the nearest name
-    else:
-        motion = read_motion(folder / name)
-    check_timed(name, motion)
-    return motion
-
-
 def _plain(search: Search) -> tuple[Any, ...]:
     objectives = [one.text for one in search.objectives]
     constraints = [one.text for one in search.constraints]
     ends = (search.low.tolist(), search.high.tolist())
     counts = (search.population, search.generations, search.seed)
     return objectives, search.signs, constraints, ends, counts
-
-
-def _explain(error: ValidationError) -> str:
-    """One line on the first thing wrong, unknown keys before all else."""
-    problems = sorted(error.errors(), key=lambda item: item["type"] != "extra_forbidden")
-    first = problems[0]
-    place = [str(part) for part in first["loc"]]
-    key = ".".join(place)
-    if first["type"] == "extra_forbidden":
-        tables: dict[str, Any] = {
-            "sampling": SamplingTable,
-            "variables": Variable,
-            "tolerances": ToleranceTable,
-            "optimise": OptimiseTable,
-            "drive": DriveTable,
-        }
-        model = tables.get(place[0], StudyFile) if len(place) > 1 else StudyFile
-        known = [field.alias or name for name, field in model.model_fields.items()]
-        near = difflib.get_close_matches(place[-1], known, 1, cutoff=0.0)[0]
-        return f"unknown key {key[:80]}; the nearest known key is {near}"
-    if first["type"] == "missing":
-        return f"missing key {key}"
-    message = first["msg"].removeprefix("Value error, ")
-    return f"{key}: {message}" if key else message

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gough.description.files import MOST_MEGABYTES, catalogue
+from gough.description.catalogue import catalogue
+from gough.description.files import MOST_MEGABYTES
 from gough.errors import InputError
 from gough.robot import Robot, load
 

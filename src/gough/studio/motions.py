@@ -13,7 +13,8 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.base.tables import read_bytes
 from gough.data.motion_files import read_dataset, read_motion
-from gough.data.paper_motions import MOTIONS, paper_motion
+from gough.data.motion_names import MOTIONS
+from gough.data.paper_motions import paper_motion
 from gough.errors import FileError, GoughError, InputError
 from gough.motion import Motion
 from gough.studio.levels import ILL
@@ -167,8 +168,8 @@ def results(path: Path, robot: Robot | None = None) -> tuple[Robot, dict[str, Tr
         text = dataset.attrs.get("robot")
         if robot is None and not text:
             raise FileError("does not say of which robot it is: name the robot file before it")
-        machine = Robot.from_text(str(text), folder=path.parent) if robot is None else robot
-        return machine, _runs(dataset, machine, path.name)
+        known = Robot.from_text(str(text), folder=path.parent) if robot is None else robot
+        return known, _runs(dataset, known, path.name)
     except GoughError as error:
         raise FileError(f"{path}: {error}") from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import warnings
 import zipfile
@@ -13,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.description.files import replacing
+from gough.base.files import replacing
+from gough.base.words import nearest
 from gough.description.modal.body import OPTIONAL, ModalBody
 from gough.errors import FileError, InputError, ModalBodyWarning
 
@@ -26,7 +26,7 @@ def read_npz(path: str | os.PathLike[str]) -> ModalBody:
     """The modal body in an .npz file."""
     arrays = _read_arrays(path)
     for key in arrays.keys() - set(KEYS):
-        near = difflib.get_close_matches(key, KEYS, 1, cutoff=0.0)[0]
+        near = nearest(key, KEYS)
         warnings.warn(
             f"{path}: array {key!r} is not known and not used; the nearest known is {near!r}",
             ModalBodyWarning,

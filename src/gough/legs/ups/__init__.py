@@ -1,6 +1,7 @@
 """UPS legs: universal joint, telescope, spherical joint."""
 
 from gough.legs.leg import LegKind
+from gough.legs.ups.equations import UPS
 from gough.legs.ups.geometry import UPSGeometry
 from gough.legs.ups.keys import UPSTable, read
 from gough.legs.ups.tolerances import UPSTolerances
@@ -8,6 +9,7 @@ from gough.legs.ups.tolerances import UPSTolerances
 KIND = LegKind(
     name="UPS",
     summary="universal joint, telescope, spherical joint",
+    numbers=UPS,
     keys=UPSTable,
     place="base",
     read=read,

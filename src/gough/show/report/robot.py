@@ -13,13 +13,13 @@ from gough.base.arrays import Array
 from gough.data.datasets import force_dataset, leg_dataset
 from gough.errors import GoughError
 from gough.motion import Motion
-from gough.show import sheet
-from gough.show.mode_table import mode_rows
 from gough.show.page import Cell, Mark, Marked, Page
 from gough.show.pictures.modes import mode_sheet
 from gough.show.pictures.robot import draw
 from gough.show.pictures.views import home_bars, three_views
 from gough.show.report.result import add_result
+from gough.show.sheets import robot as sheet
+from gough.show.sheets.modes import mode_rows
 
 if TYPE_CHECKING:
     from gough.robot import Robot

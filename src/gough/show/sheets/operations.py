@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from gough.model.operation_count import PAPER, count, paper_robot
+from gough.show.sheets.bare_table import bare_table
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -65,10 +65,8 @@ def print_operations(rows: list[dict[str, Any]], console: Console) -> None:
     """A table for each robot: all of it fits a narrow terminal."""
     shown = {(model, solver): label for model, solver, label in MODELS}
     for name in dict.fromkeys(row["robot"] for row in rows):
-        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-        table.add_column("model", no_wrap=True)
-        for heading in HEADINGS.values():
-            table.add_column(heading, justify="right", no_wrap=True)
+        table = bare_table("model", numbers=[*HEADINGS.values()], gap=1)
+        table.columns[0].no_wrap = True
         for row in (row for row in rows if row["robot"] == name):
             counts = ("" if row[key] is None else str(row[key]) for key in HEADINGS)
             table.add_row(shown[row["model"], row["solver"]], *counts)

@@ -23,6 +23,7 @@ from gough.mechanics.body import Body
 from gough.mechanics.friction import Friction
 from gough.model.limits import UNITS
 from gough.robot import Robot
+from gough.show.sheets.bare_table import bare_table
 
 FRICTION_UNITS = {
     "slider_viscous": "N s/m",
@@ -281,9 +282,9 @@ def _masses(robot: Robot) -> Grid:
 
 def _rich(grid: Grid) -> Table:
     """A grid for the terminal."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for i, header in enumerate(grid.header):
-        table.add_column(header, justify="left" if i == 0 else "right", no_wrap=True)
+    first, *others = grid.header
+    table = bare_table(first, numbers=others)
+    table.columns[0].no_wrap = True
     for row in grid.rows:
         table.add_row(
             *(

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from gough.description.modal.body import ORTHOGONAL, ModalBody
+from gough.show.sheets.bare_table import bare_table
 
 
 def mode_numbers(body: ModalBody) -> dict[str, Any]:
@@ -69,9 +69,7 @@ def print_modes(body: ModalBody, title: str, console: Console) -> None:
     console.print(f"{'inertia xx, yy, zz':<20}{inertia} kg m², about the frame", highlight=False)
     console.print()
     heads, rows = mode_rows(body)
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
+    table = bare_table(numbers=heads)
     for row in rows:
         table.add_row(*row)
     console.print(table)

@@ -1,4 +1,4 @@
-"""How long models take on this machine: nanoseconds a state of a batch, microseconds of one call."""
+"""How long models take on this machine: nanoseconds per state of a batch, microseconds of one call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gough.cli.doctor import states
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from gough.motion import Motion
 from gough.robot import Robot, load
 
 ROBOTS = ("long-khalil-martinet-2014", "kim-ryu-2002")
@@ -21,7 +24,7 @@ SECONDS = 0.15
 
 
 class Speed(NamedTuple):
-    """The time of one model of one robot, s a state."""
+    """The time of one model of one robot, s per state."""
 
     robot: str
     model: str
@@ -46,6 +49,14 @@ def measure(progress: Callable[[str], None] = lambda _: None) -> list[Speed]:
             peer = _pinocchio(robot, model.replace(" ", "_"))
             found.append(Speed(label, model, _best(many) / BATCH, _best(single), peer))
     return found
+
+
+def states(robot: Robot, count: int) -> Motion:
+    """Random states of a robot near its home: the same ones each time."""
+    rng = np.random.default_rng(0)
+    turns = Rotation.from_rotvec(rng.uniform(-0.1, 0.1, (count, 3)))
+    offset = rng.uniform(-0.1, 0.1, (count, 3)) * robot.length_scale
+    return Motion(robot.home.position + offset, turns, *rng.normal(size=(4, count, 3)))
 
 
 def _models(robot: Robot) -> dict[str, tuple[Callable[[], object], Callable[[], object]]]:

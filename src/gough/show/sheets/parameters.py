@@ -15,6 +15,7 @@ from gough.parameters.base import BaseParameters, base_parameters, unit_of
 from gough.parameters.essential import ASSUMPTIONS, EssentialParameters, essential_parameters
 from gough.parameters.grouping import grouped_parameters, leg_symbols, platform_symbols, tip_masses
 from gough.parameters.special import special_directions
+from gough.show.sheets.bare_table import bare_table
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -160,9 +161,7 @@ def _legs_table(robot: Robot, base: BaseParameters) -> Table:
             row[leg] = values[f"leg {leg + 1} {name}"]
     alike = all(np.ptp(row) <= 1e-12 * np.abs(row).max() for row in rows.values())  # NaN is not
     heads = ["each leg"] if alike else [f"leg {i + 1}" for i in range(robot.leg_count)]
-    table = Table("leg", "relation", "unit", *heads, box=None, pad_edge=False, header_style="bold")
-    for column in table.columns[3:]:
-        column.justify, column.no_wrap = "right", True
+    table = bare_table("leg", "relation", "unit", numbers=heads)
     for (name, text), row in rows.items():
         shown = ["—" if np.isnan(one) else f"{one + 0.0:.4g}" for one in row[: len(heads)]]
         table.add_row(name, text, unit_of(name), *shown)
@@ -171,8 +170,7 @@ def _legs_table(robot: Robot, base: BaseParameters) -> Table:
 
 def _platform_table(robot: Robot, base: BaseParameters) -> Table:
     values = _values(base)
-    table = Table("platform", "relation", "unit", "value", box=None, pad_edge=False)
-    table.header_style, table.columns[3].justify = "bold", "right"
+    table = bare_table("platform", "relation", "unit", numbers=("value",))
     symbols, kept = platform_symbols(robot.kind), tip_masses(robot).kept
     if kept.any():
         named = dict(zip(base.base_names, base.relations(), strict=True))
@@ -195,9 +193,7 @@ def _modes_table(base: BaseParameters) -> Table:
             where, _, key = name.rpartition(" ")
             values.setdefault(where.partition(" ")[2], {})[key] = value
     heads = [f"{key} [{unit_of(key)}]" for key in ("stiffness", "damping")]
-    table = Table("modes", *heads, box=None, pad_edge=False, header_style="bold")
-    for column in table.columns[1:]:
-        column.justify, column.no_wrap = "right", True
+    table = bare_table("modes", numbers=heads)
     for where, own in values.items():
         shown = [f"{own[key]:.6g}" if key in own else "—" for key in ("stiffness", "damping")]
         table.add_row(where, *shown)

@@ -1,0 +1,149 @@
+"""What commands are given: robots, motions, files to write, lists of numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection
+from math import isfinite, radians
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gough.cli.terminal import note, warn
+from gough.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    from gough.motion import Motion
+    from gough.robot import Robot
+
+MOST_SAMPLES = 100_000_000
+
+
+def robot_names(incomplete: str) -> list[str]:
+    """Catalogue names for the shell; it completes paths by itself."""
+    from gough.description.catalogue import catalogue
+
+    return [name for name in catalogue() if name.startswith(incomplete)]
+
+
+def motion_names(incomplete: str) -> list[str]:
+    """The papers' motions for the shell; it completes paths by itself."""
+    from gough.data.motion_names import MOTIONS
+
+    return [name for name in MOTIONS if name.startswith(incomplete)]
+
+
+def in_a_folder(path: Path | None) -> Path | None:
+    """A file to write, refused before anything is computed for it if its folder is not there."""
+    from gough.base import files
+
+    if path is not None and files.in_a_folder(path).is_dir():
+        raise FileError(f"{path}: a folder; a file is needed")
+    return path
+
+
+def file_to_write(what: str, *names: str) -> Any:
+    """An option that names a file to write; its own name is the parameter's if none is given."""
+    return typer.Option(*names, help=what, callback=in_a_folder)
+
+
+def output_file(what: str) -> Any:
+    """The option -o, --output: the file to write."""
+    return file_to_write(what, "--output", "-o")
+
+
+def motion_argument(what: str) -> Any:
+    """A motion by its name, which the shell completes."""
+    return typer.Argument(metavar="MOTION", help=what, autocompletion=motion_names)
+
+
+RobotArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="ROBOT",
+        help="catalogue name or path to a robot file (TOML)",
+        autocompletion=robot_names,
+    ),
+]
+MotionArgument = Annotated[
+    str, motion_argument("motion file (.csv, .nc) or a paper's motion by name")
+]
+Samples = Annotated[
+    int, typer.Option(metavar="N", help="samples of a paper's motion", min=2, max=MOST_SAMPLES)
+]
+ResultFile = Annotated[Path, output_file("result file, .nc or .csv")]
+Friction = Annotated[bool, typer.Option(help="with the friction of the robot file")]
+FrictionParameters = Annotated[
+    bool, typer.Option(help="viscous and constant Coulomb friction are parameters too")
+]
+Json = Annotated[bool, typer.Option("--json", help="all numbers as JSON on standard output")]
+
+
+def load(name: str) -> Robot:
+    """A robot; what it warns of goes to stderr, a line each."""
+    robot, warned = load_with_warnings(name)
+    for one in warned:
+        warn(one)
+    return robot
+
+
+def load_with_warnings(name: str) -> tuple[Robot, list[str]]:
+    """A robot, and what it warns of."""
+    from gough.robot import load as load_robot
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        robot = load_robot(name)
+    return robot, [str(one.message) for one in caught]
+
+
+def load_rigid(name: str) -> Robot:
+    """A robot for what knows rigid platforms only; says so where the platform is flexible."""
+    robot = load(name)
+    if robot.modes:
+        note(f"{robot.name} has a flexible platform, taken as rigid here")
+    return robot.rigid
+
+
+def read_motion(name: str, samples: int) -> Motion:
+    """A motion from a file, or a paper's by its name."""
+    from gough.data.paper_motions import motion_named
+
+    return motion_named(name, samples)
+
+
+def numbers(option: str, text: str, *counts: int) -> list[float]:
+    """Finite numbers of an option with commas between them, as many as one of the counts says."""
+    try:
+        values = [float(part) for part in text.replace(",", " ").split()]
+    except ValueError:
+        raise InputError(f"{option} is {text!r}, needs numbers with commas between them") from None
+    if len(values) not in counts:
+        wanted = " or ".join(map(str, counts))
+        raise InputError(f"{option} has {len(values)} numbers, needs {wanted}")
+    if not all(map(isfinite, values)):
+        raise InputError(f"{option} is {text!r}, needs finite numbers")
+    return values
+
+
+def named_numbers(option: str, text: str, names: Collection[str]) -> dict[str, float]:
+    """Numbers of an option by name, with commas between them: leg=1e-5,base=2e-5."""
+    found = {}
+    for part in text.split(","):
+        name, equals, value = part.replace(" ", "").partition("=")
+        if name not in names or not equals:
+            raise InputError(
+                f"{option} has {part.strip()!r}, needs name=number, names out of {', '.join(names)}"
+            )
+        (found[name],) = numbers(f"{option} {name}", value, 1)
+    return found
+
+
+def plane(option: str, text: str, degrees: bool = False) -> tuple[str, float]:
+    """A plane across an axis, such as z=0.8: its axis and where it is, in m; from degrees in rad."""
+    found = named_numbers(option, text, ("x", "y", "z", *(("rx", "ry", "rz") if degrees else ())))
+    if len(found) != 1:
+        raise InputError(f"{option} is {text!r}, needs one plane such as z=0.8")
+    ((axis, at),) = found.items()
+    return axis.removeprefix("r"), radians(at) if degrees else at

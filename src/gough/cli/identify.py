@@ -1,0 +1,92 @@
+"""`gough identify`."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gough.cli.arguments import (
+    FrictionParameters,
+    Json,
+    RobotArgument,
+    file_to_write,
+    load_rigid,
+    output_file,
+)
+from gough.cli.terminal import err, out, print_json, say_written, warn
+
+
+def command(
+    name: RobotArgument,
+    log: Annotated[
+        Path,
+        typer.Argument(metavar="LOG", help="time, q1 … or x, y, z, rx …, force1 …; .csv or .nc"),
+    ],
+    validation: Annotated[
+        Path | None, typer.Option("--validate", metavar="LOG2", help="a second log to judge by")
+    ] = None,
+    output: Annotated[Path | None, output_file("robot file with the result, .toml")] = None,
+    report: Annotated[Path | None, file_to_write("page with tables and figures, .html")] = None,
+    method: Annotated[
+        str, typer.Option(help="ordinary, weighted (by the noise of each leg) or instrumental")
+    ] = "weighted",
+    reference: Annotated[
+        Path | None, typer.Option(help="commanded motion, for --method instrumental")
+    ] = None,
+    cutoff: Annotated[
+        float | None, typer.Option(help="low-pass of the coordinates, Hz; default: 5 × their band")
+    ] = None,
+    friction: FrictionParameters = True,
+    consistent: Annotated[
+        bool, typer.Option("--consistent", help="only bodies that matter can make (needs cvxpy)")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """A robot's parameters from its log, each with its deviation.
+
+    Example: gough identify my.toml log.csv --validate log2.csv -o identified.toml --report page.html
+    """
+    from gough.data.logs import read_log
+    from gough.data.motion_files import read_motion
+    from gough.parameters.consistency import adopted
+    from gough.parameters.identification import identify, validate
+    from gough.show.report.identification import write_report
+    from gough.show.sheets.identification import identification_numbers, print_identification
+
+    robot = load_rigid(name)
+    with err.status("reading") as status:
+        first = read_log(robot, log)
+        second = None if validation is None else read_log(robot, validation)
+        commanded = None if reference is None else read_motion(reference)
+        status.update("identifying")
+        found = identify(
+            robot,
+            first,
+            method=method,  # type: ignore[arg-type]  # checked there
+            friction=friction,
+            cutoff=cutoff,
+            reference=commanded,
+        )
+        status.update("validating")
+        judged = None if second is None else validate(robot, found, second)
+        if output is not None:
+            status.update("writing")
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                adopted(robot, found, consistent=consistent).save(output)
+            for one in caught:
+                warn(str(one.message))
+            if caught and not consistent:
+                err.print("--consistent finds bodies that matter can make", style="yellow")
+        if report is not None:
+            write_report(robot, found, judged, report, (str(log), str(validation or "")))
+    if json:
+        print_json(identification_numbers(found, judged))
+        return
+    print_identification(found, judged, out)
+    for path in (output, report):
+        if path is not None:
+            say_written(path)

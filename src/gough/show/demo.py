@@ -1,0 +1,133 @@
+"""What gough does, on this machine, as a page worth showing: papers, speed, what to try next."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from importlib import resources
+from pathlib import Path
+
+from gough.engine.run.threads import cores
+from gough.show.page import Link, Page
+from gough.show.reproduction import COLORS, EVERY, run, tally
+from gough.show.speed import BATCH, Speed, measure
+
+SHOWN = {
+    "kim-ryu-2002": "robot",
+    "sinatra-xi-staicu-2009": "fig-3-4",
+    "khalil-guegan-2004": "leg-inertia",
+    "long-khalil-martinet-2014": "fig-4",
+}
+"""A paper's figure on the first page."""
+COMMANDS = (
+    (
+        "gough report kim-ryu-2002 --motion kim-ryu-2002/circle-40rpm -o kim.html",
+        "a page about one robot and what a motion asks of its legs",
+    ),
+    ("gough show kim-ryu-2002", "its sheet in the terminal; copy the robot file and make it yours"),
+    (
+        "gough forces kim-ryu-2002 kim-ryu-2002/circle-60rpm -o forces.csv --contributions",
+        "actuator forces along a motion, and where each newton comes from",
+    ),
+)
+
+
+def make(folder: Path, progress: Callable[[str], None]) -> list[str]:
+    """Write the pages; returns what was found, a line each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the claims say what is odd about a paper's robot
+        papers = run(EVERY, folder, progress)
+    speeds = measure(progress)
+    progress("writing the first page")
+    page = Page("gough: parallel robots, computed")
+    page.text(
+        "gough computes geometry, kinematics and dynamics of hexapods with telescopic legs (6-UPS) or "
+        "sliders on rails (6-PUS). This page was made by computing all of it on this machine just now."
+    )
+    page.heading("Four papers, reproduced")
+    page.table(
+        ("paper", "claims", *COLORS),
+        [
+            (
+                Link(one.title, f"{EVERY}.html#{one.name}"),
+                str(len(one.claims)),
+                *(str(sum(item.verdict == kind for item in one.claims)) for kind in COLORS),
+            )
+            for one in papers
+        ],
+        "Every claim of the papers that can be checked. Paper wrong: shown to be a misprint or an "
+        "error, with the number as it should be. A title leads to its claims, tables and figures.",
+    )
+    for one in papers:
+        chosen = [item for item in one.figures if item.name == SHOWN.get(one.name)]
+        for item in chosen or one.figures[:1]:
+            page.figure(item.figure, f"{one.title.split(':')[0]}. {item.caption}")
+    studio = studio_picture()
+    if studio is not None:
+        page.heading("Studio")
+        page.image(studio, "The studio: a robot in the browser, forces and limits live.")
+    page.heading("Speed on this machine")
+    header, rows = speed_table(speeds)
+    page.table(header, rows, _caption(speeds))
+    page.heading("Next, try")
+    page.commands([(typed(line), what) for line, what in COMMANDS])
+    page.write(folder / "index.html")
+    fastest = [one for one in speeds if one.model == "inverse dynamics"]
+    lines = [f"{one.title}: {tally(one)}" for one in papers]
+    return lines + [
+        f"{one.robot} {one.model}: {1e9 * one.batch:.0f} ns per state" for one in fastest
+    ]
+
+
+def speed_table(speeds: Sequence[Speed]) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows; Pinocchio's column only where it was measured."""
+    compared = any(one.pinocchio is not None for one in speeds)
+    header = ["robot", "model", "ns per state", "million states per second", "one call [µs]"]
+    rows = [
+        [
+            one.robot,
+            one.model,
+            f"{1e9 * one.batch:.0f}",
+            f"{1e-6 / one.batch:.2f}",
+            f"{1e6 * one.single:.1f}",
+        ]
+        for one in speeds
+    ]
+    if compared:
+        header.append("Pinocchio's call [ns]")
+        for row, one in zip(rows, speeds, strict=True):
+            row.append("–" if one.pinocchio is None else f"{1e9 * one.pinocchio:.0f}")
+    return header, rows
+
+
+def _caption(speeds: Sequence[Speed]) -> str:
+    said = (
+        f"{platform.machine()}, {cores()} cores, batches of {BATCH} states; the best of a few tries "
+        "within this run, without friction. One call: one state from Python, with all checks."
+    )
+    if any(one.pinocchio is not None for one in speeds):
+        said += (
+            " Pinocchio: rnea, or constraintDynamics, of the opened tree, one state from Python, its "
+            "joint coordinates known; the same forces to 1e-9."
+        )
+    return said
+
+
+def studio_picture() -> bytes | None:
+    """The studio's picture from the repository's documentation, if it is there."""
+    path = Path(str(resources.files("gough"))).parents[1] / "docs" / "studio.png"
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def typed(line: str) -> str:
+    """A command as it is typed here: of a virtual environment in this folder by its path."""
+    own = Path(sys.prefix) / "bin" / "gough"
+    if shutil.which("gough") is None and own.is_relative_to(Path.cwd()) and own.exists():
+        return line.replace("gough", str(own.relative_to(Path.cwd())), 1)
+    return line

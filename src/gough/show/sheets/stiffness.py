@@ -1,0 +1,88 @@
+"""What `gough stiffness` prints: principal stiffness, frequencies, deflection, errors at the tool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+
+from gough.analysis.accuracy import Accuracy
+from gough.analysis.stiffness import Stiffness, Turning
+from gough.base.arrays import Array
+from gough.robot import Robot
+from gough.show.sheets.bare_table import bare_table
+
+KINDS: dict[Turning, str] = {"free": "turning freely", "locked": "kept from turning"}
+
+
+def stiffness_numbers(
+    robot: Robot,
+    found: Stiffness,
+    hertz: Array | None,
+    load: Array | None,
+    exact: Accuracy | None,
+) -> dict[str, Any]:
+    """The results as plain lists, SI units, world axes."""
+    numbers: dict[str, Any] = {"robot": robot.name, "stable": bool(found.stable)}
+    numbers["stiffness"] = found.matrix.tolist()
+    numbers["compliance_at_tool"] = found.compliance.tolist()
+    for turning in KINDS:
+        values, axes = found.principal(turning)
+        numbers[f"principal_{turning}"] = {"stiffness": values.tolist(), "axes": axes.T.tolist()}
+    numbers["actuator_forces"] = found.forces.tolist()
+    numbers["natural_frequencies"] = None if hertz is None else hertz.tolist()
+    if load is not None:
+        numbers["deflection"] = found.deflection(load[:3], load[3:]).tolist()
+    if exact is not None:
+        numbers["accuracy"] = {
+            "tool_error": float(exact.tool_error),
+            "turn_error": float(exact.turn_error),
+            "pose_covariance": exact.pose.tolist(),
+            "tool_covariance": exact.tool.tolist(),
+        }
+    return numbers
+
+
+def print_stiffness(
+    robot: Robot,
+    found: Stiffness,
+    hertz: Array | None,
+    load: Array | None,
+    exact: Accuracy | None,
+    console: Console,
+) -> None:
+    """Principal stiffness with its axes; what was asked for beside it, a line each."""
+    where = ", ".join(f"{x:.4g}" for x in found.motion.position)
+    console.print(
+        f"[bold]{escape(robot.name)}[/bold]   stiffness of the tool, platform at {where} m"
+    )
+    table = bare_table("", "N/µm", "axis x, y, z")
+    for turning, said in KINDS.items():
+        values, axes = found.principal(turning)
+        for k in range(3):
+            axis = axes[:, k] * np.sign(axes[np.argmax(np.abs(axes[:, k])), k])
+            along = " ".join(f"{0.0 if abs(x) < 5e-4 else x:6.3f}" for x in axis)
+            table.add_row(said if k == 0 else "", f"{values[k] / 1e6:.5g}", along)
+    console.print(table, highlight=False)
+    if hertz is not None:
+        tones = ", ".join(f"{x:.4g}" for x in hertz)
+        console.print(f"natural frequencies   {tones} Hz", highlight=False, soft_wrap=True)
+    if load is not None:
+        moved = found.deflection(load[:3], load[3:])
+        least = 1e-9 * np.abs(moved).max()
+        shown = [f"{1e6 * x if abs(x) > least else 0.0:.4g}" for x in moved]
+        way, turn = ", ".join(shown[:3]), ", ".join(shown[3:])
+        line = f"the load moves it by  {way} µm, {turn} µrad"
+        console.print(line, highlight=False, soft_wrap=True)
+    if exact is not None:
+        console.print(
+            f"errors at the tool    {1e6 * exact.tool_error:.4g} µm and "
+            f"{1e6 * exact.turn_error:.4g} µrad rms",
+            highlight=False,
+        )
+        total = np.trace(exact.tool)
+        parts = {name: np.trace(share) / total for name, share in exact.shares.items() if total}
+        of_that = ", ".join(f"{name} {part:.0%}" for name, part in parts.items() if part > 0)
+        console.print(f"                      of that {of_that}", highlight=False)
