@@ -9,6 +9,9 @@ from typing import Any
 from gough.legs.geometry import LegGeometry
 from gough.legs.keys import LegTable
 from gough.legs.reading import LegReader
+from gough.legs.shape import LegShape
+from gough.legs.units import LINEAR, LegUnits
+from gough.legs.words import LegWords
 from gough.mechanics.leg import Leg
 
 
@@ -28,3 +31,9 @@ class LegKind:
     """Its numbers from these keys."""
     geometry: LegGeometry[Any]
     """Where its parts are."""
+    shape: LegShape[Any]
+    """What it looks like."""
+    words: LegWords
+    """What people read of it."""
+    units: LegUnits = LINEAR
+    """Of q and Γ."""

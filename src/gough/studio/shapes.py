@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, unit
 from gough.model.places import ground, places
 from gough.motion import Motion
 from gough.studio.pose import start_pose, upward
@@ -239,9 +239,3 @@ def bars(starts: Array, ends: Array, radius: float) -> Mesh:
     faces = bar(radius, 1.0).faces
     every = faces + len(found[0]) * np.arange(len(found))[:, None, None]
     return Mesh(np.concatenate(found), every.reshape(-1, 3))
-
-
-def unit(vectors: Array) -> Array:
-    """Vectors (..., 3) of length 1; those of length 0 stay."""
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors / np.where(length == 0, 1.0, length))

@@ -3,6 +3,8 @@
 from gough.legs.leg import LegKind
 from gough.legs.pus.geometry import PUSGeometry
 from gough.legs.pus.keys import PUSTable, read
+from gough.legs.pus.shape import PUSShape
+from gough.legs.pus.words import WORDS
 
 KIND = LegKind(
     name="PUS",
@@ -11,4 +13,6 @@ KIND = LegKind(
     place="rail_origin",
     read=read,
     geometry=PUSGeometry(),
+    shape=PUSShape(),
+    words=WORDS,
 )

@@ -3,6 +3,8 @@
 from gough.legs.leg import LegKind
 from gough.legs.ups.geometry import UPSGeometry
 from gough.legs.ups.keys import UPSTable, read
+from gough.legs.ups.shape import UPSShape
+from gough.legs.ups.words import WORDS
 
 KIND = LegKind(
     name="UPS",
@@ -11,4 +13,6 @@ KIND = LegKind(
     place="base",
     read=read,
     geometry=UPSGeometry(),
+    shape=UPSShape(),
+    words=WORDS,
 )
