@@ -42,8 +42,10 @@ test: $(VENV)/test.stamp
 	@echo "— layering"
 	$(BIN)/lint-imports
 	@echo "— tests"
-	# one thread of linear algebra a process: two processes with two each would wait for each other
-	OPENBLAS_NUM_THREADS=1 GOUGH_PAPER_PAGES=$(CURDIR)/docs/generated $(BIN)/pytest -n auto --dist loadgroup
+	# one thread of linear algebra a process: two processes with two each would wait for each other;
+	# the tests of one file in one process, which makes their kernels and what they share once
+	OPENBLAS_NUM_THREADS=1 GOUGH_PAPER_PAGES=$(CURDIR)/docs/generated $(BIN)/pytest -n auto \
+		--dist loadfile --no-loadscope-reorder
 	@echo "— documentation"
 	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 

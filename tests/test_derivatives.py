@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from gough.engine.run.prologue import evaluate
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
@@ -11,13 +10,14 @@ from gough.engine.graph import Graph
 from gough.engine.passes.derivative import gradients, substitute, tangents
 from gough.engine.program import Step
 from gough.engine.run.compiled import CompiledExecutor
+from gough.engine.run.evaluate import values_of
 from gough.engine.run.execute import NumPyExecutor
-from gough.engine.trace import parameters, trace
 from gough.errors import InputError, NotFiniteError, ReachError, SingularError
 from gough.mechanics import programs
 from gough.mechanics.solves import factor, least_norm
 from gough.model import derivative_programs, derivatives
 from gough.model.derivative_programs import COORDINATES
+from gough.model.execution import fields_of, numpy_executor, robot_numbers, trace
 from gough.parameters import regressor
 from oracles.random_robot import random_motion, random_robot
 
@@ -50,7 +50,9 @@ class Case:
         data = random_robot(rng, kind, legs, **options)
         self.robot = Robot.from_dict(data)
         engine = engine or (CompiledExecutor if name in COMPILED else NumPyExecutor)
-        self.robot.__dict__["executor"] = engine(self.robot.mechanism)
+        self.robot.__dict__["executor"] = engine(
+            self.robot.mechanism, fields_of(self.robot.mechanism)
+        )
         self.motion = Motion(**random_motion(rng, data, shape))
         self.wrench = 50 * rng.normal(size=(*shape, 6))
         self.forces = 100 * rng.normal(size=(*shape, legs))
@@ -112,8 +114,9 @@ def number(symbols, values):
     steps = [
         Step(*one) for one in zip(graph.operations, graph.arguments, graph.leaves, strict=True)
     ]
-    wanted = [symbol.number for symbol in symbols.flat]
-    return evaluate(steps, wanted, np.asarray(values, dtype=float)).reshape(symbols.shape)
+    inputs = {leaf[0]: np.asarray(values, dtype=float) for o, _, leaf in steps if o == "input"}
+    found = values_of(steps, inputs)
+    return np.array([found[symbol.number] for symbol in symbols.flat]).reshape(symbols.shape)
 
 
 def everything(x):
@@ -227,7 +230,7 @@ def complex_step(function, robot, fields, direction):
     }
     inputs = {n: np.shape(v) for n, v in fields.items() if n not in robot_fields(fields)}
     program = trace(function, robot.mechanism, inputs)
-    hoisted = evaluate(program.prologue, program.hoisted, parameters(robot.mechanism))
+    hoisted = robot_numbers(program, robot.mechanism)
     table = {n: np.ravel(v).astype(complex) for n, v in fields.items()} | {"hoisted": hoisted}
     for name, value in direction.items():
         table[name] = table[name] + 1j * size * np.ravel(value)
@@ -313,7 +316,7 @@ def test_random_robots(seed, kind, near_singular):
     rng = np.random.default_rng([seed, near_singular])
     data = random_robot(rng, kind, near_singular=near_singular)
     robot, motion = Robot.from_dict(data), Motion(**random_motion(rng, data))
-    robot.__dict__["executor"] = NumPyExecutor(robot.mechanism)
+    robot.__dict__["executor"] = numpy_executor(robot.mechanism)
     weights, wrench = rng.normal(size=6), 50 * rng.normal(size=6)
     found = derivatives.inverse_dynamics_vjp(robot, motion, weights, wrench)
     condition = robot.condition_number(motion)
@@ -449,7 +452,7 @@ def test_regressor_times_parameters_is_the_forces(name):
 def test_regressor_does_not_depend_on_the_masses(cases):
     robot = cases["UPS"].robot
     lighter = robot.edited({"platform.mass": 1.0, "legs.rotor_mass": 0.0})
-    lighter.__dict__["executor"] = NumPyExecutor(lighter.mechanism)
+    lighter.__dict__["executor"] = numpy_executor(lighter.mechanism)
     found = [regressor.regressor(one, cases["UPS"].motion) for one in (robot, lighter)]
     assert_close(found[1], found[0], 1e-12)
 
@@ -460,7 +463,7 @@ def test_parameters_have_names(cases):
         zip(regressor.parameter_names(robot), regressor.standard_parameters(robot), strict=True)
     )
     assert len(named) == 6 * 30 + 6 + 10
-    assert named["platform M"] == robot.mechanism.platform.mass.item()
+    assert named["platform M"] == robot.mechanism.platform.body.mass.item()
     assert named["leg 2 link XY"] == robot.mechanism.legs.link.inertia[0, 1, 1, 0]
     assert named["leg 6 slider MZ"] == robot.mechanism.legs.slider.first_moment[2, 5, 0]
     assert named["leg 3 rotor_mass"] == robot.mechanism.legs.rotor[2, 0]
@@ -555,7 +558,7 @@ def test_friction_without_llvm():
         fields[key] = case.rng.uniform(1.0, 2.0, (5, *shape))
     machine = case.robot.mechanism
     found, expected = (
-        engine(machine)(derivative_programs.balance_reverse, 5, fields)
+        engine(machine, fields_of(machine))(derivative_programs.balance_reverse, 5, fields)
         for engine in (CompiledExecutor, NumPyExecutor)
     )
     assert set(found) == {*COORDINATES, "forces", "wrench", "loads", "multipliers"}

@@ -13,6 +13,16 @@ from scipy.linalg import null_space
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import (
+    LEG_KINDS,
+    each_kind,
+    each_shape,
+    impossible_bodies,
+    kinds,
+    repeatable,
+    seeds,
+    six_or_eight,
+)
 from gough import Motion, Robot
 from gough.data.paper_motions import paper_motion
 from gough.errors import ConvergenceError, InputError, NotFiniteError, SingularError
@@ -21,16 +31,11 @@ from oracles import free_bodies, opened_tree
 from oracles.free_bodies import FreeBodies
 from oracles.random_robot import one_state, random_motion, random_robot
 
-SHAPES = [(), (1,), (3, 1, 2), (0,)]
-KINDS = ("UPS", "PUS")
 OPTIONS = [{}, {"near_singular": True}, {"friction": True}, {"friction": True, "width": 0.2}]
 MODELS = ["inverse_dynamics", "reactions", "contributions", "direct_dynamics"]
 MODELS += ["mass_matrix", "bias", "energy"]
-each_kind = pytest.mark.parametrize("kind", KINDS)
-six_or_eight = pytest.mark.parametrize("legs", [6, 8])
-seeds, kinds, legs_ = st.integers(0, 2**32), st.sampled_from(KINDS), st.sampled_from([6, 8])
-repeatable = settings(deadline=None, derandomize=True)
-pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+legs_ = st.sampled_from([6, 8])
+pytestmark = impossible_bodies
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -47,7 +52,7 @@ def compiled(monkeypatch):
 
 def sample(seed, kind, legs=6, shape=(), **options):
     """A random robot as a file's dictionary and as a Robot, states of it, and wrenches."""
-    rng = np.random.default_rng([seed, KINDS.index(kind), legs])
+    rng = np.random.default_rng([seed, LEG_KINDS.index(kind), legs])
     data = random_robot(rng, kind, legs, **options)
     states = random_motion(rng, data, shape)
     return data, Robot.from_dict(data), states, 50 * rng.normal(size=(*shape, 6))
@@ -320,7 +325,7 @@ def test_a_load_at_the_tool_is_a_payload_there(kind):
 
 
 @each_kind
-@pytest.mark.parametrize("shape", SHAPES)
+@each_shape
 @pytest.mark.parametrize("name", MODELS)
 def test_batches_are_their_samples(name, shape, kind, compiled):
     _, robot, states, _ = sample(8, kind, 6, shape, friction=True)

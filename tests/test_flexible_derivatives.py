@@ -5,7 +5,6 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 import pytest
-from gough.engine.run.interpret import interpret
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
@@ -13,13 +12,15 @@ import gough
 from gough import Motion
 from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import rigid_part
-from gough.engine.graph import Graph, both_ways
+from gough.engine.graph import Graph
 from gough.engine.passes.derivative import gradients, substitute, tangents
 from gough.engine.program import assemble
 from gough.engine.run.compiled import CompiledExecutor
+from gough.engine.run.evaluate import values_of
 from gough.engine.run.execute import NumPyExecutor
 from gough.errors import InputError, NotFiniteError, SingularError
 from gough.model import derivatives
+from gough.model.execution import fields_of
 from oracles.flexible_energy import (
     FlexibleEnergy,
     cayley,
@@ -70,7 +71,9 @@ class Case:
         robot, modal = gough.Robot.from_dict(self.table), ModalBody(**self.body)
         parts = robot.description._replace(modal=modal, platform=rigid_part(modal))
         self.robot = replace(robot, description=parts)
-        self.robot.__dict__["executor"] = engine(self.robot.mechanism)
+        self.robot.__dict__["executor"] = engine(
+            self.robot.mechanism, fields_of(self.robot.mechanism)
+        )
         self.state = random_motion(rng, table, shape) | random_elastic(rng, self.body)
         self.motion = Motion(**self.state)
         self.wrench = 50 * rng.normal(size=(*shape, 6))
@@ -155,7 +158,8 @@ class OverModes:
         one = nodes[-1] + nodes[-2]
         self.outputs = np.array([one.over_modes(), nodes[-3] + 0 * self.inputs[2]], dtype=object)
         self.tables = rng.uniform(-1, 1, (1, MODES))
-        self.matrices = both_ways(rng.uniform(-1, 1, (2, MODES, MODES)))
+        some = rng.uniform(-1, 1, (2, MODES, MODES))
+        self.matrices = np.concatenate([some, np.swapaxes(some, 1, 2)[::-1]])
         self.rng = rng
 
     def number(self, outputs, values, **seeds):
@@ -166,8 +170,11 @@ class OverModes:
         given = {name: np.reshape(value, (-1, 1)) for name, value in (values | seeds).items()}
         tables, matrices = self.tables[list(program.tables)], self.matrices[list(program.matrices)]
         assert program.prologue == () or program.hoisted == ()
-        found = interpret(program, given, np.zeros(0), tables, matrices)
-        return [found[name].ravel() for name in named]
+        found = values_of(program.body, given, tables[..., np.newaxis], matrices[..., np.newaxis])
+        sizes = (MODES if output.varying else 1 for output in program.outputs.values())
+        places = (output.places[0] for output in program.outputs.values())
+        pairs = zip(places, sizes, strict=True)
+        return [np.broadcast_to(np.ravel(found[place]), (size,)) for place, size in pairs]
 
     def some(self):
         return {name: self.rng.uniform(-1, 1, shape) for name, shape in self.fields.items()}

@@ -9,12 +9,12 @@ from numpy.testing import assert_allclose
 
 import gough
 from gough import Motion
-from gough.engine.run.execute import NumPyExecutor
 from gough.exchange.c import export_c
 from gough.exchange.casadi import to_casadi
 from gough.exchange.programs import PROGRAMS, mass_times
 from gough.mechanics import programs as models
 from gough.mechanics.state import State
+from gough.model.execution import numpy_executor
 from test_c_export import COMPILER, Exported, make
 from test_flexible_derivatives import Case
 
@@ -155,7 +155,7 @@ def test_casadi_answers_as_the_robot_does(name, program):
     pytest.importorskip("casadi", reason="casadi is not installed (extra casadi)")
     if name.startswith("long"):
         robot = gough.load(name)
-        robot.__dict__["executor"] = NumPyExecutor(robot.mechanism)
+        robot.__dict__["executor"] = numpy_executor(robot.mechanism)
         motion = robot.static_deflection(robot.home)
         wrench, forces = np.arange(6.0), np.full(6, 300.0)
     else:
@@ -169,7 +169,7 @@ def test_casadi_answers_as_the_robot_does(name, program):
     found = {key: np.array(value) for key, value in function.call(fields).items()}
     rows = {key: value[np.newaxis] for key, value in fields.items()}
     own = models.flexible_mass_matrix if program == "mass_matrix" else PROGRAMS[program]
-    expected = NumPyExecutor(robot.mechanism)(own, 1, rows)
+    expected = numpy_executor(robot.mechanism)(own, 1, rows)
     if program in ("jacobian", "bias"):
         expected[program] = np.concatenate([expected[program], expected.pop("elastic")], axis=-1)
     assert set(function.name_out()) == set(expected)
@@ -205,7 +205,7 @@ def test_mass_matrix_times_a_vector():
     along, elastic = case.rng.normal(size=6), case.rng.normal(size=case.modes)
     fields = fields_of(case.motion) | {"along": along, "elastic_along": elastic}
     rows = {key: value[np.newaxis] for key, value in fields.items()}
-    found = NumPyExecutor(case.robot.mechanism)(mass_times, 1, rows)
+    found = numpy_executor(case.robot.mechanism)(mass_times, 1, rows)
     product = case.robot.mass_matrix(case.motion) @ np.concatenate([along, elastic])
     assert_near(np.concatenate([found["momentum"][0], found["elastic"][0]]), product, 1e-13)
 

@@ -14,12 +14,13 @@ from gough.cli.app import app
 from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import rigid_part
 from gough.errors import InputError, SampleError
+from gough.legs.register import KINDS
 from gough.model.execution import numpy_executor
 from gough.parameters.base import base_parameters, base_regressor
 from gough.parameters.excitation import excite
 from gough.parameters.grouping import grouped_parameters, tip_masses
 from gough.parameters.identification import identify
-from gough.parameters.regressor import LOAD_FRICTION, parameter_names, standard_parameters
+from gough.parameters.regressor import parameter_names, standard_parameters
 from gough.parameters.states import random_states
 from gough.show.sheets.parameters import counts, find, print_parameters, to_json
 from oracles.flexible_energy import (
@@ -38,7 +39,7 @@ def drawn(kind, seed=0, legs=6, friction=False, in_legs=None, **changes):
     """A random robot file without friction that depends on loads."""
     table = random_robot(np.random.default_rng(seed), kind, legs, friction=friction)
     if friction:
-        for name in LOAD_FRICTION[kind]:
+        for name in KINDS[kind].numbers.LOAD_FRICTION:
             del table["legs"]["friction"][name]
     table["legs"] |= in_legs or {}
     return table | changes

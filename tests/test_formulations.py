@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gough
+from cases.common import each_shape, few_states, impossible_bodies
 from gough import Motion, Robot
 from gough.base.arrays import Array
 from gough.errors import ConvergenceError, InputError, MissingDataError, ReachError, SingularError
@@ -17,10 +18,11 @@ from gough.formulations import newton_euler, virtual_work
 from gough.results import Actuation
 from oracles.random_robot import random_motion, random_robot, toml_text
 
+pytestmark = few_states
+
 SEEDS = range(4)
 FORMULATIONS = (newton_euler.inverse_dynamics, virtual_work.inverse_dynamics)
 Formulation = Callable[..., Actuation]
-printed_as_impossible = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
 
 
 def sample(seed: int, shape: tuple[int, ...] = (10,), **options: Any) -> tuple[Any, Motion, Array]:
@@ -90,7 +92,7 @@ def test_newton_euler_agrees_for_slender_links(seed: int, near_singular: bool) -
     assert_same(robot, motion, alone, robot.inverse_dynamics(motion, friction=False))
 
 
-@printed_as_impossible
+@impossible_bodies
 @pytest.mark.parametrize("name", ["kim-ryu-2002", "sinatra-xi-staicu-2009"])
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_the_papers_robots(formulation: Formulation, name: str) -> None:
@@ -208,7 +210,7 @@ def test_link_inertia_grows_with_the_square_of_the_speed() -> None:
     assert slow == pytest.approx(1.83, abs=0.01)
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (3, 1, 2), (0,)])
+@each_shape
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_batch_shapes(formulation: Formulation, shape: tuple[int, ...]) -> None:
     data, motion, wrench = sample(5, shape, axial=False)
@@ -222,7 +224,7 @@ def test_batch_shapes(formulation: Formulation, shape: tuple[int, ...]) -> None:
         np.testing.assert_allclose(found.forces[index], one.forces, rtol=1e-12)
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (3, 1, 2), (0,)])
+@each_shape
 def test_batch_shapes_of_shares(shape: tuple[int, ...]) -> None:
     data, motion, _ = sample(6, shape, axial=False, friction=True)
     robot = Robot.from_dict(data)
@@ -339,7 +341,7 @@ def test_newton_euler_takes_any_slider_and_a_cross_on_its_axis() -> None:
     assert_same(robot, motion, found, robot.inverse_dynamics(motion))
 
 
-@printed_as_impossible
+@impossible_bodies
 def test_transformation_matrices_of_the_paper_close_its_loops() -> None:
     """Sinatra, Xi & Staicu's Eqs. 1–3 at the central configuration, a_2α in place of its transpose."""
     robot = gough.load("sinatra-xi-staicu-2009")

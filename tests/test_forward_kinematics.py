@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import each_kind, each_shape, impossible_bodies
 from gough import Motion, Robot
 from gough.errors import (
     ConvergenceError,
@@ -20,10 +21,9 @@ from gough.model import forward
 from gough.model.execution import numpy_executor
 from oracles.random_robot import random_motion, random_robot
 
-SHAPES = [(), (1,), (3, 1, 2), (0,)]
 NAMES = gough.catalogue()
 LENGTHS = np.array([1, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071])
-pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+pytestmark = impossible_bodies
 
 
 def of_length(rng, length, shape):
@@ -159,7 +159,7 @@ def test_convergence_is_quadratic(name, monkeypatch):
     assert np.all(ratios > 30)
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 def test_more_than_six_legs(kind):
     rng = np.random.default_rng(0)
     data = random_robot(rng, kind, 8)
@@ -182,7 +182,7 @@ def test_fewer_than_six_legs_are_refused():
 
 
 @pytest.mark.parametrize("name", ["kim-ryu-2002", "dietmaier-1998"])
-@pytest.mark.parametrize("shape", SHAPES)
+@each_shape
 def test_batches_are_their_samples(name, shape):
     rng = np.random.default_rng(0)
     robot = gough.load(name)

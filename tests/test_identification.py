@@ -1,12 +1,8 @@
-"""Identification: honest standard deviations, refused logs, exciting motions within limits."""
+"""Identification: honest standard deviations, refused logs, possible bodies."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
-import re
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -14,23 +10,20 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import each_kind, impossible_bodies
 from gough.data.leg_rates import platform_motion
 from gough.data.logs import Log, read_log, simulated_log, write_log
 from gough.errors import FileError, ImpossibleBodyWarning, InputError
 from gough.motion import Motion
-from gough.parameters import excitation, measurements, signals
+from gough.parameters import measurements, signals
 from gough.parameters.base import base_parameters
 from gough.parameters.consistency import adopted, changes, standard_values
-from gough.parameters.excitation import excite
 from gough.parameters.identification import identify, validate
 from gough.show.report.identification import identification_page
 from gough.trajectories import Fourier
 from oracles.random_robot import random_motion, random_robot
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning"),
-    pytest.mark.xdist_group("identification"),  # what is set up once serves all
-]
+pytestmark = impossible_bodies
 
 FRICTION = {
     "legs.friction.slider_viscous": 200.0,
@@ -214,7 +207,7 @@ def base_parameters_of(base, robot):
     return dataclasses.replace(base, standard=standard_parameters(robot, True))
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 def test_legs_tell_the_platforms_motion(kind):
     rng = np.random.default_rng(1)
     data = random_robot(rng, kind)
@@ -398,106 +391,3 @@ def test_logs_of_wrong_shape_are_refused(log):
         Log(np.zeros(3), np.zeros((3, 6)), np.zeros((2, 6)))
     with pytest.raises(InputError, match="not an array"):
         Log(np.zeros(3), "q", np.zeros((2, 6)))
-
-
-# Exciting motions
-
-
-@pytest.fixture(scope="module")
-def sliding():
-    return gough.load("sinatra-xi-staicu-2009")
-
-
-SMALL = {"harmonics": 3, "random_motions": 10, "friction": False, "period": 5.0}
-
-
-def test_excitation_beats_random_motions_within_limits(sliding):
-    result = excite(sliding, iterations=8, **SMALL)
-    assert result.ratio > 2
-    assert result.iterations == 8
-    samples = result.trajectory.sample(2001)
-    limits = result.bounds.limits
-    legs = sliding.inverse_kinematics(samples)
-    assert sliding.check(samples).ok
-    assert (np.abs(legs.qd) <= limits.speed).all()
-    assert (np.abs(sliding.inverse_dynamics(samples).forces) <= limits.force).all()
-    assert (sliding.condition_number(samples) <= result.bounds.condition).all()
-    for state in (samples[0], samples[-1]):
-        for name in ("velocity", "angular_velocity", "acceleration", "angular_acceleration"):
-            assert np.abs(getattr(state, name)).max() < 1e-12
-    assert [one.split(":")[0] for one in result.bounds.assumed] == ["speed", "force"]
-
-
-def test_excitation_goes_on_where_it_was_stopped(sliding, tmp_path):
-    base = base_parameters(sliding)
-    state = tmp_path / "state"
-
-    def interrupt(stage, done, total, best):
-        if stage == "optimising" and done == 2:
-            raise KeyboardInterrupt
-
-    first = excite(sliding, iterations=6, base=base, state=state, progress=interrupt, **SMALL)
-    assert first.interrupted
-    assert first.iterations == 2
-    second = excite(sliding, iterations=6, base=base, state=state, **SMALL)
-    assert not second.interrupted
-    assert second.iterations == 6
-    assert second.condition <= first.condition
-    assert second.random == first.random
-    again = excite(sliding, iterations=2, base=base, **SMALL)
-    assert (again.trajectory.sine == first.trajectory.sine).all()  # same arguments, same motion
-    with pytest.raises(FileError, match="other settings"):
-        excite(sliding, iterations=1, base=base, state=state, seed=1, **SMALL)
-    state.write_bytes(b"nonsense")
-    with pytest.raises(FileError, match="not a saved search"):
-        excite(sliding, iterations=1, base=base, state=state, **SMALL)
-    with pytest.raises(InputError, match="harmonics"):
-        excite(sliding, **{**SMALL, "harmonics": 1})
-
-
-def test_the_batch_of_motions_is_that_of_the_trajectories(sliding):
-    base = base_parameters(sliding)
-    search = excitation._Search(sliding, base, excitation.default_bounds(sliding), 5.0, 4)
-    z = np.random.default_rng(0).normal(size=(2, search.free.shape[1]))
-    both = search.motions(z, 10)
-    for i in range(2):
-        one = search.trajectory(z[i])((np.arange(10) + 0.5) / 10 * 5.0)
-        for name in ("position", "rotation", "velocity", "angular_acceleration"):
-            assert getattr(both[i], name) == pytest.approx(getattr(one, name), abs=1e-12)
-
-
-def run(*arguments, cwd):
-    command = [sys.executable, "-c", "from gough.cli.app import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
-
-
-def test_command_line(sliding, tmp_path):
-    robot = sliding.edited({"legs.friction.slider_viscous": 2.0})
-    robot.save(tmp_path / "robot.toml")
-    options = ("--harmonics", 3, "--random", 10, "--iterations", 2, "--period", 3, "--no-friction")
-    result = run("excite", "robot.toml", "-o", "m.csv", *options, "--json", cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
-    said = json.loads(result.stdout)
-    assert said["ratio"] >= 1
-    assert not (tmp_path / "m.csv.state").exists()
-    motion = gough.data.motion_files.read_motion(tmp_path / "m.csv")
-    assert len(motion) == 301
-    for i, name in enumerate(("one.csv", "two.nc")):
-        t = np.arange(4000) / 400
-        sizes = [[0.02]] * 3 + [[0.03]] * 3
-        sine, cosine = np.random.default_rng(i).normal(size=(2, 6, 4)) / [1, 2, 3, 4]
-        trajectory = Fourier(robot.home, sizes * sine, sizes * cosine, 3.0)
-        rng = np.random.default_rng(i)
-        write_log(simulated_log(robot, trajectory(t), rng=rng), tmp_path / name)
-    outputs = ("-o", "new.toml", "--report", "page.html")
-    result = run(
-        "identify", "robot.toml", "one.csv", "--validate", "two.nc", *outputs, cwd=tmp_path
-    )
-    assert result.returncode == 0, result.stderr
-    assert re.search(r"validation, leg 6: rms error .* N, \d", result.stdout)
-    assert "…" not in result.stdout  # nothing cut off at 80 columns
-    assert gough.load(tmp_path / "new.toml").name == robot.name
-    assert (tmp_path / "page.html").read_text("utf-8").startswith("<!DOCTYPE html>")
-    result = run("identify", "robot.toml", "page.csv", cwd=tmp_path)
-    assert result.returncode == 2
-    assert result.stderr.count("\n") == 1

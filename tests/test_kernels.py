@@ -80,7 +80,7 @@ def inverse_dynamics():
 
 def test_a_product_and_its_sum_are_one_operation():
     program = inverse_dynamics()
-    steps, outputs = fuse(program)
+    steps, outputs, _ = fuse(program)
     before, after = program.tally(), [step.operation for step in steps]
     fused = after.count(FUSED)
     assert fused > 500
@@ -92,7 +92,7 @@ def test_a_product_and_its_sum_are_one_operation():
 
 
 def test_halves_are_the_whole_and_hand_over_all_that_crosses():
-    steps, outputs = fuse(inverse_dynamics())
+    steps, outputs, _ = fuse(inverse_dynamics())
     lasting = {p for p, (o, _, leaf) in enumerate(steps) if o in LEAVES and not is_state(o, leaf)}
     first, second, handed = halves(steps, outputs, lasting)
     assert sorted(first + second) == [p for p, s in enumerate(steps) if s.operation not in LEAVES]

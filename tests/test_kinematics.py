@@ -12,21 +12,27 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import (
+    LEG_KINDS,
+    each_kind,
+    each_shape,
+    impossible_bodies,
+    kinds,
+    repeatable,
+    seeds,
+)
 from gough import Motion, Robot
 from gough.errors import InputError, NotFiniteError, ReachError, SampleError, SingularError
 from oracles import opened_tree
 from oracles.random_robot import one_state, random_motion, random_robot
 
-SHAPES = [(), (1,), (3, 1, 2), (0,)]
-KINDS = ("UPS", "PUS")
 LEG_FIELDS = (
     "q", "qd", "qdd", "joints", "joint_rates", "joint_accelerations",
     "direction", "link_angular_velocity", "link_angular_acceleration",
 )  # fmt: skip
-each_kind = pytest.mark.parametrize("kind", KINDS)
-repeatable = settings(deadline=None, derandomize=True, max_examples=40)
-any_robot = given(st.integers(0, 2**32), st.sampled_from(KINDS), st.integers(3, 8))
-pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+tried = settings(repeatable, max_examples=40)
+any_robot = given(seeds, kinds, st.integers(3, 8))
+pytestmark = impossible_bodies
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -43,7 +49,7 @@ def compiled(monkeypatch):
 
 def sample(seed, kind, legs=6, shape=(5,)):
     """A random robot and states of it, for the library and as the oracles take them."""
-    rng = np.random.default_rng([seed, KINDS.index(kind), legs])
+    rng = np.random.default_rng([seed, LEG_KINDS.index(kind), legs])
     data = random_robot(rng, kind, legs)
     states = random_motion(rng, data, shape)
     return data, Robot.from_dict(data), states
@@ -139,7 +145,7 @@ def assert_agrees_with_pinocchio(data, robot, states):
         assert_close(jacobian[i], opened_tree.jacobian(data, state), 1e-10)
 
 
-@repeatable
+@tried
 @any_robot
 def test_everything_agrees_with_pinocchio(seed, kind, legs):
     assert_agrees_with_pinocchio(*sample(seed, kind, legs, (2,)))
@@ -150,7 +156,7 @@ def test_compiled_answers_agree_with_pinocchio(kind, compiled):
     assert_agrees_with_pinocchio(*sample(1, kind, 5, (2,)))
 
 
-@repeatable
+@tried
 @any_robot
 def test_rates_and_accelerations_are_derivatives(seed, kind, legs):
     _, robot, states = sample(seed, kind, legs)
@@ -169,7 +175,7 @@ def test_rates_and_accelerations_are_derivatives(seed, kind, legs):
     assert_close(slope("link_angular_velocity"), now.link_angular_acceleration, 1e-6)
 
 
-@repeatable
+@tried
 @any_robot
 def test_jacobian_is_the_derivative_of_q(seed, kind, legs):
     _, robot, states = sample(seed, kind, legs, ())
@@ -217,7 +223,7 @@ def test_both_branches_reach_the_tip():
 
 
 @each_kind
-@pytest.mark.parametrize("shape", SHAPES)
+@each_shape
 def test_batches_are_their_samples(kind, shape, compiled):
     _, robot, states = sample(1, kind, 5, shape)
     motion = Motion(**states)

@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import each_shape
 from gough import Motion, Robot
 from gough.errors import MissingDataError, ReachError
 from oracles.random_robot import random_robot
 
-SHAPES = [(), (1,), (3, 1, 2), (0,)]
 KIM = gough.load("kim-ryu-2002")
 
 
@@ -161,7 +161,7 @@ def test_a_small_angle_is_measured_as_such():
         assert 1e-11 < one.value < 2e-9
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_shape
 def test_batches(shape):
     positions = np.broadcast_to(KIM.home.position, (*shape, 3))
     q = KIM.inverse_kinematics(KIM.home).q

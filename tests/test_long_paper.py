@@ -11,11 +11,12 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import impossible_bodies
 from gough.data.paper_motions import paper_motion
 from gough.errors import UnstableWarning
 from gough.show.reproduction import load_paper, quiet
 
-pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+pytestmark = impossible_bodies
 
 
 @pytest.fixture(scope="module")

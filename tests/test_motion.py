@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.spatial.transform import Rotation
 
+from cases.common import each_shape, repeatable
 from gough import Motion
 from gough.errors import InputError
 
-SHAPES = [(), (1,), (3, 1, 2), (0,)]
 VECTORS = ("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration")
 ELASTIC = ("elastic", "elastic_velocity", "elastic_acceleration")
 CORES = dict.fromkeys(VECTORS, (3,)) | dict.fromkeys(ELASTIC, (2,)) | {"rotation": (3, 3)}
 CORES |= {"time": ()}
-repeatable = settings(deadline=None, derandomize=True, max_examples=60)
+tried = settings(repeatable, max_examples=60)
 
 
 def rotations(shape):
@@ -38,7 +38,7 @@ def assert_fields(motion, fields):
         np.testing.assert_array_equal(getattr(motion, name), value, err_msg=name)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_shape
 def test_fields_come_back_as_given(shape):
     fields = random_fields(shape)
     motion = Motion(**fields)
@@ -47,7 +47,7 @@ def test_fields_come_back_as_given(shape):
     assert_fields(motion, fields)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_shape
 def test_what_is_left_out_is_zero(shape):
     position = np.ones((*shape, 3))
     motion = Motion(position)
@@ -67,7 +67,7 @@ def test_a_missing_elastic_field_takes_the_others_length():
     np.testing.assert_array_equal(motion.elastic_velocity, np.ones((4, 5)))
 
 
-@repeatable
+@tried
 @given(hnp.mutually_broadcastable_shapes(num_shapes=len(CORES), max_dims=3, max_side=3))
 def test_fields_broadcast(shapes):
     fields = {
@@ -96,13 +96,13 @@ def assert_indexed(index, shape):
     assert_fields(picked, flat)
 
 
-@repeatable
+@tried
 @given(hnp.basic_indices((4, 1, 3), allow_newaxis=True, allow_ellipsis=True))
 def test_basic_indexing_is_numpys(index):
     assert_indexed(index, (4, 1, 3))
 
 
-@repeatable
+@tried
 @given(hnp.integer_array_indices((4, 2, 3), result_shape=hnp.array_shapes(max_dims=2, max_side=3)))
 def test_integer_arrays_index_as_in_numpy(index):
     assert_indexed(index, (4, 2, 3))
@@ -327,12 +327,12 @@ def test_arrays_are_copies_that_cannot_be_written():
                 getattr(each, name)[...] = 1.0
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_shape
 def test_repr_tells_the_shape(shape):
     assert repr(shape) in repr(Motion(np.zeros((*shape, 3))))
 
 
-@repeatable
+@tried
 @given(st.floats(allow_nan=True, allow_infinity=True), st.integers(0, 2))
 def test_any_number_may_be_held(number, place):
     position = np.zeros(3)

@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import WITH_MASSES, impossible_bodies
 from gough.base import tables
 from gough.data import datasets
 from gough.data.datasets import leg_dataset, write_dataset
@@ -22,8 +23,7 @@ from gough.errors import FileError, InputError
 from gough.motion import ELASTIC_FIELDS, FIELDS, Motion
 
 load = functools.cache(gough.load)
-ROBOTS = ("kim-ryu-2002", "sinatra-xi-staicu-2009", "long-khalil-martinet-2014")
-pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+pytestmark = impossible_bodies
 
 
 def some_motion(shape: tuple[int, ...], modes: int = 0, timed: bool = True) -> Motion:
@@ -369,7 +369,7 @@ def test_broken_netcdf(tmp_path):
 # Results
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", WITH_MASSES)
 def test_leg_dataset_is_labelled(name):
     robot = load(name)
     motion = path_motion(robot)

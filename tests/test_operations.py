@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gough
+from cases.common import impossible_bodies
 from gough.model.operation_count import PAPER, count, paper_robot
 
 TARGETS = {
@@ -15,7 +16,7 @@ TARGETS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+@impossible_bodies
 @pytest.mark.parametrize(("parameters", "model"), TARGETS)
 def test_fewer_operations_than_the_paper(parameters, model):
     found = count(paper_robot(parameters), model, "lu")

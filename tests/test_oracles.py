@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from cases.common import LEG_KINDS, each_kind
 from oracles import free_bodies, friction_laws, opened_tree
 from oracles.free_bodies import Solution
 from oracles.opened_tree import TreeReactions
@@ -17,13 +18,12 @@ from oracles.robot_parts import BODY_NAMES, Array, Robot, State, read_body, read
 from oracles.vector_kinematics import leg_motion
 
 SEEDS = range(4)
-KINDS = ("UPS", "PUS")
 pytestmark = pytest.mark.filterwarnings("error")
 
 
 def sample(seed: int, kind: str, **options: object) -> tuple[Robot, State, Array]:
     """A robot, one state and a wrench on the platform."""
-    rng = np.random.default_rng([seed, KINDS.index(kind)])
+    rng = np.random.default_rng([seed, LEG_KINDS.index(kind)])
     robot = random_robot(rng, kind, **options)
     return robot, random_motion(rng, robot, ()), 50 * rng.normal(size=6)
 
@@ -61,7 +61,7 @@ def assert_reactions_agree(tree: TreeReactions, bodies: Solution) -> None:
         assert_close(tree.slide_moment, bodies.guide_moment, 1e-11)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 @pytest.mark.parametrize("seed", SEEDS)
 def test_pinocchio_and_vector_kinematics_agree(seed: int, kind: str) -> None:
     robot, state, _ = sample(seed, kind)
@@ -77,7 +77,7 @@ def test_pinocchio_and_vector_kinematics_agree(seed: int, kind: str) -> None:
     assert_close(tree.link_angular_acceleration, alpha, 1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 @pytest.mark.parametrize("seed", SEEDS)
 def test_body_frames_are_pinocchios(seed: int, kind: str) -> None:
     robot, state, _ = sample(seed, kind)
@@ -89,7 +89,7 @@ def test_body_frames_are_pinocchios(seed: int, kind: str) -> None:
             np.testing.assert_allclose(opened.data.oMi[k + 1].translation, body.origin, atol=1e-13)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_rates_are_derivatives(kind: str) -> None:
     robot, state, _ = sample(0, kind)
     step = 1e-5
@@ -107,7 +107,7 @@ def test_rates_are_derivatives(kind: str) -> None:
 
 
 @pytest.mark.parametrize("legs", [6, 8])
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 @pytest.mark.parametrize("seed", SEEDS)
 def test_forces_and_reactions_agree(seed: int, kind: str, legs: int) -> None:
     robot, state, wrench = sample(seed, kind, legs=legs)
@@ -120,7 +120,7 @@ def test_forces_and_reactions_agree(seed: int, kind: str, legs: int) -> None:
 
 @pytest.mark.parametrize("legs", [6, 8])
 @pytest.mark.parametrize("width", [None, 0.3])
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 @pytest.mark.parametrize("seed", SEEDS[:2])
 def test_given_the_friction_both_agree(
     seed: int, kind: str, width: float | None, legs: int
@@ -136,7 +136,7 @@ def test_given_the_friction_both_agree(
     assert_reactions_agree(tree, bodies)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 @pytest.mark.parametrize("seed", SEEDS)
 def test_direct_undoes_inverse(seed: int, kind: str) -> None:
     robot, state, wrench = sample(seed, kind, friction=True)
@@ -151,7 +151,7 @@ def test_direct_undoes_inverse(seed: int, kind: str) -> None:
         assert_close(direct.spherical, inverse.spherical, 1e-10)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 @pytest.mark.parametrize("seed", SEEDS)
 def test_mass_matrix(seed: int, kind: str) -> None:
     robot, state, wrench = sample(seed, kind)
@@ -167,7 +167,7 @@ def test_mass_matrix(seed: int, kind: str) -> None:
 
 
 @pytest.mark.parametrize("friction", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 @pytest.mark.parametrize("seed", SEEDS[:2])
 def test_power_balance(seed: int, kind: str, friction: bool) -> None:
     robot, state, wrench = sample(seed, kind, friction=True)
@@ -184,7 +184,7 @@ def test_power_balance(seed: int, kind: str, friction: bool) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_no_friction_at_rest(kind: str) -> None:
     robot, state, wrench = sample(0, kind, friction=True)
     state["velocity"], state["angular_velocity"] = np.zeros(3), np.zeros(3)
@@ -193,7 +193,7 @@ def test_no_friction_at_rest(kind: str) -> None:
     np.testing.assert_array_equal(smooth.forces, rubbing.forces)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_near_singular_robots(kind: str) -> None:
     robot, state, wrench = sample(0, kind, near_singular=True)
     assert np.linalg.cond(opened_tree.jacobian(robot, state)) > 1e3
@@ -202,7 +202,7 @@ def test_near_singular_robots(kind: str) -> None:
     assert_close(forces, bodies.forces, 1e-9)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_random_robots_are_complete_and_real(kind: str) -> None:
     robot, _, _ = sample(0, kind, friction=True, width=0.01)
     assert tomllib.loads(toml_text(robot)) == robot
@@ -216,7 +216,7 @@ def test_random_robots_are_complete_and_real(kind: str) -> None:
             assert np.all(np.linalg.eigvalsh(spread) > 0)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_slender_legs_do_not_feel_their_spin(kind: str) -> None:
     robot, state, wrench = sample(0, kind, axial=False)
     solution = free_bodies.inverse_dynamics(robot, state, wrench, friction=False)
@@ -225,7 +225,7 @@ def test_slender_legs_do_not_feel_their_spin(kind: str) -> None:
     np.testing.assert_allclose(solution.universal_moment, 0 * direction, atol=1e-10)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_states_are_near_home(kind: str) -> None:
     rng = np.random.default_rng(7)
     robot = random_robot(rng, kind)
@@ -236,7 +236,7 @@ def test_states_are_near_home(kind: str) -> None:
         assert condition < 50
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_default_axes(kind: str) -> None:
     robot, state, wrench = sample(0, kind)
     del robot["legs"]["axis"], robot["legs"]["reference"], robot["gravity"]
@@ -265,7 +265,7 @@ def test_friction_laws_in_numbers() -> None:
     terms = {"slider_viscous": 10.0, "slider_coulomb": 0.2, "screw_torque": 0.03}
     terms |= {"screw_lead": 0.01, "width": 0.0}
     screw = 2 * np.pi * 3
-    ups, pus = (read_legs(random_robot(np.random.default_rng(0), kind))[0] for kind in KINDS)
+    ups, pus = (read_legs(random_robot(np.random.default_rng(0), kind))[0] for kind in LEG_KINDS)
     drive = friction_laws.drive_friction
     assert drive(ups, terms, -0.5, 0.0) == pytest.approx(5 + 0.2 + screw)
     assert drive(pus, terms, -0.5, 70.0) == pytest.approx(5 + 0.2 * 70 + screw)

@@ -16,6 +16,7 @@ import pytest
 from rich.console import Console
 
 import gough
+from cases.common import impossible_bodies
 from gough.data.paper_motions import kim_ryu_circle
 from gough.errors import FileError, InputError
 from gough.formulations import newton_euler
@@ -23,7 +24,6 @@ from gough.show import reproduction
 from gough.show.reproduction import COLORS, NAMES, Claim, Reproduction, load_paper, number
 
 ROOT = Path(__file__).parents[1]
-pytestmark = pytest.mark.xdist_group("papers")  # they are reproduced once
 
 
 class Everything:
@@ -234,7 +234,7 @@ def test_sinatra_motions(sinatra: Any) -> None:
     np.testing.assert_allclose(moved, [0.3, 0.2], rtol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+@impossible_bodies
 @pytest.mark.parametrize("which", ["Long's", "general"])
 def test_khalil_closed_forms(khalil: Any, which: str) -> None:
     robot = gough.load(khalil.ROBOT).rigid
@@ -252,7 +252,7 @@ def test_khalil_closed_forms(khalil: Any, which: str) -> None:
         assert found["printed bias"] > 0.05
 
 
-@pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+@impossible_bodies
 def test_khalil_signs_and_masses(khalil: Any) -> None:
     corrected, printed = khalil.release(gough.load(khalil.ROBOT).rigid)
     assert corrected == pytest.approx(-3.419, abs=1e-3)
@@ -266,7 +266,7 @@ def test_khalil_signs_and_masses(khalil: Any) -> None:
         assert lowest <= reproduction.relative_error(moved, forces) < highest
 
 
-@pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+@impossible_bodies
 def test_khalil_solves(khalil: Any) -> None:
     robot = gough.load(khalil.ROBOT).rigid
     for angle, lowest, highest in ((0.0, 1e-2, np.inf), (0.1, 0.0, 1e-12)):

@@ -14,14 +14,14 @@ from mpl_toolkits.mplot3d.proj3d import proj_transform
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import WITH_MASSES, few_states, impossible_bodies
 from gough.errors import FileError, InputError, MissingDataError, ReachError
 from gough.motion import Motion
 from gough.show import plots
 from gough.simulation import LegPD
 
 load = functools.cache(gough.load)
-ROBOTS = ("long-khalil-martinet-2014", "kim-ryu-2002", "sinatra-xi-staicu-2009")
-pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+pytestmark = [impossible_bodies, few_states]
 
 
 def swing(robot: gough.Robot, samples: int = 21) -> Motion:
@@ -49,7 +49,7 @@ def on_page(figure: Figure, points: np.ndarray) -> np.ndarray:
     return np.column_stack([page, -depth])
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", WITH_MASSES)
 def test_drawing_shows_every_leg_where_it_is(name):
     robot = load(name)
     figure = plots.draw(robot)
@@ -76,7 +76,7 @@ def test_drawing_shows_every_leg_where_it_is(name):
     assert {"$x_0$", "$y_0$", "$z_0$", "$x_P$", "$y_P$", "$z_P$", "$g$"} <= set(texts)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", WITH_MASSES)
 def test_drawing_has_equal_scales_units_and_title(name):
     figure = plots.draw(load(name))
     axes = figure.axes[0]
@@ -101,7 +101,7 @@ def test_gravity_points_down_the_page_and_space_stays_right_handed(gravity):
     assert np.linalg.det(steps[1:] - steps[0]) > 0
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", WITH_MASSES)
 def test_drawing_stays_on_the_page(tmp_path, name):
     robot = load(name)
     figure = plots.draw(robot, swing(robot))
@@ -192,7 +192,7 @@ def test_what_cannot_be_drawn_is_said():
         plots.draw(gough.Robot.from_text(homeless))
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", WITH_MASSES)
 def test_leg_curves_are_the_legs(name):
     robot = load(name)
     motion = swing(robot)
@@ -225,7 +225,7 @@ def test_a_leg_has_one_colour_in_every_picture():
     assert [line.get_color() for line in drawn] == [line.get_color() for line in curves]
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", WITH_MASSES)
 def test_joint_curves_are_the_passive_angles(name):
     robot = load(name)
     motion = swing(robot)

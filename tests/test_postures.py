@@ -8,23 +8,23 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
-from typer.testing import CliRunner
 
 import gough
+from cases.command import refused, run
+from cases.common import each_kind, impossible_bodies
 from gough import Motion, Robot
 from gough.analysis import homotopy, multistart
 from gough.analysis.certificate import apart, certify, not_real
 from gough.analysis.postures import postures
 from gough.analysis.start_system import geometry_of, line_between, make, separation, start_system
 from gough.analysis.study import quadrics, rounding, to_pose, to_study
-from gough.cli.app import app
 from gough.description.rods import UNFRAMED, Rods, constants, framed
 from gough.errors import InputError, NotFiniteError, ReachError, SingularError
 from oracles.random_robot import random_motion, random_robot
 
 DIETMAIER = np.array([1, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071])
 PLATFORMS = 3
-pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+pytestmark = impossible_bodies
 
 
 def hexapod(base, points, name="hexapod"):
@@ -135,7 +135,7 @@ def test_sliders_count_only_on_their_branch(name):
     assert_allclose(flat(met.other_branch), flat(found.other_branch), atol=1e-8)
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 def test_more_than_six_legs_filter(kind):
     rng = np.random.default_rng(3)
     data = random_robot(rng, kind, 8)
@@ -348,26 +348,16 @@ def test_the_coverage_estimates_what_is_unseen():
     assert to_study(position, rotation, UNFRAMED).shape == (60, 8)
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["postures", *arguments])
-
-
 def test_command_line(tmp_path):
-    shown = run("dietmaier-1998", "--q", ",".join(map(str, DIETMAIER)))
-    assert shown.exit_code == 0, shown.output
-    assert "40 postures" in shown.output
-    assert "proven and different" in shown.output
+    shown = run("postures", "dietmaier-1998", "--q", ",".join(map(str, DIETMAIER)))
+    assert shown.returncode == 0, shown.stderr
+    assert "40 postures" in shown.stdout
+    assert "proven and different" in shown.stdout
     picture = tmp_path / "postures.png"
-    shown = run("long-khalil-martinet-2014", "-o", str(picture), "--quick", "--json")
+    shown = run("postures", "long-khalil-martinet-2014", "-o", str(picture), "--quick", "--json")
     assert len(json.loads(shown.stdout)["postures"]) == 8
     assert json.loads(shown.stdout)["coverage"]["found"] == 8
     assert picture.read_bytes()[:4] == b"\x89PNG"
-    assert "cannot both reach" in run("dietmaier-1998", "--q", "1,1,1,1,1,9").output
-    with pytest.raises(InputError, match="2 numbers"):
-        CliRunner().invoke(
-            app, ["postures", "dietmaier-1998", "--q", "1,2"], catch_exceptions=False
-        )
-    with pytest.raises(InputError, match="needs numbers"):
-        CliRunner().invoke(
-            app, ["postures", "dietmaier-1998", "--q", "1,x"], catch_exceptions=False
-        )
+    assert "cannot both reach" in run("postures", "dietmaier-1998", "--q", "1,1,1,1,1,9").stdout
+    assert "2 numbers" in refused("postures", "dietmaier-1998", "--q", "1,2")
+    assert "needs numbers" in refused("postures", "dietmaier-1998", "--q", "1,x")

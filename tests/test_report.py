@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 import gough
-from gough.cli import app as cli
+from cases import command
 from gough.data.datasets import force_dataset, leg_dataset, write_dataset
 from gough.data.motion_files import write_motion
 from gough.errors import FileError
@@ -107,7 +107,7 @@ def undrawn(monkeypatch):
 # The page itself
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), min_size=1, max_size=4))
 def test_any_text_comes_back_from_a_page(texts):
     page = Page(texts[0], texts[-1])
@@ -365,33 +365,21 @@ def bad_result(kind, kim, circle, path):
         ("time", "time"),
     ],
 )
-def test_wrong_results_are_refused_in_one_line(
-    kind, words, kim, circle, tmp_path, monkeypatch, capsys
-):
+def test_wrong_results_are_refused_in_one_line(kind, words, kim, circle, tmp_path):
     bad_result(kind, kim, circle, tmp_path / "bad.nc")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", ["gough", "report", "bad.nc"])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    said = capsys.readouterr()
-    assert ended.value.code == 2
-    assert words in said.err
-    assert said.err.count("\n") == 1
+    assert words in command.refused("report", "bad.nc", cwd=tmp_path)
     assert not (tmp_path / "bad.html").exists()
 
 
-def test_report_command(undrawn, tmp_path, monkeypatch, capsys):
+def test_report_command(undrawn, tmp_path):
     minimal(home=False).save(tmp_path / "bare.toml")
-    monkeypatch.chdir(tmp_path)
     for arguments in (
         ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "f.nc", "--samples", "11"],
         ["report", "f.nc"],
         ["report", "bare.toml", "-o", "page.html"],
     ):
-        monkeypatch.setattr("sys.argv", ["gough", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        assert ended.value.code == 0, capsys.readouterr().err
+        answer = command.run(*arguments, cwd=tmp_path)
+        assert answer.returncode == 0, answer.stderr
     found = Reader((tmp_path / "f.html").read_text("utf-8"))
     assert "gough forces kim-ryu-2002 kim-ryu-2002/circle-20rpm -o f.nc --samples 11" in found.text
     assert "within all limits" in found.text

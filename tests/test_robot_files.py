@@ -15,15 +15,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
+from cases.common import each_kind, impossible_bodies
 from gough import Robot
 from gough.description.schema import json_schema
 from gough.errors import FileError, GoughError, ImpossibleBodyWarning, MissingDataError
 
 PUBLISHED_SCHEMA = Path(__file__).parents[1] / "docs" / "robot.schema.json"
 IMPOSSIBLE = {"M": 1.0, "ZZ": 0.1}
-ignore_impossible = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
 each_robot = pytest.mark.parametrize("name", gough.catalogue())
-both_kinds = pytest.mark.parametrize("kind", ["UPS", "PUS"])
 
 
 def catalogue_bytes(name: str) -> bytes:
@@ -66,7 +65,7 @@ def test_the_catalogue_lists_its_robots():
     assert gough.catalogue() == [*papers, "sinatra-xi-staicu-2009"]
 
 
-@ignore_impossible
+@impossible_bodies
 @each_robot
 def test_a_round_trip_loses_no_byte(name, tmp_path):
     first, second = tmp_path / "a.toml", tmp_path / "b.toml"
@@ -116,7 +115,7 @@ def test_edited_checks_like_a_file(key, value):
         gough.load("kim-ryu-2002").edited({key: value})
 
 
-@ignore_impossible
+@impossible_bodies
 @each_robot
 def test_sources_and_assumptions_are_listed(name):
     file = gough.load(name).file
@@ -146,7 +145,7 @@ def test_numbers_of_kim_and_ryu():
     assert_array_equal([np.unique(one).item() for one in robot.friction], friction)
 
 
-@ignore_impossible
+@impossible_bodies
 def test_numbers_of_long():
     robot = gough.load("long-khalil-martinet-2014").description
     legs = robot.legs
@@ -232,7 +231,7 @@ def test_the_published_schema_is_this_one():
     assert json.loads(PUBLISHED_SCHEMA.read_text("utf-8")) == json.loads(json.dumps(json_schema()))
 
 
-@both_kinds
+@each_kind
 def test_defaults(kind):
     robot = Robot.from_dict(minimal(kind))
     parts = robot.description
@@ -254,7 +253,7 @@ def test_defaults(kind):
         robot.inverse_dynamics(gough.Motion([0, 0, 1]))
 
 
-@both_kinds
+@each_kind
 def test_default_axis_and_reference(kind):
     with pytest.raises(FileError, match=r"legs\.axis.*home"):
         Robot.from_dict(changed(minimal(kind), {"legs.axis": None}))

@@ -12,11 +12,11 @@ from hypothesis.extra import numpy as hnp
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
+from cases.common import each_shape
 from gough.base.rotations import Sequence, convention, euler, euler_angles, exponential
 from gough.errors import InputError
 
 SEQUENCES = get_args(Sequence)
-SHAPES = [(), (1,), (3, 1, 2), (0,)]
 
 unit = st.floats(-1, 1, allow_subnormal=False)
 triples = hnp.arrays(np.float64, (3, 3), elements=unit)
@@ -48,7 +48,7 @@ def assert_same(got, wanted, tolerance):
         np.testing.assert_allclose(one, other, rtol=0, atol=tolerance)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(triples, st.sampled_from([0.0, 1e-150, 1e-8, 1e-5, 1e-3, 0.1, 1.0, 1.3, 3.0, 10.0]))
 def test_exponential_is_the_matrix_exponential_and_its_derivatives(values, scale):
     v, vd, vdd = values * np.array([scale, 1.0, 1.0])[:, None]
@@ -84,7 +84,7 @@ def test_exponential_near_a_full_turn():
     assert omega[2] == pytest.approx(2 * np.sin(phi / 2) ** 2 / phi, rel=1e-10, abs=0)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(hnp.arrays(np.float64, 3, elements=st.floats(-50, 50)))
 def test_exponential_is_orthogonal_and_undone_by_its_negative(vector):
     rotation = exponential(vector)[0]
@@ -95,7 +95,7 @@ def test_exponential_is_orthogonal_and_undone_by_its_negative(vector):
     )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.sampled_from(SEQUENCES), triples)
 def test_euler_is_a_product_of_three_exponentials(sequence, values):
     values = values * np.array([pi, 1, 1])[:, None]
@@ -113,7 +113,7 @@ def test_euler_agrees_with_scipy(sequence):
     np.testing.assert_allclose(euler(sequence, angles)[0], expected, atol=1e-15)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(triples)
 def test_kim_ryu_equations_1_2_and_corrected_3(values):
     """Kim & Ryu 2002, with the second derivatives that Eq. 3 lost their dots for."""
@@ -139,7 +139,7 @@ def test_kim_ryu_equations_1_2_and_corrected_3(values):
     assert_same(euler("kim-ryu-2002", *values), (rotation, omega, omega_dot), 2e-15)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(triples)
 def test_sinatra_equations_4_5_and_9(values):
     """Sinatra, Xi & Staicu 2009: their R takes world to platform axes."""
@@ -156,7 +156,7 @@ def test_sinatra_equations_4_5_and_9(values):
 
 
 @pytest.mark.parametrize("name", [*SEQUENCES, "kim-ryu-2002", "sinatra-xi-staicu-2009"])
-@pytest.mark.parametrize("shape", SHAPES)
+@each_shape
 def test_euler_angles_inverts_euler(name, shape):
     letters, order = convention(name)
     angles = np.random.default_rng(2).uniform(-1.5, 1.5, (*shape, 3))
@@ -173,7 +173,7 @@ def test_euler_angles_where_two_axes_align():
     np.testing.assert_allclose(euler("ZYX", angles)[0], rotation, atol=1e-7)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_shape
 def test_batches_are_single_states_side_by_side(shape):
     values = np.random.default_rng(3).normal(size=(3, *shape, 3)) * 2
     for function in (exponential, lambda *a: euler("kim-ryu-2002", *a)):

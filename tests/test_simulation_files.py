@@ -16,6 +16,8 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.command import refused, run
+from cases.common import each_kind
 from gough.errors import FileError, InputError
 from gough.parameters.energy import Frame, energy_functions, leg_frames
 from gough.parameters.regressor import standard_parameters
@@ -54,16 +56,6 @@ resolution = 1e-6
 noise = 2e-7
 delay = 0.001
 """
-
-
-def command(*arguments, cwd):
-    return [sys.executable, "-c", "from gough.cli.app import main; main()", *map(str, arguments)]
-
-
-def run(*arguments, cwd):
-    return subprocess.run(
-        command(*arguments, cwd=cwd), capture_output=True, text=True, cwd=cwd, check=False
-    )
 
 
 @functools.cache
@@ -126,10 +118,8 @@ def test_a_bad_file_is_one_line(name, tmp_path):
 
 def test_trouble_on_the_command_line(tmp_path):
     (tmp_path / "run.toml").write_text(WRONG["unknown key"][0])
-    result = run("simulate", "run.toml", cwd=tmp_path)
-    assert result.returncode == 2
-    assert result.stderr.count("\n") == 1
-    assert "nearest known key is frequency" in result.stderr
+    said = refused("simulate", "run.toml", cwd=tmp_path)
+    assert "nearest known key is frequency" in said
     for bad in (b"\xff\xfe\x00", b"\x00" * 2_000_000):
         (tmp_path / "run.toml").write_bytes(bad)
         with pytest.raises(FileError):
@@ -173,7 +163,7 @@ def test_interrupted_from_the_keyboard(tmp_path):
 # --- linear tools -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 def test_linear_model_moves_as_the_simulation_does(kind):
     robot, stiffness, damping = robot_of(kind), 2e5, 200.0
     home = robot.home
@@ -193,7 +183,7 @@ def test_linear_model_moves_as_the_simulation_does(kind):
         np.testing.assert_allclose(position - home.position, expected, rtol=0, atol=2e-10)
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 def test_modes_responses_and_transmissibility(kind):
     robot, stiffness = robot_of(kind), 2e5
     model = linear_model(robot, stiffness=stiffness, damping=300.0)
@@ -229,7 +219,7 @@ def test_python_control_sees_the_same_system():
     np.testing.assert_allclose(response, model.frequency_response([7.0])[0], rtol=1e-9, atol=1e-16)
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 def test_base_inertia_is_that_of_every_body(kind):
     """Translations against weight along each axis; all against the energy of bodies (Eq. 73)."""
     robot = robot_of(kind)

@@ -12,6 +12,7 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import each_shape
 from gough.data.paper_motions import paper_motion
 from gough.errors import InputError
 from gough.simulation import (
@@ -178,7 +179,7 @@ def test_the_compiled_loop_is_used_for_platforms_that_bend(monkeypatch):
     assert not found.partial
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (3, 1, 2), (0,)])
+@each_shape
 def test_batches_of_platforms_that_bend_and_their_deflections(shape):
     robot, rest = long_robot(), rested()
     shifts = np.random.default_rng(1).uniform(-1e-4, 1e-4, (*shape, 3))

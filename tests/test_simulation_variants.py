@@ -10,6 +10,7 @@ import xarray
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
+from cases.common import each_shape
 from gough.engine.run import stepping
 from gough.simulation import ComputedTorque, FeedForward, GivenForces, GravityPD, Sensors, compiled
 from oracles.random_robot import random_robot
@@ -130,7 +131,7 @@ def test_noise_of_variants():
     assert abs(found.motion.position[0] - runs[0].motion.position).max() > 1e-10
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (3, 1, 2), (0,)])
+@each_shape
 def test_shapes_of_variants(shape):
     robot = robot_of("UPS")
     mass = robot.file.platform.mass * np.linspace(1.0, 1.1, int(np.prod(shape))).reshape(shape)

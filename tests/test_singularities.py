@@ -7,21 +7,20 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
-from typer.testing import CliRunner
 
 import gough
+from cases.command import run
+from cases.common import each_kind, each_shape, impossible_bodies
 from gough import Motion, Robot
 from gough.analysis.clearance import clearance
 from gough.analysis.locus import around_home, determinant, slice_at, surface
 from gough.analysis.singularities import lines, matrix, singularity
-from gough.cli.app import app
 from gough.errors import ArchitectureWarning, InputError, NotFiniteError, ReachError, SingularError
 from gough.show.pictures.singularities import course, slice_pictures, surface_picture
 from oracles.random_robot import random_motion, random_robot
 
-SHAPES = [(), (1,), (3, 1, 2), (0,)]
 NAMES = gough.catalogue()
-pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+pytestmark = impossible_bodies
 
 
 def ring(radius, degrees):
@@ -112,7 +111,7 @@ def test_a_symmetric_platform_turned_by_a_right_angle_is_flagged_at_the_pose(tur
         robot.inverse_dynamics(poses)
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 @pytest.mark.parametrize("seed", range(3))
 def test_measures_are_those_of_the_jacobian(kind, seed):
     rng = np.random.default_rng(seed)
@@ -214,7 +213,7 @@ def test_more_than_six_legs_are_as_good_as_their_best_six():
     assert singularity(six, six.home).transmission == pytest.approx(float(measures.transmission))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_shape
 def test_batches_are_their_samples(shape):
     robot = gough.load("kim-ryu-2002")
     rng = np.random.default_rng(0)
@@ -362,16 +361,13 @@ def test_pictures(tmp_path):
 
 
 def test_command_line(tmp_path):
-    def run(*arguments):
-        return CliRunner().invoke(app, ["singularities", *arguments], catch_exceptions=False)
-
-    shown = run("kim-ryu-2002")
-    assert shown.exit_code == 0
-    assert "length scale 0.165 m" in shown.output
-    assert "singular:" not in shown.output
+    shown = run("singularities", "kim-ryu-2002")
+    assert shown.returncode == 0, shown.stderr
+    assert "length scale 0.165 m" in shown.stdout
+    assert "singular:" not in shown.stdout
     picture = tmp_path / "course.png"
     name = "kim-ryu-2002/circle-40rpm"
-    shown = run("kim-ryu-2002", name, "--samples", "60", "-o", str(picture), "--json")
+    shown = run("singularities", "kim-ryu-2002", name, "--samples", "60", "-o", picture, "--json")
     numbers = json.loads(shown.stdout)
     assert len(numbers["condition"]) == len(numbers["distance"]) == 60
     assert numbers["crossings"] == []
@@ -379,6 +375,6 @@ def test_command_line(tmp_path):
     data = tmp_path / "similar.toml"
     with pytest.warns(ArchitectureWarning):
         Robot.from_dict(data_of(BASE, 0.5 * BASE)).save(data)
-    shown = run(str(data))
-    assert "singular: parallel" in shown.output
+    shown = run("singularities", data)
+    assert "singular: parallel" in shown.stdout
     assert "architecturally singular" in shown.stderr

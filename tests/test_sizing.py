@@ -6,11 +6,11 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from typer.testing import CliRunner
 
 import gough
+from cases.command import refused, run
+from cases.common import each_kind, each_shape, few_states
 from gough import Motion, Robot
-from gough.cli.app import app
 from gough.data.paper_motions import paper_motion
 from gough.errors import FileError, InputError, ReachError, SingularError
 from gough.show.pictures.sizing import torque_speed
@@ -18,6 +18,8 @@ from gough.sizing import Drive, Region, integrals, size, worst_case, worst_in_re
 from gough.sizing.bounds import extremes
 from gough.sizing.table import requirements
 from oracles.random_robot import random_motion, random_robot
+
+pytestmark = few_states
 
 CIRCLE = "kim-ryu-2002/circle-60rpm"
 
@@ -204,7 +206,7 @@ def test_accelerations_and_loads_are_exact_over_all_vertices(kind, legs):
     assert_allclose(found.acceleration, abs(rates).max(axis=0), rtol=1e-10)
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 def test_no_twist_of_the_box_needs_more_and_one_needs_as_much(kind):
     robot, data = machine(kind, 4)
     rng = np.random.default_rng(6)
@@ -275,7 +277,7 @@ def test_extremes_of_forms_of_six_are_found_by_no_other_search():
         assert exact == pytest.approx(searched, rel=1e-9)
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (3, 1, 2), (0,)])
+@each_shape
 def test_worst_case_keeps_the_batch_shape(kim, shape):
     poses = Motion(np.zeros((*shape, 3)) + kim.home.position)
     found = worst_case(kim, poses, acceleration=[1] * 6, twist=[0.1] * 6)
@@ -366,16 +368,14 @@ def test_the_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     options = ["--lead", "0.01", "--efficiency", "0.9", "--margin", "1.3", "--shift", "0.02"]
     options += ["--acceleration", "5", "--twist", "0.5,0.5,0.5,0,0,0"]
-    result = CliRunner().invoke(
-        app,
-        ["size", "kim-ryu-2002", CIRCLE, *options, "--samples", "51", "-o", "s.json", "--plot", "s.png"],
-    )  # fmt: skip
-    assert result.exit_code == 0, result.output
-    assert "peak motor torque" in result.output
+    files = ["-o", "s.json", "--plot", "s.png"]
+    result = run("size", "kim-ryu-2002", CIRCLE, *options, "--samples", 51, *files)
+    assert result.returncode == 0, result.stderr
+    assert "peak motor torque" in result.stdout
     assert (tmp_path / "s.png").stat().st_size > 10_000
     read = json.loads((tmp_path / "s.json").read_text())["requirements"]
     assert read["worst_torque"]["with_margin"] == pytest.approx(1.3 * read["worst_torque"]["worst"])
-    assert "…" not in result.output
+    assert "…" not in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -392,6 +392,4 @@ def test_the_command(tmp_path, monkeypatch):
 )
 def test_the_command_refuses(arguments, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(app, ["size", "kim-ryu-2002", *arguments])
-    assert isinstance(result.exception, (InputError, FileError))
-    assert message in str(result.exception)
+    assert message in refused("size", "kim-ryu-2002", *arguments)

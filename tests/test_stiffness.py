@@ -9,6 +9,8 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.command import refused, run
+from cases.common import each_kind, each_shape, few_states
 from gough import Motion, Robot
 from gough.analysis.accuracy import Tolerances, accuracy, sampled
 from gough.analysis.stiffness import along_actuators, stiffness
@@ -16,8 +18,7 @@ from gough.analysis.stiffness_map import stiffness_map
 from gough.errors import InputError, NotFiniteError, SingularError
 from oracles.random_robot import random_motion, random_robot
 
-SHAPES = [(), (1,), (3, 1, 2), (0,)]
-KINDS = ("UPS", "PUS")
+pytestmark = few_states
 
 
 def case(kind, seed, shape=(), **changes):
@@ -34,7 +35,7 @@ def moved(motion, step):
     return Motion(motion.position + step[:, :3], turn @ motion.rotation)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 @pytest.mark.parametrize("seed", range(3))
 def test_stiffness_is_the_slope_of_the_direct_model(kind, seed):
     """K = −M ∂ξ̇/∂x of `direct_dynamics` with actuators as springs about the forces that hold."""
@@ -55,7 +56,7 @@ def test_stiffness_is_the_slope_of_the_direct_model(kind, seed):
     assert np.abs(geometric).max() > 100  # the preload is no rounding
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_the_tool_goes_where_the_statics_say(kind):
     """Solve the loaded rest pose with spring actuators exactly; small loads move it by C w."""
     robot, pose = case(kind, 4)
@@ -180,8 +181,8 @@ def test_stiffness_and_sag_of_mujoco():
     assert_allclose(found.deflection(force)[:3], way, atol=5e-3 * np.abs(way).max())
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("shape", SHAPES)
+@each_kind
+@each_shape
 def test_batches(kind, shape):
     robot, pose = case(kind, 1, shape)
     found = stiffness(robot, pose, 1e6, 2e6)
@@ -328,7 +329,7 @@ def test_a_singular_pose_holds_no_load():
         accuracy(robot, lost, Tolerances(leg=1e-6))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_first_order_spread_is_that_of_random_robots(kind):
     robot, pose = case(kind, 6)
     every = {"leg": 2e-5, "base": 3e-5, "platform": 2e-5, "mounting": 1e-5, "tool": 2e-5}
@@ -358,15 +359,6 @@ def test_first_order_spread_is_that_of_random_robots(kind):
     )
 
 
-def run(*words):
-    """What `gough stiffness` does."""
-    from typer.testing import CliRunner
-
-    from gough.cli.app import app
-
-    return CliRunner().invoke(app, ["stiffness", *words])
-
-
 def test_map_is_that_of_its_poses():
     robot = gough.load("kim-ryu-2002")
     bounds = [[-0.7, 0.7], [-0.2, 0.2]]
@@ -390,12 +382,12 @@ def test_command_line(tmp_path):
     words = ["kim-ryu-2002", "--stiffness", "1e7", "--leg-stiffness", "5e7"]
     extra = ["--load", "0,0,100,0,0,0", "--errors", "leg=1e-5,base=2e-5"]
     picture = tmp_path / "map.png"
-    found = run(*words, *extra, "--points", "4", "-o", str(picture))
-    assert found.exit_code == 0, found.output
-    assert "N/µm" in found.output
-    assert "µm, " in found.output
+    found = run("stiffness", *words, *extra, "--points", "4", "-o", picture)
+    assert found.returncode == 0, found.stderr
+    assert "N/µm" in found.stdout
+    assert "µm, " in found.stdout
     assert picture.stat().st_size > 1000
-    found = run(*words, *extra, "--json", "--pose", "0.05,0,0.8,0,5,0")
+    found = run("stiffness", *words, *extra, "--json", "--pose", "0.05,0,0.8,0,5,0")
     numbers = json.loads(found.stdout)
     robot = gough.load("kim-ryu-2002")
     pose = Motion([0.05, 0, 0.8], Rotation.from_rotvec([0, 5, 0], degrees=True))
@@ -418,7 +410,4 @@ def test_command_line(tmp_path):
     ],
 )
 def test_command_line_refuses_nonsense(words, said):
-    found = run("kim-ryu-2002", *words)
-    assert found.exit_code == 1
-    assert isinstance(found.exception, gough.errors.GoughError)
-    assert said in str(found.exception)
+    assert said in refused("stiffness", "kim-ryu-2002", *words)

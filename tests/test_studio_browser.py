@@ -14,13 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cases.common import impossible_bodies
+
 CHROMIUM = shutil.which("chromium")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytest.importorskip("viser", reason="viser is not installed")
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
-    pytest.mark.xdist_group("studio"),
-    pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning"),
+    impossible_bodies,
 ]
 FLAGS = [
     "--headless=new",

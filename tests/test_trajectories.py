@@ -1,17 +1,15 @@
-"""Trajectories: exact derivatives, the papers' motions, batches, and refusal of bad input."""
+"""Trajectories of every kind: exact derivatives, batches, and refusal of bad input."""
 
 import dataclasses
-from itertools import pairwise
-from math import pi
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.spatial.transform import Rotation, RotationSpline
+from scipy.spatial.transform import Rotation
 
-from gough.base.rotations import euler, exponential
+from cases.common import each_shape
 from gough.errors import InputError
 from gough.motion import FIELDS, Motion
 from gough.trajectories import (
@@ -24,7 +22,6 @@ from gough.trajectories import (
     Trajectory,
 )
 
-SHAPES = [(), (1,), (3, 1, 2), (0,)]
 KINDS = [RestToRest, Harmonic, Circle, ConstantAcceleration, Fourier, Spline]
 
 turn_scales = st.sampled_from([0.0, 1e-9, 1e-4, 1e-2, 1.0])
@@ -95,7 +92,7 @@ def assert_derivatives(trajectory, t):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_rates_are_the_derivatives_of_the_pose(kind, data):
     trajectory, breaks = data.draw(trajectories(kind))
@@ -106,7 +103,7 @@ def test_rates_are_the_derivatives_of_the_pose(kind, data):
 
 
 @pytest.mark.parametrize("kind", [RestToRest, Spline])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_acceleration_is_continuous(kind, data):
     trajectory, breaks = data.draw(trajectories(kind))
@@ -134,7 +131,7 @@ def examples():
 
 @pytest.mark.parametrize("trajectory", examples(), ids=lambda one: type(one).__name__)
 class TestEveryKind:
-    @pytest.mark.parametrize("shape", SHAPES)
+    @each_shape
     def test_times_of_any_shape(self, trajectory, shape):
         rng = np.random.default_rng(5)
         times = trajectory.start_time + trajectory.duration * rng.uniform(size=shape)
@@ -245,257 +242,6 @@ def test_own_trajectories_need_only_a_duration_and_a_state():
     assert Drop().sample(5).shape == (5,)
     with pytest.raises(InputError, match=r"Drop: time is 2, must be in \[0, 1\] s"):
         Drop()(2)
-
-
-class TestRestToRest:
-    poses = Motion(
-        [[0, 0, 1], [0.2, -0.1, 1.1], [0.1, 0.3, 0.9]],
-        Rotation.from_rotvec([[0.1, 0.2, 0.3], [-0.5, 0.4, 0.2], [0.3, 0.9, -1.2]]),
-    )
-    trajectory = RestToRest(poses, [2.0, 1.5], [0.5, 0.25, 1.0])
-
-    def test_schedule(self):
-        """Rest 0.5, move 2, rest 0.25, move 1.5, rest 1."""
-        assert self.trajectory.duration == 5.25
-        for time, pose in [(0, 0), (0.5, 0), (2.5, 1), (2.75, 1), (4.25, 2), (5.25, 2)]:
-            motion = self.trajectory(time)
-            expected = self.poses[pose]
-            np.testing.assert_allclose(motion.position, expected.position, atol=1e-15)
-            np.testing.assert_allclose(motion.rotation, expected.rotation, atol=1e-15)
-
-    def test_ends_have_no_velocity_and_no_acceleration(self):
-        rests = [*np.linspace(0, 0.5, 7), *np.linspace(2.5, 2.75, 7), *np.linspace(4.25, 5.25, 7)]
-        motion = self.trajectory(rests)
-        for name in FIELDS[2:6]:
-            np.testing.assert_allclose(getattr(motion, name), 0.0, atol=1e-13)
-        just_inside = self.trajectory([0.5 + 1e-7, 2.5 - 1e-7])
-        assert np.all(np.linalg.norm(just_inside.acceleration, axis=-1) > 0)
-        np.testing.assert_allclose(just_inside.acceleration, 0.0, atol=1e-6)
-
-    def test_quintic(self):
-        """Halfway in half the time, at 15/8 of the mean speed; 10τ³ − 15τ⁴ + 6τ⁵ elsewhere."""
-        path = self.poses.position[1] - self.poses.position[0]
-        middle = self.trajectory(1.5)
-        np.testing.assert_allclose(middle.position, self.poses.position[:2].mean(axis=0))
-        np.testing.assert_allclose(middle.velocity, 15 / 8 * path / 2.0)
-        np.testing.assert_allclose(middle.acceleration, 0.0, atol=1e-15)
-        share = 10 * 0.3**3 - 15 * 0.3**4 + 6 * 0.3**5
-        expected = self.poses.position[0] + share * path
-        np.testing.assert_allclose(self.trajectory(0.5 + 0.3 * 2).position, expected)
-
-    def test_turns_about_one_axis_in_step_with_the_line(self):
-        relative = self.poses.rotation[2] @ self.poses.rotation[1].T
-        whole = Rotation.from_matrix(relative).as_rotvec()
-        motion = self.trajectory(np.linspace(2.75, 4.25, 50)[1:-1])
-        turned = Rotation.from_matrix(motion.rotation @ self.poses.rotation[1].T).as_rotvec()
-        path = self.poses.position[2] - self.poses.position[1]
-        share = (motion.position - self.poses.position[1]) @ path / (path @ path)
-        np.testing.assert_allclose(turned, share[:, None] * whole, atol=1e-14)
-        for spin in (motion.angular_velocity, motion.angular_acceleration):
-            np.testing.assert_allclose(np.cross(spin, whole), 0.0, atol=1e-13)
-        assert np.all(motion.angular_velocity @ whole > 0)
-
-    def test_one_number_serves_all(self):
-        trajectory = RestToRest(self.poses, 2, 1)
-        assert trajectory.duration == 7.0
-        assert RestToRest(self.poses, 2).duration == 4.0
-        assert trajectory.durations.tolist() == [2, 2]
-        assert trajectory.rests.tolist() == [1, 1, 1]
-
-
-class TestHarmonic:
-    def test_sinatra_equation_6(self):
-        """Twice the starred values after half a period, from rest to rest, z with a minus sign."""
-        h, z, x, turn = 0.606379, 0.15, 0.1, pi / 12
-        trajectory = Harmonic([0, 0, h, 0, 0, 0], [x, 0, -z, 0, 0, turn], 6.0, cycles=0.5)
-        assert trajectory.duration == 3.0
-        motion = trajectory.sample(31)
-        np.testing.assert_allclose(motion.position[-1], [2 * x, 0, h - 2 * z], atol=1e-15)
-        np.testing.assert_allclose(
-            Rotation.from_matrix(motion.rotation[-1]).as_rotvec(), [0, 0, 2 * turn], atol=1e-15
-        )
-        np.testing.assert_allclose(motion.velocity[[0, -1]], 0.0, atol=1e-15)
-        np.testing.assert_allclose(motion.angular_velocity[[0, -1]], 0.0, atol=1e-15)
-        wave = 1 - np.cos(pi / 3 * motion.time)
-        np.testing.assert_allclose(motion.position[:, 0], x * wave, atol=1e-15)
-        np.testing.assert_allclose(motion.position[:, 2], h - z * wave, atol=1e-15)
-        np.testing.assert_allclose(
-            motion.rotation, euler("XYZ", np.outer(wave, [0, 0, turn]))[0], atol=1e-15
-        )
-
-    def test_starts_at_a_pose(self):
-        pose = Motion([0.1, 0.2, 0.9], Rotation.from_rotvec([0.3, -0.2, 0.5]))
-        for convention in ("sinatra-xi-staicu-2009", "kim-ryu-2002", "ZXZ"):
-            motion = Harmonic(pose, np.ones(6), 2.0, convention=convention)(0.0)
-            np.testing.assert_allclose(motion.position, pose.position, atol=1e-15)
-            np.testing.assert_allclose(motion.rotation, pose.rotation, atol=1e-14)
-
-
-class TestCircle:
-    def test_kim_circle_has_constant_speed(self):
-        center = np.array([0, 0, 0.8])
-        trajectory = Circle(center, 0.1, rpm=40)
-        assert trajectory.duration == pytest.approx(1.5)
-        motion = trajectory.sample(101)
-        arm = motion.position - center
-        rate = 40 * 2 * pi / 60
-        np.testing.assert_allclose(np.linalg.norm(motion.velocity, axis=-1), 0.1 * rate)
-        np.testing.assert_allclose(np.linalg.norm(arm, axis=-1), 0.1)
-        np.testing.assert_allclose(motion.acceleration, -(rate**2) * arm, atol=1e-13)
-        np.testing.assert_allclose(motion.position[0], motion.position[-1], atol=1e-15)
-        assert not motion.angular_velocity.any()
-        assert not motion.angular_acceleration.any()
-        np.testing.assert_array_equal(motion.rotation, np.tile(np.eye(3), (101, 1, 1)))
-
-    def test_plane_and_sense(self):
-        """Starts along u, reaches v after a quarter turn; v need not be perpendicular, nor unit."""
-        trajectory = Circle([1, 2, 3], 0.5, speed=2.0, axes=[[0, 3, 0], [0, 7, 0.1]])
-        quarter = trajectory([0, pi / 4])
-        np.testing.assert_allclose(quarter.position, [[1, 2.5, 3], [1, 2, 3.5]], atol=1e-15)
-        back = dataclasses.replace(trajectory, speed=-2.0)(pi / 4)
-        np.testing.assert_allclose(back.position, [1, 2, 2.5], atol=1e-15)
-        np.testing.assert_allclose(trajectory.axes, [[0, 1, 0], [0, 0, 1]], atol=1e-15)
-
-    def test_turns_and_units(self):
-        assert Circle([0, 0, 0], 1, speed=pi, turns=2.5).duration == pytest.approx(5)
-        assert Circle([0, 0, 0], 1, speed=-pi).duration == pytest.approx(2)
-        assert Circle([0, 0, 0], 1, rpm=60).speed == pytest.approx(2 * pi)
-
-
-class TestConstantAcceleration:
-    rate = np.array([0.1, 0.1, 0.1, 0.05, 0.05, 0.1])
-    start = np.array([0.01, 0.02, 0.8, 0.1, -0.2, 0.3])
-    trajectory = ConstantAcceleration(start, [rate, -rate], 1.5)
-
-    def test_kim_equation_33_ends_at_rest(self):
-        assert self.trajectory.duration == 3.0
-        end = self.trajectory(3.0)
-        np.testing.assert_allclose(end.velocity, 0.0, atol=1e-16)
-        np.testing.assert_allclose(end.angular_velocity, 0.0, atol=1e-16)
-        np.testing.assert_allclose(end.acceleration, -self.rate[:3])
-        reached = self.start + self.rate * 1.5**2
-        np.testing.assert_allclose(end.position, reached[:3])
-        np.testing.assert_allclose(end.rotation, euler("kim-ryu-2002", reached[3:])[0], atol=1e-15)
-
-    def test_begins_at_rest_and_peaks_halfway(self):
-        motion = self.trajectory([0.0, 1.5])
-        np.testing.assert_array_equal(motion.velocity[0], 0.0)
-        np.testing.assert_array_equal(motion.position[0], self.start[:3])
-        np.testing.assert_allclose(motion.velocity[1], 0.15)
-        np.testing.assert_allclose(motion.acceleration, [self.rate[:3], -self.rate[:3]])
-
-    def test_angles_are_in_the_papers_order(self):
-        """[Ψ, θ, φ] turn about x, y, z; from R = I the angular acceleration is [Ψ̈, θ̈, φ̈]."""
-        motion = ConstantAcceleration(np.zeros(6), [[0, 0, 0, 0.1, 0.2, 0.3]], 1.0)(0.0)
-        np.testing.assert_allclose(motion.angular_acceleration, [0.1, 0.2, 0.3])
-        order = ConstantAcceleration(np.zeros(6), [[0, 0, 0, 0.1, 0.2, 0.3]], 1.0, "ZYX")(0.0)
-        np.testing.assert_allclose(order.angular_acceleration, [0.3, 0.2, 0.1])
-
-
-class TestFourier:
-    def test_terms(self):
-        """One sine and one cosine, world axes, about a turned centre."""
-        center = Motion([1, 2, 3], Rotation.from_rotvec([0.5, 0.6, 0.7]))
-        sine, cosine = np.zeros((2, 6, 3))
-        sine[0, 1], cosine[4, 2] = 0.3, 0.2
-        trajectory = Fourier(center, sine, cosine, 2.0, cycles=3)
-        assert trajectory.duration == 6.0
-        times = np.linspace(0, 6, 41)
-        motion = trajectory(times)
-        expected = np.outer(np.sin(2 * pi * times), [0.3, 0, 0]) + center.position
-        np.testing.assert_allclose(motion.position, expected, atol=1e-14)
-        turn = np.outer(np.cos(3 * pi * times), [0, 0.2, 0])
-        np.testing.assert_allclose(
-            motion.rotation, exponential(turn)[0] @ center.rotation, atol=1e-14
-        )
-        rate = np.outer(-3 * pi * np.sin(3 * pi * times), [0, 0.2, 0])
-        np.testing.assert_allclose(motion.angular_velocity, rate, atol=1e-13)
-
-    def test_no_terms_is_rest(self):
-        motion = Fourier(Motion([0, 0, 1]), np.zeros((6, 0)), np.zeros((6, 0)), 1.0).sample(3)
-        np.testing.assert_array_equal(motion.position, [[0, 0, 1]] * 3)
-        assert not motion.velocity.any()
-
-
-class TestSpline:
-    @pytest.mark.parametrize("count", range(2, 12))
-    def test_meets_poses_and_reproduces_polynomials(self, count):
-        """Any polynomial of degree up to five, or of what the number of poses allows."""
-        rng = np.random.default_rng(count)
-        times = np.cumsum(rng.uniform(0.2, 0.5, count)) - 1
-        path = np.polynomial.Polynomial(rng.normal(size=min(5, count - 1) + 1))
-        position = np.outer(path(times), [1, -2, 3])
-        rotation = Rotation.from_rotvec(rng.uniform(-0.3, 0.3, (count, 3)))
-        trajectory = Spline(times, Motion(position, rotation))
-        met = trajectory(times)
-        np.testing.assert_allclose(met.position, position, atol=1e-13)
-        np.testing.assert_allclose(met.rotation, rotation.as_matrix(), atol=1e-14)
-        fine = trajectory.sample(50)
-        for order, name in enumerate(("position", "velocity", "acceleration")):
-            exact = np.outer((path.deriv(order) if order else path)(fine.time), [1, -2, 3])
-            np.testing.assert_allclose(getattr(fine, name), exact, atol=1e-8)
-
-    def test_position_is_four_times_differentiable(self):
-        """Acceleration is cubic in each interval; value, slope and curvature meet at the knots."""
-        rng = np.random.default_rng(6)
-        times = np.cumsum(rng.uniform(0.5, 1.5, 12))
-        trajectory = Spline(times, Motion(rng.normal(size=(12, 3))))
-        pieces = []
-        for first, last in pairwise(times):
-            t = np.linspace(first, last, 6)[1:-1]
-            pieces.append(np.polynomial.Polynomial.fit(t, trajectory(t).acceleration[:, 0], 3))
-        third = []
-        for knot, before, after in zip(times[1:-1], pieces[:-1], pieces[1:], strict=True):
-            for order in range(3):
-                one, other = (before.deriv(order)(knot), after.deriv(order)(knot))
-                assert one == pytest.approx(other, rel=1e-8, abs=1e-6)
-            third.append(abs(before.deriv(3)(knot) - after.deriv(3)(knot)))
-        assert max(third) > 1
-
-    def test_rates_are_scipys_turned_into_world_axes(self):
-        rng = np.random.default_rng(7)
-        times, rotation = np.arange(5.0), Rotation.from_rotvec(rng.uniform(-0.7, 0.7, (5, 3)))
-        motion = Spline(times, Motion(np.zeros((5, 3)), rotation)).sample(40)
-        theirs = RotationSpline(times, rotation)
-        for order, ours in ((1, motion.angular_velocity), (2, motion.angular_acceleration)):
-            body = theirs(motion.time, order)
-            np.testing.assert_allclose(ours, theirs(motion.time).apply(body), atol=1e-7)
-            assert np.abs(ours - body).max() > 0.05
-
-    def test_clock_times(self):
-        """Seconds since 1970 serve as well as seconds since the start."""
-        rng = np.random.default_rng(8)
-        steps, origin = np.r_[0, np.cumsum(rng.integers(1, 4, 7) / 8)], 1.7e9
-        poses = Motion(rng.normal(size=(8, 3)), Rotation.from_rotvec(rng.normal(size=(8, 3)) / 4))
-        late, early = Spline(origin + steps, poses), Spline(steps, poses)
-        assert late.start_time == origin
-        assert late.duration == early.duration
-        end = origin + late.duration
-        beyond = late(np.nextafter(end, np.inf))
-        np.testing.assert_array_equal(beyond.position, late(end).position)
-        t = np.arange(0, early.duration, 1 / 64)
-        for name in FIELDS:
-            one, other = getattr(late(origin + t), name), getattr(early(t), name)
-            np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
-
-    def test_constant_pose_and_constant_rate(self):
-        still = Spline(np.arange(8.0), Motion(np.ones((8, 3)))).sample(30)
-        np.testing.assert_allclose(still.acceleration, 0.0, atol=1e-12)
-        assert not still.angular_velocity.any()
-        steady = Rotation.from_rotvec(np.outer(np.arange(8.0), [0, 0, 0.5]))
-        turning = Spline(np.arange(8.0), Motion(np.zeros((8, 3)), steady)).sample(30)
-        np.testing.assert_allclose(turning.angular_velocity, [[0, 0, 0.5]] * 30, atol=1e-12)
-
-    def test_rotations_too_far_apart(self):
-        """Here scipy's iteration ends with angular acceleration jumping at the poses."""
-        steps = np.random.default_rng(0).normal(size=(8, 3))
-        steps *= 3.0 / np.linalg.norm(steps, axis=-1, keepdims=True)
-        rotation = [Rotation.identity()]
-        for step in steps:
-            rotation.append(rotation[-1] * Rotation.from_rotvec(step))
-        poses = Motion(np.zeros((9, 3)), Rotation.concatenate(rotation))
-        with pytest.raises(InputError, match=r"no smooth rotation through poses\[\d\]"):
-            Spline(np.arange(9.0), poses)
 
 
 POSES = Motion(np.zeros((3, 3)))

@@ -5,25 +5,23 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
+from cases.common import LEG_KINDS, each_kind, each_shape, impossible_bodies
 from gough import Motion, Robot, Variants
 from gough.engine.run import variants as engine
 from gough.engine.run.execute import NumPyExecutor
 from gough.errors import InputError, MissingDataError, NotFiniteError, ReachError
 from oracles.random_robot import random_motion, random_robot
 
-pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+pytestmark = impossible_bodies
 
-KINDS = ("UPS", "PUS")
-each_kind = pytest.mark.parametrize("kind", KINDS)
 each_engine = pytest.mark.parametrize("name", ["llvm", "numpy"])
 PLAIN = ("inverse_kinematics", "jacobian", "mass_matrix", "bias")
 MODELS = (*PLAIN, "inverse_dynamics", "reactions", "direct_dynamics")
-SHAPES = [(), (1,), (3, 1, 2), (0,)]
 
 
 def robots(kind, count, **options):
     """Random robots whose states are near those of the first, and states of it."""
-    rng = np.random.default_rng([count, KINDS.index(kind)])
+    rng = np.random.default_rng([count, LEG_KINDS.index(kind)])
     data = random_robot(rng, kind, 6, **options)
     first = Robot.from_dict(data)
     made = [first]
@@ -69,7 +67,7 @@ def test_numpy_agrees_with_compiled(kind, monkeypatch):
     some, motion_of = robots(kind, 4)
     motion = motion_of((4,))
     compiled = Variants(some)
-    assert isinstance(compiled._many.executor, engine.CompiledVariants)
+    assert isinstance(compiled.executor, engine.CompiledVariants)
     monkeypatch.setenv("GOUGH_ENGINE", "numpy")
     plain = Variants(some)
     for model in MODELS if kind == "UPS" else ("reactions",):
@@ -78,7 +76,7 @@ def test_numpy_agrees_with_compiled(kind, monkeypatch):
         for name, value in here.items():
             size = abs(value).max(initial=1.0)
             assert_allclose(there[name], value, rtol=1e-10, atol=1e-11 * size)
-    assert isinstance(plain._many.executor, NumPyExecutor)
+    assert isinstance(plain.executor, NumPyExecutor)
 
 
 @each_kind
@@ -94,7 +92,7 @@ def test_more_robots_than_are_held_at_a_time(kind, monkeypatch):
 
 
 @each_engine
-@pytest.mark.parametrize("shape", SHAPES)
+@each_shape
 def test_any_shape(shape, name, monkeypatch):
     monkeypatch.setenv("GOUGH_ENGINE", name)
     some, motion_of = robots("UPS", 1)
@@ -157,7 +155,7 @@ SHARED += ("legs.friction.slider_viscous", "legs.friction.universal_coulomb")
 
 @pytest.mark.parametrize(
     ("kind", "key"),
-    [(kind, key) for kind in KINDS for key in (*(f"legs.{k}" for k in KEYS[kind]), *SHARED)],
+    [(kind, key) for kind in LEG_KINDS for key in (*(f"legs.{k}" for k in KEYS[kind]), *SHARED)],
 )
 def test_keys_mean_what_they_mean_in_the_file(kind, key, monkeypatch):
     monkeypatch.setenv("GOUGH_ENGINE", "numpy")  # nothing to compile for each structure

@@ -1,38 +1,21 @@
 """Workspaces: volumes inside their own error bounds, boxes that prove what they say."""
 
-import itertools
-import json
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import each_kind
+from cases.workspaces import robot_of, sampled
 from gough import Motion, Robot
-from gough.analysis.interference import leg_distances, pairs, segment_distance
 from gough.analysis.margins import Conditions
 from gough.analysis.octree import cut
 from gough.analysis.pose_boxes import Orientations, Positions
 from gough.analysis.rotation_measure import ALL_ORIENTATIONS
 from gough.analysis.workspace import cone, dexterous, orientation_workspace, reachable, workspace
-from gough.analysis.workspace_result import Workspace
-from gough.errors import FileError, InputError, MissingDataError, ToleranceWarning
-from gough.exchange.mesh_files import write_stl, write_vtk
+from gough.errors import InputError, MissingDataError, ToleranceWarning
 from gough.model.limits import demands
-from gough.show.pictures import workspace as workspace_pictures
-from oracles.random_robot import random_robot
-
-KINDS = ("UPS", "PUS")
-
-
-def robot_of(kind, seed, **limits):
-    """A random robot whose limits are those of geometry."""
-    data = random_robot(np.random.default_rng(seed), kind)
-    for name in ("force", "speed"):
-        del data["legs"]["limits"][name]
-    data["legs"]["limits"] |= limits
-    return Robot.from_dict(data)
 
 
 def in_shells(robot, position, rotation):
@@ -55,12 +38,6 @@ def within_limits(robot, motion):
         kept &= (value <= allowed).all(axis=1)
     good[good] = kept
     return good
-
-
-def sampled(boxes_centre, boxes_half, rng, count):
-    """Points in some of the boxes."""
-    chosen = rng.integers(len(boxes_centre), size=count)
-    return boxes_centre[chosen] + boxes_half[chosen] * rng.uniform(-1, 1, (count, 3))
 
 
 def monte_carlo(good, box, total, rng, chunk=500_000):
@@ -123,7 +100,7 @@ def test_bounds_close_in_on_a_ball():
     assert errors[2][0] < 400 * errors[0][0]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 @pytest.mark.parametrize("turning", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_margins_are_within_their_bounds_all_over_a_box(kind, turning, seed):
@@ -164,7 +141,7 @@ def test_margins_are_within_their_bounds_all_over_a_box(kind, turning, seed):
     assert closest[2] < 2e-3 * closest[1]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 @pytest.mark.parametrize("seed", range(3))
 def test_boxes_prove_what_robot_check_says(kind, seed):
     robot = robot_of(kind, seed, universal_angle=0.35, spherical_angle=0.4)
@@ -191,7 +168,7 @@ def test_boxes_prove_what_robot_check_says(kind, seed):
     assert abs(found.volume - volume) < found.error + 4 * noise
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_orientations_at_a_point(kind):
     robot = robot_of(kind, 5, universal_angle=0.6, spherical_angle=0.5)
     found = orientation_workspace(robot, tolerance=0.1)
@@ -241,7 +218,7 @@ def test_all_orientations_where_nothing_limits():
     assert abs(part.volume - 8 * np.pi * (0.7 - np.sin(0.7))) < part.error
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_reachable_and_dexterous_of_several_orientations(kind):
     robot = robot_of(kind, 2, universal_angle=0.5)
     turns = cone(0.25, robot.home.rotation, 2)
@@ -261,65 +238,6 @@ def test_reachable_and_dexterous_of_several_orientations(kind):
         chosen = sampled(found.centre[found.inside], found.half[found.inside], rng, 200)
         assert found.contains(chosen).all()
     assert every.volume + every.error < some.volume - some.error
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_legs_stay_apart_and_below_the_platform(kind):
-    robot = robot_of(kind, 7)
-    home = leg_distances(robot, robot.home)
-    radius = 0.4 * home.min()
-    free = workspace(robot, tolerance=0.2)
-    found = workspace(robot, tolerance=0.25, leg_radius=radius, platform_angle=0.5)
-    assert found.volume < free.volume
-    assert set(found.labels) - set(free.labels) == {"legs", "platform"}
-    rng = np.random.default_rng(0)
-    inside = sampled(found.centre[found.inside], found.half[found.inside], rng, 300)
-    pose = Motion(inside, robot.home.rotation)
-    assert leg_distances(robot, pose).min() >= 2 * radius
-    points = np.array(robot.file.legs.platform)
-    normal = robot.home.rotation @ np.linalg.svd(points - points.mean(axis=0))[2][2]
-    sine = np.abs(robot.inverse_kinematics(pose).direction @ normal)
-    assert sine.min() >= np.sin(0.5) - 1e-12
-    box = free.bounds
-    every = rng.uniform(box[:, 0], box[:, 1], (3000, 3))
-    every = every[free.contains(every)]
-    pose = Motion(every, robot.home.rotation)
-    clear = leg_distances(robot, pose).min(axis=1) >= 2 * radius
-    steep = robot.inverse_kinematics(pose).direction @ normal
-    steep = (steep * np.sign(steep[:, :1]) >= np.sin(0.5)).all(axis=1)
-    assert 0 < (clear & steep).sum() < len(every)
-    assert (found.contains(every) == (clear & steep)).all()
-
-
-def test_distance_of_segments_is_the_least_over_many_points():
-    rng = np.random.default_rng(0)
-    a, b, c, d = rng.normal(size=(4, 300, 3))
-    c[:20], d[:20] = a[:20] + 0.3, b[:20] + 0.3  # parallel
-    d[20:30] = c[20:30]  # a point
-    share = np.linspace(0, 1, 201)[:, np.newaxis, np.newaxis]
-    first, second = a + share * (b - a), c + share * (d - c)
-    sampled_least = np.min(
-        [np.linalg.norm(first - point, axis=2).min(axis=0) for point in second], axis=0
-    )
-    found = segment_distance(a, b, c, d)
-    step = (np.linalg.norm(b - a, axis=1) + np.linalg.norm(d - c, axis=1)) / 400
-    assert (found <= sampled_least + 1e-12).all()
-    assert (found >= sampled_least - step).all()
-
-
-@pytest.mark.parametrize("shape", [(), (1,), (3, 1, 2), (0,)])
-def test_leg_distances_of_any_batch(shape):
-    robot = robot_of("UPS", 1)
-    position = np.broadcast_to(robot.home.position, (*shape, 3))
-    found = leg_distances(robot, Motion(position, robot.home.rotation))
-    assert found.shape == (*shape, 15)
-    assert workspace_points(robot, shape).shape == shape
-    assert list(itertools.combinations(range(6), 2)) == pairs(robot)
-
-
-def workspace_points(robot, shape):
-    found = workspace(robot, tolerance=0.5)
-    return found.contains(np.broadcast_to(robot.home.position, (*shape, 3)))
 
 
 def test_share_of_a_cut_cube_against_random_points():
@@ -398,7 +316,7 @@ def test_progress_gets_bounds_that_only_tighten():
     assert seen[-1].volume == found.volume
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_surface_is_closed_and_holds_the_volume(kind):
     found = workspace(robot_of(kind, 1), tolerance=0.05)
     rough = workspace(robot_of(kind, 1), tolerance=0.7)
@@ -409,120 +327,3 @@ def test_surface_is_closed_and_holds_the_volume(kind):
         assert (count == 2).all()  # every edge has two triangles
     assert skin.volume == pytest.approx(found.volume, rel=0.05)
     assert np.abs(found.margins(skin.vertices).min(axis=1)).max() < 1e-6
-
-
-def test_files_for_other_programs(tmp_path):
-    found = workspace(robot_of("UPS", 1), tolerance=0.1)
-    skin = found.surface(points=21)
-    write_stl(skin, tmp_path / "a.stl")
-    data = (tmp_path / "a.stl").read_bytes()
-    count = int.from_bytes(data[80:84], "little")
-    assert (count, len(data)) == (len(skin.faces), 84 + 50 * count)
-    first = np.frombuffer(data[84:132], "<f4").reshape(4, 3)
-    assert_allclose(first[1:], skin.vertices[skin.faces[0]], rtol=1e-6)
-    assert_allclose(np.linalg.norm(first[0]), 1, rtol=1e-6)
-    write_vtk(found, tmp_path / "a.vtk")
-    data = (tmp_path / "a.vtk").read_bytes()
-    count = len(found.centre)
-    start = data.index(b"double\n") + 7
-    corners = np.frombuffer(data[start : start + 8 * 24 * count], ">f8").reshape(count, 8, 3)
-    assert_allclose(corners.mean(axis=1), found.centre)
-    assert_allclose(np.ptp(corners, axis=1), 2 * found.half)
-    start = data.index(b"lower double 1\nLOOKUP_TABLE default\n") + 36
-    lower = np.frombuffer(data[start : start + 8 * count], ">f8")
-    assert lower.sum() == pytest.approx(found.volume - found.error)
-    none = workspace(robot_of("UPS", 1, stroke=[[0.1, 0.2]] * 6))
-    for write, what in ((write_vtk, none), (write_stl, none.surface())):
-        with pytest.raises(InputError, match="empty"):
-            write(what, tmp_path / "b")
-    with pytest.raises(FileError):
-        write_vtk(found, tmp_path / "no" / "a.vtk")
-    assert not list(tmp_path.glob(".*"))
-
-
-def run(*words):
-    """Exit code, stdout and stderr of a command."""
-    from typer.testing import CliRunner
-
-    from gough.cli.app import app
-
-    found = CliRunner().invoke(app, ["workspace", *words])
-    return found
-
-
-def test_command_line(tmp_path, monkeypatch):
-    robot_of("UPS", 1).save(tmp_path / "r.toml")
-    file = str(tmp_path / "r.toml")
-    monkeypatch.setattr(Workspace.surface, "__defaults__", (21,))  # quick
-    monkeypatch.setattr(workspace_pictures, "POINTS", 41)
-    monkeypatch.setattr(workspace_pictures, "SURFACE_POINTS", 15)
-    for name in ("a.png", "a.stl", "a.vtk"):
-        found = run(file, "--tolerance", "0.4", "-o", str(tmp_path / name))
-        assert found.exit_code == 0, found.output
-        assert "proved" in found.output
-        assert (tmp_path / name).stat().st_size > 1000
-    found = run(
-        file, "--tolerance", "0.2", "--json", "--orientation", "5,0,0", "--leg-radius", "0.01"
-    )
-    numbers = json.loads(found.stdout)
-    assert numbers["tolerance_met"]
-    assert "legs" in numbers["conditions"]
-    turn = Rotation.from_rotvec([5, 0, 0], degrees=True)
-    again = workspace(robot_of("UPS", 1), turn, tolerance=0.2, leg_radius=0.01)
-    assert numbers["volume"] == again.volume
-    for words in (
-        ["--bounds", "-2,2,-2,2,0,2"],
-        ["--point", "home"],
-        ["--tilt", "5"],
-        ["--tilt", "5", "--any"],
-    ):
-        found = run(file, "--tolerance", "0.7", "--json", *words)
-        assert json.loads(found.stdout)["volume"] > 0
-    picture = str(tmp_path / "b.png")
-    found = run(file, "--point", "home", "--tolerance", "0.4", "--slice", "rz=10", "-o", picture)
-    assert found.exit_code == 0, found.output
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--slice", "w=1"], "slice"),
-        (["--slice", "z=much"], "slice"),
-        (["-o", "a.txt"], "must end in"),
-        (["--orientation", "1,2"], "orientation"),
-        (["--stroke", "1,nan"], "stroke"),
-        (["--any"], "--tilt"),
-        (["--bounds", "0,1,0,1,0"], "--bounds"),
-        (["--bounds", "0,1,0,1,2,1"], "bounds"),
-        (["--bounds", "0,1,0,1,0,1", "--point", "home"], "--bounds"),
-        (["--tilt", "5", "--point", "home"], "--tilt"),
-        (["--tolerance", "7"], "tolerance"),
-    ],
-)
-def test_command_line_refuses_nonsense(words, said):
-    found = run("kim-ryu-2002", *words)
-    assert found.exit_code == 1
-    assert isinstance(found.exception, gough.errors.GoughError)
-    assert said in str(found.exception)
-
-
-def test_an_interrupt_keeps_what_is_proved(monkeypatch):
-    """Ctrl-C in the third round: the bounds of the second are printed."""
-    from gough.analysis import octree
-
-    calls = []
-    judged = octree._judged
-
-    def interrupted(*words):
-        calls.append(1)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return judged(*words)
-
-    monkeypatch.setattr(octree, "_judged", interrupted)
-    found = run("kim-ryu-2002", "--tolerance", "0.001", "--json")
-    assert found.exit_code == 0
-    numbers = json.loads(found.stdout)
-    assert not numbers["tolerance_met"]
-    assert 0 < numbers["volume"] - numbers["error"] < 0.3553 < numbers["volume"] + numbers["error"]
-    assert "interrupted" in found.stderr

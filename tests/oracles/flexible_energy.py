@@ -21,6 +21,7 @@ No mass integrals, no elimination, no friction. ONE state; SI units.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -119,8 +120,7 @@ class FlexibleEnergy:
     """
 
     def __init__(self, robot: Robot, modal: Modal) -> None:
-        g = gravity(robot)
-        self.legs = [LegEnergy(leg, g) for leg in read_legs(robot)]
+        self.robot, self.modal = robot, modal
         self.modes = modal["shapes"].shape[2]
         self.stiffness = _square(modal["stiffness"])
         self.damping = _square(modal["damping"])
@@ -128,7 +128,15 @@ class FlexibleEnergy:
         self.origin_shapes = modal.get("origin_shapes", nothing)
         self.origin_rotations = modal.get("origin_rotations", nothing)
 
-        size = 6 + self.modes
+    @cached_property
+    def legs(self) -> list[LegEnergy]:
+        """Every leg, cut free at its tip."""
+        return [LegEnergy(leg, gravity(self.robot)) for leg in read_legs(self.robot)]
+
+    @cached_property
+    def _model(self) -> ca.Function:
+        """All that `at` gives, as functions of coordinates x, their rates and the rotation R0."""
+        g, modal, size = gravity(self.robot), self.modal, 6 + self.modes
         x, rate, R0 = ca.MX.sym("x", size), ca.MX.sym("rate", size), ca.MX.sym("R0", 3, 3)
         p, R, elastic = x[:3], cayley(x[3:6]) @ R0, x[6:]
 
@@ -170,7 +178,7 @@ class FlexibleEnergy:
             "potential": potential,
             "dissipation": 2 * rayleigh,
         }
-        self._model = ca.Function(
+        return ca.Function(
             "robot", [x, rate, R0], list(outputs.values()), ["x", "rate", "R0"], list(outputs)
         )
 

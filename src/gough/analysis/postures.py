@@ -229,7 +229,11 @@ class _Finish:
         if coverage.found <= multistart.MOST_POSTURES:  # singular ones may be isolated all the same
             moving[moving] = [is_continuum(self.quadrics, one) for one in z[moving]]
         found = self._polish(*to_pose(z[~moving], self.frame))
-        return self._result(found, self._mine(z[moving]), "quick", coverage=coverage)
+        # Newton without damping may miss postures that are nowhere isolated
+        some = (
+            z[moving] if len(z) else to_study(*real_continuum(self.rods, self.quadrics), UNFRAMED)
+        )
+        return self._result(found, self._mine(some), "quick", coverage=coverage)
 
     def _mine(self, z: Array) -> Motion:
         """Poses of real Study coordinates (n, 8) that are on the robot file's branch."""

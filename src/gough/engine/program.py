@@ -60,6 +60,11 @@ class Program(NamedTuple):
     """Numbers of the tables that the body reads, as TABLE leaf 0, 1, …"""
     matrices: tuple[int, ...] = ()
 
+    @property
+    def mode_numbers(self) -> int:
+        """Numbers of the tables and matrices that the body reads."""
+        return len(self.tables) * self.modes + len(self.matrices) * self.modes**2
+
     def tally(self) -> Counter[str]:
         """How often the body does each operation; negations are free (they fold into others)."""
         free = (CONSTANT, INPUT, MODE, TABLE, "neg")

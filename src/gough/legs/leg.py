@@ -23,6 +23,8 @@ class LegKind:
     """As in `kind = "…"` of a robot file: letters for the joints from base to platform."""
     summary: str
     """What it is, for a reader."""
+    numbers: type[Leg]
+    """The class of its numbers, with its equations."""
     keys: type[LegTable]
     """Its keys under [legs]."""
     place: str

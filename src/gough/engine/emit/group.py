@@ -2,62 +2,63 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
 
-from gough.engine.emit.pointers import Pointers
-from gough.engine.graph import CONSTANT, INPUT
+from gough.engine.emit.states import States
+from gough.engine.graph import CONSTANT, INPUT, SUM
 from gough.engine.operations import OPERATIONS
-from gough.engine.passes.fused import FUSED, from_memory
+from gough.engine.passes.fused import FUSED, Fused, from_memory
+from gough.engine.passes.order import few_alive
 from gough.engine.passes.pipeline import Halves, woven
 from gough.engine.passes.registers import Memory, Work, carry_out
-from gough.engine.program import HOISTED, Program, Step
+from gough.engine.program import HOISTED, Program
 
 MARK = "  call void @llvm.codeview.annotation(metadata !0)"
 """Nothing is moved across it, and it makes no instruction."""
 MARK_EVERY = 16
 NOTHING = -1 << 60
 """Stands for no value."""
+LEAVES = (CONSTANT, INPUT, SUM)
+"""What straight code finds in memory."""
 
 
-class Straight(NamedTuple):
-    """A program without loops as it is compiled."""
+class Plan(NamedTuple):
+    """A program as it is compiled."""
 
     program: Program
-    steps: list[Step]
-    outputs: dict[str, tuple[int, ...]]
+    fused: Fused
     lasting: set[int]
     """Values that are the same for all states."""
-    halves: Halves
+    halves: Halves | None
+    """Of a program without loops over modes."""
     width: int
     registers: int
     variants: bool
 
 
-class Group(Pointers):
+class Group(States):
     """One group of states from inputs to outputs; or, looping, a half of each of two groups.
 
     Values are known by their places among the steps; what the second half of a loop reads of the group
-    before is ~place.
+    before is ~place. What a section leaves for later ones is handed over in memory, as between halves.
     """
 
-    def __init__(self, kernel: Straight, looping: bool) -> None:
-        super().__init__(kernel.program, kernel.steps, kernel.width, kernel.variants, looping)
-        self.kernel = kernel
+    def __init__(self, plan: Plan, looping: bool = False) -> None:
+        super().__init__(plan.program, plan.fused.steps, plan.width, plan.variants, looping)
+        self.plan = plan
         self.values: dict[int, str] = {}
         self.kept: dict[int, int] = {}
         """Slots in the frame."""
-        self.marked = 0
-        first, second, handed = kernel.halves
-        self.handed = {place: k for k, place in enumerate(handed)} if looping else {}
-        ready = kernel.lasting | self.handed.keys() | {~place for place in self.handed}
-        order = woven(first, second) if looping else [(place, False) for place in (*first, *second)]
-        memory = Memory(self._load, self._keep, ready)
-        self.slots = carry_out(self._work(order), memory, kernel.registers)
+        self.slots = self.marked = 0
+        handed = plan.halves.handed if looping and plan.halves else self._crossing()
+        self.handed = {place: k for k, place in enumerate(handed)}
+        self.totals: dict[int, str] = {}
+        """Where loops over modes put their sums."""
+        self.sums = {p for p, step in enumerate(self.steps) if step.operation == SUM}
 
     def entry(self) -> str:
         """Lines before the loop."""
@@ -65,16 +66,58 @@ class Group(Pointers):
 
     def body(self) -> str:
         """Lines of a round, or of all."""
-        lines = self.lines if self.looping else [*self.before, *self.lines]
-        return _nearest_first("\n".join(lines), self.width)
+        return "\n".join(self.lines if self.looping else [*self.before, *self.lines])
 
-    def _work(self, order: Sequence[tuple[int, bool]]) -> list[Work]:
+    def halves(self) -> Group:
+        """A loop's round: the second half of one group with the first half of the next."""
+        assert self.plan.halves is not None
+        self.straight(woven(self.plan.halves.first, self.plan.halves.second), True, True)
+        return self
+
+    def straight(self, order: Sequence[tuple[int, bool]], first: bool, last: bool) -> None:
+        """Operations of a section (the first reads inputs, the last writes outputs), or of halves."""
+        ready = self.plan.lasting | self.sums | self.handed.keys() | {~p for p in self.handed}
+        self.kept.clear()
+        memory = Memory(self._load, self._keep, ready)
+        work = self._work(order, first, last)
+        self.slots = max(self.slots, carry_out(work, memory, self.plan.registers))
+
+    def sections(self) -> list[tuple[int, int]]:
+        """Where each section starts and stops."""
+        return list(pairwise((*self.plan.fused.sections, len(self.steps))))
+
+    def operations(self, start: int, stop: int) -> list[tuple[int, bool]]:
+        """Those of a straight section, in an order with few values alive."""
+        found = (p for p in range(start, stop) if self.steps[p].operation not in LEAVES)
+        return [(p, False) for p in few_alive({p: self.steps[p].arguments for p in found})]
+
+    def _crossing(self) -> list[int]:
+        """Values of straight sections that later ones, or outputs, need; inputs included."""
+        edges = self.sections()
+        *_, (last, _) = edges
+        found: dict[int, None] = {}
+        for start, stop in edges:
+            for place in range(start, stop):
+                given = self.steps[place].arguments
+                found.update(dict.fromkeys(a for a in given if a < start))
+        for places in self.plan.fused.outputs.values():
+            found.update(dict.fromkeys(place for place in places if place < last))
+        inside = {p for start, stop in edges[1::2] for p in range(start, stop)}
+        known = self.plan.lasting | inside
+        return [p for p in found if p not in known and not self._anywhere(p)]
+
+    def _anywhere(self, place: int) -> bool:
+        """Whether a value can be read at any time: a sum, or a number of a member of variants."""
+        operation, _, leaf = self.steps[place]
+        return operation == SUM or (operation == INPUT and leaf[0] == HOISTED)
+
+    def _work(self, order: Sequence[tuple[int, bool]], first: bool, last: bool) -> list[Work]:
         """Operations, with inputs before they are first needed and outputs as soon as they are there."""
         work: list[Work] = []
         inputs = {leaf: place for place, (o, _, leaf) in enumerate(self.steps) if o == INPUT}
         # a group alone may write over its own inputs: all of them are read before
         state = [place for (field, _), place in inputs.items() if field != HOISTED]
-        there = set(self.kernel.lasting)
+        there = self.plan.lasting | (set() if first else set(state))
 
         def bring(values: Iterable[int]) -> None:
             for place in values:
@@ -92,7 +135,8 @@ class Group(Pointers):
                     work.append(Work((), one.arguments, emit, spare=len(one.arguments)))
 
         waiting: dict[int, list[Delivery]] = {}
-        for one in self._deliveries({place for place, late in order if late or not self.looping}):
+        computed = {place for place, late in order if late or not self.looping}
+        for one in self._deliveries(computed) if last else ():
             for place in one.missing:
                 waiting.setdefault(place, []).append(one)
         deliver(NOTHING)
@@ -118,10 +162,11 @@ class Group(Pointers):
         return ~place if late and place in self.handed else place
 
     def _deliveries(self, computed: Container[int]) -> list[Delivery]:
-        """What goes to the outputs, two neighbours at a time."""
+        """What goes to the outputs, two neighbours at a time; loops deliver what has modes."""
         found = []
-        for k, places in enumerate(self.kernel.outputs.values()):
-            for j in range(0, len(places), 2):
+        outputs = zip(self.program.outputs.values(), self.plan.fused.outputs.values(), strict=True)
+        for k, (output, places) in enumerate(outputs):
+            for j in range(0, 0 if output.varying else len(places), 2):
                 some = places[j : j + 2]
                 missing = {place for place in some if place in computed} or {NOTHING}
                 arguments = tuple(self._known(place, self.looping) for place in some)
@@ -154,7 +199,7 @@ class Group(Pointers):
     def _is(self, place: int, value: str) -> None:
         self.values[place] = value
         if place in self.handed:
-            self.store(value, "%to", f"handed.{self.handed[place]}")
+            self.store(value, "%to" if self.looping else "%handed", self.handed[place])
         self._mark()
 
     def _deliver(self, one: Delivery) -> None:
@@ -167,23 +212,31 @@ class Group(Pointers):
         self._mark()
 
     def _load(self, value: int) -> None:
-        self.values[value] = self._from_memory(value)
+        self.values[value] = self.from_memory(value)
         self._mark()
 
-    def _from_memory(self, value: int) -> str:
+    def from_memory(self, value: int) -> str:
+        """A value that is not in a register."""
         if value in self.kept:
-            return self.load("%read", f"slot.{self.kept[value]}")
+            return self.load("%read", self.kept[value])
         if value < 0:
-            return self.load("%from", f"handed.{self.handed[~value]}")
+            return self.load("%from", self.handed[~value])
         if value in self.handed:
-            return self.load("%again", f"handed.{self.handed[value]}")
-        assert value in self.kernel.lasting
-        operation, _, leaf = self.steps[value]
-        return self.splat(leaf) if operation == CONSTANT else self.load("%hoisted", leaf[1])
+            return self.load("%again" if self.looping else "%handed", self.handed[value])
+        operation, arguments, leaf = self.steps[value]
+        if operation == CONSTANT:
+            return self.splat(leaf)
+        if operation == SUM:
+            return self.load(self.totals[arguments[0]], 0)
+        assert operation == INPUT
+        assert leaf[0] == HOISTED
+        if self.variants:
+            return self.gather(self.fields[HOISTED], leaf[1])
+        return self.load("%hoisted", leaf[1])
 
     def _keep(self, value: int, slot: int) -> None:
         self.kept[value] = slot
-        self.store(self.values[value], "%write", f"slot.{slot}")
+        self.store(self.values[value], "%write", slot)
         self._mark()
 
     def _mark(self) -> None:
@@ -201,22 +254,3 @@ class Delivery(NamedTuple):
     arguments: tuple[int, ...]
     missing: set[int]
     """What must be computed first."""
-
-
-def near(width: int) -> int:
-    """Vectors in 128 bytes."""
-    return 16 // width
-
-
-def _nearest_first(text: str, width: int) -> str:
-    """Give the places in memory their numbers: the shortest instructions reach those used most.
-
-    An instruction has one byte for a distance of up to 128 bytes either way, else four.
-    """
-    reach = near(width)
-    numbers: dict[str, int] = {}
-    for kind in ("slot", "handed"):
-        uses = Counter(re.findall(rf"{kind}\.\d+", text))
-        order = [*sorted(range(-reach, reach), key=abs), *range(reach, len(uses))]
-        numbers.update(zip((name for name, _ in uses.most_common()), order, strict=False))
-    return re.sub(r"(?:slot|handed)\.\d+", lambda found: str(numbers[found[0]]), text)

@@ -14,11 +14,9 @@ from gough.engine.passes.fused import FUSED
 class Lines:
     """Lines of a function, and what they need declared."""
 
-    def __init__(self, width: int, flags: str = "") -> None:
+    def __init__(self, width: int) -> None:
         self.width = width
         self.vector = f"<{width} x double>"
-        self.flags = flags
-        """What a compiler may do with operations besides what they say."""
         self.lines: list[str] = []
         self.declarations: set[str] = set()
         self.counter = 0
@@ -119,8 +117,7 @@ class Lines:
 
     def arithmetic(self, instruction: str, *arguments: str) -> str:
         """An instruction on vectors."""
-        vector = f"{self.flags} {self.vector}".strip()
-        return self.new(f"{instruction} {vector} {', '.join(arguments)}")
+        return self.new(f"{instruction} {self.vector} {', '.join(arguments)}")
 
     def compare(self, test: str, a: str, b: str) -> str:
         """A test of two vectors, one bit a lane."""
@@ -137,7 +134,7 @@ class Lines:
         kinds = ", ".join([self.vector] * len(arguments))
         self.declarations.add(f"declare {self.vector} {full}({kinds})")
         given = ", ".join(f"{self.vector} {a}" for a in arguments)
-        return self.new(f"call {self.flags} {self.vector} {full}({given})")
+        return self.new(f"call {self.vector} {full}({given})")
 
     def by_lane(self, function: str, arguments: Sequence[str]) -> str:
         """A function of single numbers, lane by lane."""

@@ -15,8 +15,8 @@ from math import prod
 
 import llvmlite.binding as llvm
 
-from gough.engine.emit.group import Group, Straight, near
-from gough.engine.emit.modal_kernel import ModalKernel
+from gough.engine.emit.group import Group, Plan
+from gough.engine.emit.whole import Whole
 from gough.engine.graph import CONSTANT, INPUT
 from gough.engine.passes.fused import fuse
 from gough.engine.passes.pipeline import halves
@@ -45,18 +45,48 @@ def kernel_text(program: Program, name: str, width: int, variants: bool = False)
 
     `inputs` points to an array of field pointers, `strides` to the doubles from one state to the
     next of each; `outputs` to pointers of row-major results. An output may be written over an input of
-    the same state. `hoisted` has each number W times, in programs with modes once. With `variants` it
-    has rows of such numbers, each once, and one more input, after the fields, holds for each state the
-    number of its row, an i64. There is at least one state.
+    the same state. `hoisted` has each number W times, aligned to vectors, then the tables and matrices
+    of modes, each number once. With `variants` it has rows of all these numbers, each once, and one
+    more input, after the fields, holds for each state the number of its row, an i64. There is at least
+    one state.
 
     void name_once(ptr call) does so for one state, with `call` pointing to the four pointers: from
     Python one argument costs a fraction of five.
     """
-    if program.modes:
-        text = ModalKernel(program, name, width).text()
-    else:
-        text = _straight(program, name, width, variants)
-    return f"""{text}
+    plan = _plan(program, width, variants)
+    group = Whole(plan)
+    loop = Group(plan, looping=True).halves() if plan.halves else None
+    parts = [group, loop] if loop else [group]
+    declarations = "\n".join(sorted(set().union(*(one.declarations for one in parts))))
+    tables = "ptr noalias %inputs, ptr noalias %strides"
+    # what is used most comes first: it gets the registers with the shortest instructions
+    common = f"ptr %read, ptr %write, ptr noalias %hoisted, {tables}, ptr noalias %outputs"
+    given = "ptr %frame, ptr %frame, ptr %hoisted, ptr %inputs, ptr %strides, ptr %outputs"
+    slots = max(one.slots for one in parts)
+    return f"""{declarations}
+declare void @llvm.codeview.annotation(metadata)
+!0 = !{{!"in order"}}
+define internal void @{name}_group({common}, i64 %i, i64 %last) noinline {{
+entry:
+{group.body()}
+  ret void
+}}
+{_loop(loop, name, common) if loop else ""}
+define void @{name}(i64 %rows, {tables}, ptr noalias %hoisted, ptr noalias %outputs) \
+alignstack({max(8 * width, 16)}) {{
+entry:
+  %frame = alloca {group.vector}, i64 {max(slots, 1)}, align {8 * width}
+  %last = sub i64 %rows, 1
+{_call_of_loop(loop, name, given) if loop else "  br label %groups"}
+groups:
+  %i = phi i64 [{"%full, %looped" if loop else "0, %entry"}], [%next, %groups]
+  call void @{name}_group({given}, i64 %i, i64 %last)
+  %next = add i64 %i, {width}
+  %more = icmp slt i64 %next, %rows
+  br i1 %more, label %groups, label %done
+done:
+  ret void
+}}
 define void @{name}_once(ptr %call) {{
   %second = getelementptr ptr, ptr %call, i64 1
   %third = getelementptr ptr, ptr %call, i64 2
@@ -71,33 +101,20 @@ define void @{name}_once(ptr %call) {{
 """
 
 
-def _straight(program: Program, name: str, width: int, variants: bool) -> str:
-    """Both ways through the operations, and the function that chooses."""
-    steps, places = fuse(program)
+def _plan(program: Program, width: int, variants: bool) -> Plan:
+    fused = fuse(program)
     lasting = {
         place
-        for place, (operation, _, leaf) in enumerate(steps)
+        for place, (operation, _, leaf) in enumerate(fused.steps)
         if operation == CONSTANT or (operation == INPUT and leaf[0] == HOISTED and not variants)
     }
-    plan = halves(steps, places, lasting)
-    kernel = Straight(program, steps, places, lasting, plan, width, _registers(width), variants)
-    group, loop = Group(kernel, looping=False), Group(kernel, looping=True)
-    widest = max((prod(output.shape) for output in program.outputs.values()), default=1)
-    handed, reach = len(plan.handed), near(width)
-    vector = group.vector
-    declarations = "\n".join(sorted(group.declarations | loop.declarations))
-    tables = "ptr noalias %inputs, ptr noalias %strides"
-    results = "ptr noalias %hoisted, ptr noalias %outputs"
-    # what is used most comes first: it gets the registers with the shortest instructions
-    common = f"ptr %read, ptr %write, ptr noalias %hoisted, {tables}, ptr noalias %outputs"
-    given = "ptr %frame, ptr %frame, ptr %hoisted, ptr %inputs, ptr %strides, ptr %outputs"
-    return f"""{declarations}
-declare void @llvm.codeview.annotation(metadata)
-!0 = !{{!"in order"}}
-define internal void @{name}_group({common}, i64 %i, i64 %last) noinline {{
-{group.body()}
-  ret void
-}}
+    parts = None if program.modes else halves(fused.steps, fused.outputs, lasting)
+    return Plan(program, fused, lasting, parts, width, _registers(width), variants)
+
+
+def _loop(loop: Group, name: str, common: str) -> str:
+    """The function that takes groups two at a time, half of each."""
+    return f"""
 define internal void @{name}_loop({common}, i64 %rows, \
 ptr %a, ptr %b, ptr %same.a, ptr %same.b, ptr %nowhere) noinline {{
 {loop.entry()}
@@ -109,43 +126,36 @@ loop:
   %again.from = phi ptr [%same.a, %0], [%again, %loop]
   %again = phi ptr [%same.b, %0], [%again.from, %loop]
 {loop.body()}
-  %next = add i64 %i, {width}
+  %next = add i64 %i, {loop.width}
   %more = icmp sle i64 %next, %rows
   br i1 %more, label %loop, label %done
 done:
   ret void
-}}
-define void @{name}(i64 %rows, {tables}, {results}) alignstack({max(8 * width, 16)}) {{
-entry:
-  %frame.start = alloca {vector}, i64 {reach + max(group.slots, loop.slots)}, align {8 * width}
-  %a.start = alloca {vector}, i64 {reach + handed}, align {8 * width}
-  %b.start = alloca {vector}, i64 {reach + handed}, align {8 * width}
-  %frame = getelementptr {vector}, ptr %frame.start, i64 {reach}
-  %a = getelementptr {vector}, ptr %a.start, i64 {reach}
-  %b = getelementptr {vector}, ptr %b.start, i64 {reach}
-  %nowhere = alloca {vector}, i64 {widest}, align {8 * width}
-  %last = sub i64 %rows, 1
-  %full = and i64 %rows, {-width}
-  %many = icmp sgt i64 %full, {width}
-  br i1 %many, label %ones, label %groups
+}}"""
+
+
+def _call_of_loop(loop: Group, name: str, given: str) -> str:
+    """Full groups go through the loop if there are two or more; what is left begins at %full."""
+    vector, width, handed = loop.vector, loop.width, max(len(loop.handed), 1)
+    widest = max((prod(output.shape) for output in loop.program.outputs.values()), default=1)
+    return f"""\
+  %a = alloca {vector}, i64 {handed}, align {8 * width}
+  %b = alloca {vector}, i64 {handed}, align {8 * width}
+  %nowhere = alloca {vector}, i64 {max(widest, 1)}, align {8 * width}
+  %whole = and i64 %rows, {-width}
+  %many = icmp sgt i64 %whole, {width}
+  br i1 %many, label %ones, label %looped
 ones:
   %k = phi i64 [0, %entry], [%k.next, %ones]
-  %place = getelementptr {vector}, ptr %a.start, i64 %k
-  store {vector} {group.splat(1.0)}, ptr %place
+  %place = getelementptr {vector}, ptr %a, i64 %k
+  store {vector} {loop.splat(1.0)}, ptr %place
   %k.next = add i64 %k, 1
-  %k.more = icmp slt i64 %k.next, {reach + handed}
+  %k.more = icmp slt i64 %k.next, {handed}
   br i1 %k.more, label %ones, label %filled
 filled:
-  call void @{name}_loop({given}, i64 %full, ptr %a, ptr %b, ptr %a, ptr %b, ptr %nowhere)
+  call void @{name}_loop({given}, i64 %whole, ptr %a, ptr %b, ptr %a, ptr %b, ptr %nowhere)
+  br label %looped
+looped:
+  %full = phi i64 [0, %entry], [%whole, %filled]
   %rest = icmp slt i64 %full, %rows
-  br i1 %rest, label %groups, label %done
-groups:
-  %i = phi i64 [0, %entry], [%full, %filled], [%next, %groups]
-  call void @{name}_group({given}, i64 %i, i64 %last)
-  %next = add i64 %i, {width}
-  %more = icmp slt i64 %next, %rows
-  br i1 %more, label %groups, label %done
-done:
-  ret void
-}}
-"""
+  br i1 %rest, label %groups, label %done"""

@@ -6,10 +6,12 @@ same, bit for bit, in whatever kernel it is computed.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gough.engine.graph import COUPLED, SUM
 from gough.engine.operations import OPERATIONS
 from gough.engine.program import Program, Step
 
@@ -25,6 +27,16 @@ def cycles_of(operation: str) -> int:
 def from_memory(operation: str) -> tuple[int, ...]:
     """Arguments of which one can be read from memory."""
     return (0, 1, 2) if operation == FUSED else OPERATIONS[operation].from_memory
+
+
+class Fused(NamedTuple):
+    """The body of a program in such operations."""
+
+    steps: list[Step]
+    outputs: dict[str, tuple[int, ...]]
+    """Where in it each output is."""
+    sections: tuple[int, ...]
+    """Where in it each section starts; see `Program`."""
 
 
 class Signed(NamedTuple):
@@ -49,10 +61,12 @@ class Products(NamedTuple):
         return Products(tuple((a, b, not negative) for a, b, negative in self.terms))
 
 
-def fuse(program: Program) -> tuple[list[Step], dict[str, tuple[int, ...]]]:
-    """The body of a program without loops, and where in it each output is."""
+def fuse(program: Program) -> Fused:
+    """The body of a program with products in sums, section by section."""
     waiting = _used_once_in_a_sum(program)
+    delivered = {p for one in program.outputs.values() if one.varying for p in one.places}
     steps: list[Step] = []
+    starts: list[int] = []
     values: dict[int, Signed | Products] = {}
     negated: dict[int, int] = {}
 
@@ -102,6 +116,9 @@ def fuse(program: Program) -> tuple[list[Step], dict[str, tuple[int, ...]]]:
         return Signed(add("sub", left.place, right.place))
 
     for number, (operation, arguments, leaf) in enumerate(program.body):
+        while len(starts) < len(program.sections) and program.sections[len(starts)] == number:
+            starts.append(len(steps))
+            negated.clear()  # those of a loop are not there in the next section
         if operation == "neg":
             values[number] = values[arguments[0]].negated()
         elif operation == "mul":
@@ -114,18 +131,24 @@ def fuse(program: Program) -> tuple[list[Step], dict[str, tuple[int, ...]]]:
         elif operation in ("add", "sub"):
             a, b = (values[one] for one in arguments)
             values[number] = total(a, b.negated() if operation == "sub" else b, number in waiting)
+        elif operation in (SUM, COUPLED):  # linear: the sign goes through
+            place, negative = signed(arguments[0])
+            values[number] = Signed(add(operation, place, leaf=leaf), negative)
         else:
             places = [plain(one) for one in arguments]
             values[number] = Signed(add(operation, *places, leaf=leaf))
+        if number in delivered:
+            values[number] = Signed(plain(number))
+    starts += [len(steps)] * (len(program.sections) - len(starts))
     outputs = {
         name: tuple(plain(place) for place in output.places)
         for name, output in program.outputs.items()
     }
-    return steps, outputs
+    return Fused(steps, outputs, tuple(starts) or (0,))
 
 
 def _used_once_in_a_sum(program: Program) -> set[int]:
-    """What has its only use in a sum, but for negations between."""
+    """What has its only use in a sum of the same section, but for negations between."""
     body = program.body
     uses = Counter(a for step in body for a in step.arguments)
     uses.update(place for output in program.outputs.values() for place in output.places)
@@ -133,5 +156,8 @@ def _used_once_in_a_sum(program: Program) -> set[int]:
     for number in range(len(body) - 1, -1, -1):
         operation, arguments, _ = body[number]
         if operation in ("add", "sub") or (operation == "neg" and number in found):
-            found.update(a for a in arguments if uses[a] == 1)
+            here = bisect_right(program.sections, number)
+            found.update(
+                a for a in arguments if uses[a] == 1 and bisect_right(program.sections, a) == here
+            )
     return found

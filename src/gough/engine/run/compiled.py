@@ -201,15 +201,14 @@ def rows_for(kernel: disk.Kernel, numbers: Any, which: Array | None = None) -> A
 
 
 def in_all_lanes(kernel: disk.Kernel, row: Array) -> Array:
-    """A row as the kernel of one tree takes it: what belongs to no mode once a lane, aligned."""
-    if kernel.modes:
-        return row
-    width = lanes()
-    room = np.empty((len(row) + 1) * width)
+    """A row as the kernel of one tree takes it: hoisted numbers once a lane, with vectors' alignment."""
+    width, count = lanes(), max(len(kernel.hoisted), 1)
+    room = np.empty((count + 1) * width + len(row) - count)
     first = -room.ctypes.data // 8 % width
-    vectors = room[first : first + len(row) * width].reshape(-1, width)
-    vectors[...] = row[:, np.newaxis]
-    return vectors
+    numbers = room[first : first + count * width + len(row) - count]
+    numbers[: count * width].reshape(count, width)[...] = row[:count, np.newaxis]
+    numbers[count * width :] = row[count:]
+    return numbers
 
 
 def _contiguous(value: Array) -> Array:

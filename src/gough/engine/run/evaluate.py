@@ -6,6 +6,7 @@ Values have samples on their last axis; what has one value a mode has the modes 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,11 @@ def evaluate(program: Program, numbers: Any, fields: Mapping[str, Array]) -> dic
 
     The tree has members for all samples, or one on the last axis of its arrays.
     """
-    samples = max((value.shape[-1] for value in fields.values()), default=1)
-    inputs = {name: value.reshape(-1, value.shape[-1]) for name, value in fields.items()}
+    (samples,) = np.broadcast_shapes(*(value.shape[-1:] for value in fields.values()))
+    inputs = {
+        name: value.reshape(prod(value.shape[:-1]), value.shape[-1])
+        for name, value in fields.items()
+    }
     inputs[HOISTED] = hoisted(program.prologue, program.hoisted, parameters(numbers)).T
     tables = matrices = np.empty(0)
     if program.modes:  # (tables, modes, members) and (matrices, modes, modes, members)

@@ -1,6 +1,7 @@
 """PUS legs: slider on a rail, universal joint, link, spherical joint."""
 
 from gough.legs.leg import LegKind
+from gough.legs.pus.equations import PUS
 from gough.legs.pus.geometry import PUSGeometry
 from gough.legs.pus.keys import PUSTable, read
 from gough.legs.pus.shape import PUSShape
@@ -9,6 +10,7 @@ from gough.legs.pus.words import WORDS
 KIND = LegKind(
     name="PUS",
     summary="slider on a rail, universal joint, link, spherical joint",
+    numbers=PUS,
     keys=PUSTable,
     place="rail_origin",
     read=read,

@@ -1,6 +1,7 @@
 """UPS legs: universal joint, telescope, spherical joint."""
 
 from gough.legs.leg import LegKind
+from gough.legs.ups.equations import UPS
 from gough.legs.ups.geometry import UPSGeometry
 from gough.legs.ups.keys import UPSTable, read
 from gough.legs.ups.shape import UPSShape
@@ -9,6 +10,7 @@ from gough.legs.ups.words import WORDS
 KIND = LegKind(
     name="UPS",
     summary="universal joint, telescope, spherical joint",
+    numbers=UPS,
     keys=UPSTable,
     place="base",
     read=read,

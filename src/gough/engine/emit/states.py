@@ -1,18 +1,19 @@
-"""Where each lane's state is: pointers into the inputs and outputs of a kernel."""
+"""Where each lane's state and numbers are: pointers into the inputs and outputs of a kernel."""
 
 from __future__ import annotations
 
 from math import prod
 
 from gough.engine.emit.lines import Lines
-from gough.engine.graph import INPUT
+from gough.engine.graph import INPUT, MODE
 from gough.engine.program import HOISTED, Program, Step
 
 
-class Pointers(Lines):
+class States(Lines):
     """Lines that find the states of a group: its first is %i of %rows, or %i to %last of a group alone.
 
-    In a loop all lanes have states, and outputs are those of the group before.
+    In a loop all lanes have states, and outputs are those of the group before. The lanes of a group
+    alone that are past the last state repeat it.
     """
 
     def __init__(
@@ -20,15 +21,17 @@ class Pointers(Lines):
     ) -> None:
         super().__init__(width)
         self.program, self.steps, self.looping = program, steps, looping
+        self.variants = variants
         self.before: list[str] = []
         """Lines before the loop."""
         self.fields: dict[str, list[str]] = {}
         self.results: dict[int, list[str]] = {}
-        self._locate(variants)
+        self._locate()
 
-    def _locate(self, variants: bool) -> None:
-        """What is known before the loop, and where the robots of variants have their numbers."""
+    def _locate(self) -> None:
+        """What is known before the loop, and where the members of variants have their numbers."""
         used = {step.leaf[0] for step in self.steps if step.operation == INPUT} - {HOISTED}
+        used |= {step.leaf for step in self.steps if step.operation == MODE}
         in_loop, self.lines = self.lines, self.before
         if not self.looping:
             left = self.new("sub i64 %last, %i")
@@ -36,15 +39,15 @@ class Pointers(Lines):
         self.tables = {
             field: self._table(k) for k, field in enumerate(self.program.fields) if field in used
         }
-        if variants:
+        if self.variants:
             rows = self._table(len(self.program.fields))
         self.bases = [self.word("%outputs", k, "ptr") for k in range(len(self.program.outputs))]
         end = self.new(f"sub i64 %rows, {self.width}") if self.looping else ""
         self.lines = in_loop
         # the last round of a loop has no new group: it reads the last one again
         self.start = self._smaller("%i", end) if self.looping else "%i"
-        if variants:
-            size = max(len(self.program.hoisted), 1)
+        if self.variants:
+            size = self._first_table() + self.program.mode_numbers
             numbers = [self.new(f"load i64, ptr {one}") for one in self._pointers(*rows)]
             self.fields[HOISTED] = [
                 self.at("%hoisted", self.new(f"mul i64 {number}, {size}")) for number in numbers
@@ -68,6 +71,20 @@ class Pointers(Lines):
                 here = self.new(f"select i1 {first}, ptr %nowhere, ptr {here}")
             self.results[number] = self._from_first(here, size)
         return self.results[number]
+
+    def of_table(self, index: str) -> str:
+        """A number of the tables and matrices, in all lanes."""
+        place = self.new(f"add i64 {index}, {self._first_table()}")
+        if self.variants:
+            return self.gather(self.fields[HOISTED], place)
+        value = self.new(f"load double, ptr {self.at('%hoisted', place)}")
+        first = self.new(f"insertelement {self.vector} poison, double {value}, i64 0")
+        zeros = f"<{self.width} x i32> zeroinitializer"
+        return self.new(f"shufflevector {self.vector} {first}, {self.vector} poison, {zeros}")
+
+    def _first_table(self) -> int:
+        """Where they begin: behind the hoisted numbers, which one tree has in all lanes."""
+        return max(len(self.program.hoisted), 1) * (1 if self.variants else self.width)
 
     def _smaller(self, a: str, b: str | int) -> str:
         self.declarations.add("declare i64 @llvm.smin.i64(i64, i64)")

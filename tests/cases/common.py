@@ -1,0 +1,35 @@
+"""Kinds of legs, shapes of batches, robots of the catalogue, and how properties are tried."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+
+LEG_KINDS = ("UPS", "PUS")
+"""Every kind of leg that a random robot can have."""
+KIM, SINATRA, LONG, DIETMAIER = (
+    "kim-ryu-2002",
+    "sinatra-xi-staicu-2009",
+    "long-khalil-martinet-2014",
+    "dietmaier-1998",
+)
+WITH_MASSES = (KIM, SINATRA, LONG)
+"""Robots of the catalogue whose dynamics are known."""
+SHAPES = [(), (1,), (3, 1, 2), (0,)]
+"""Batches: one state, one, many axes, none."""
+
+each_kind = pytest.mark.parametrize("kind", LEG_KINDS)
+each_shape = pytest.mark.parametrize("shape", SHAPES)
+six_or_eight = pytest.mark.parametrize("legs", [6, 8])
+impossible_bodies = pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
+"""For robots whose masses, as their paper prints them, no body can have."""
+few_states = pytest.mark.usefixtures("on_numpy")
+"""For tests that ask many robots for a few states each: NumPy answers before a kernel is made."""
+
+seeds = st.integers(0, 2**32)
+kinds = st.sampled_from(LEG_KINDS)
+repeatable = settings(derandomize=True)
+"""A property tried on the same examples every time."""
+repeatable_seeds = settings(repeatable, phases=[Phase.generate])
+"""The same, where seeds make the examples: a smaller seed says nothing, so none is looked for."""

@@ -1,0 +1,50 @@
+"""What all tests share: how properties are tried, and what is costly to set up."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from hypothesis import settings
+
+import gough
+from cases.common import KIM, LONG
+from cases.plates import HEXAGON, LONG_MATERIAL, TIPS
+from gough.description.modal.body import ModalBody
+from gough.description.modal.plate import plate_body
+
+settings.register_profile("gough", deadline=None)
+settings.load_profile("gough")
+
+LONGEST = ("test_papers", "test_studio_browser", "test_simulation_loops", "test_docs")
+"""Files of tests that take longest."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The files that take longest first: else one process waits at the end for the other."""
+    items.sort(key=lambda item: item.path.stem not in LONGEST)
+
+
+@pytest.fixture
+def on_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Robots made in the test run on NumPy, unless they are told to be compiled."""
+    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
+
+
+@pytest.fixture(scope="session")
+def long_plate() -> ModalBody:
+    """Long, Khalil & Martinet's platform."""
+    return plate_body(HEXAGON, LONG_MATERIAL, TIPS, 10, damping_ratio=0.4)
+
+
+@pytest.fixture(scope="session")
+def kim() -> gough.Robot:
+    """Kim & Ryu's robot, six legs on rails."""
+    return gough.load(KIM)
+
+
+@pytest.fixture(scope="session")
+def long() -> gough.Robot:
+    """Long, Khalil & Martinet's robot, with its flexible platform."""
+    with warnings.catch_warnings(action="ignore"):
+        return gough.load(LONG)

@@ -1,0 +1,212 @@
+"""The studio as a server: who may ask, what it answers, how it starts and ends."""
+
+import dataclasses
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+import warnings
+
+import numpy as np
+import pytest
+
+from cases.command import refused
+from cases.common import KIM, LONG
+from gough.errors import InputError
+from gough.studio.guard import allowed, free_port
+from gough.studio.library import Library
+from gough.studio.record import record
+from gough.studio.setup import Setup
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "loopback", "right"),
+    [
+        ("127.0.0.1:8080", None, True, True),
+        ("localhost:8080", "http://localhost:8080", True, True),
+        ("[::1]:8080", "http://[::1]:8080", True, True),
+        ("LOCALHOST:8080", "http://localhost:8080", True, True),
+        ("evil.example:8080", None, True, False),
+        ("evil.example:8080", "http://evil.example:8080", True, False),
+        ("127.0.0.1.evil.example", None, True, False),
+        ("127.0.0.1@evil.example", None, True, False),
+        ("127.0.0.1:8080", "http://evil.example", True, False),
+        ("127.0.0.1:8080", "http://127.0.0.1:9999", True, False),
+        ("127.0.0.1:8080", "null", True, False),
+        (None, None, True, False),
+        ("", None, True, False),
+        ("[::1", None, True, False),
+        ("robot.lan:8080", "http://robot.lan:8080", False, True),
+        ("robot.lan:8080", "http://evil.example", False, False),
+    ],
+)
+def test_who_may_ask(host, origin, loopback, right):
+    assert allowed(host, origin, loopback) is right
+
+
+def test_a_port_in_use_is_left_for_the_next():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert free_port("127.0.0.1", port) > port
+    with pytest.raises(InputError, match="no address"):
+        free_port("192.0.2.7", 8080)
+    with pytest.raises(InputError, match="no address"):
+        free_port("no.such.host.invalid", 8080)
+    with pytest.raises(InputError, match="65535"):
+        free_port("127.0.0.1", 70000)
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory):
+    """A studio with a server and no browser, stepped by hand."""
+    pytest.importorskip("viser", reason="viser is not installed")
+    from gough.studio.app import Studio
+    from gough.studio.server import StudioServer
+
+    library = Library([KIM], tmp_path_factory.mktemp("empty"))
+    running = Studio(StudioServer("127.0.0.1", free_port("127.0.0.1", 18080)), library, KIM)
+    running.choose_robot(KIM)
+    running.step(0.0)
+    yield running
+    running.stop()
+
+
+def done(studio, *requests):
+    for request in requests:
+        request()
+    studio.step(0.0)
+    return studio.shown
+
+
+def test_settings_on_the_page_change_what_is_shown(studio):
+    before = done(studio, studio.go_home).forces
+    setup = Setup.of(studio.library.load(KIM).robot)
+    heavier = dataclasses.replace(setup, payload=10.0)
+    after = done(studio, lambda: studio.set_up(heavier)).forces
+    np.testing.assert_array_equal(after, record(studio.robot, studio.robot.home).forces)
+    assert np.abs(after).min() > 1.2 * np.abs(before).max()
+    weightless = dataclasses.replace(setup, gravity=(0.0, 0.0, 0.0))
+    assert np.abs(done(studio, lambda: studio.set_up(weightless)).forces).max() < 1e-9
+    done(studio, lambda: studio.set_up(dataclasses.replace(setup, payload=-1.0)))
+    assert "negative" in studio.messages["refused"]
+    np.testing.assert_array_equal(done(studio, lambda: studio.set_up(setup)).forces, before)
+    assert studio.messages["refused"] == ""
+
+
+def test_friction_can_be_left_out_of_a_motion(studio):
+    name = "kim-ryu-2002/circle-40rpm"
+    rubbing = done(studio, lambda: studio.choose_motion(name)).forces
+    setup = dataclasses.replace(studio.setup, friction=False)
+    smooth = done(studio, lambda: studio.seek(0.5), lambda: studio.set_up(setup)).forces
+    assert studio.motion_name == name
+    assert studio.player.now == 0.5
+    wanted = studio.robot.inverse_dynamics(studio.shown.motion, friction=False).forces
+    np.testing.assert_array_equal(smooth, wanted)
+    assert np.abs(smooth - rubbing).max() > 1
+
+
+def test_playing_looks_up_the_record(studio):
+    shown = done(studio, lambda: studio.choose_motion("kim-ryu-2002/circle-60rpm"), studio.play)
+    drawn = studio.frames
+    studio.step(0.25)
+    assert studio.shown is shown
+    assert shown.motion.time[studio.sample] == pytest.approx(0.25, abs=1e-3)
+    assert studio.frames == drawn + 1
+    studio.set_speed(2.0)
+    studio.step(0.25)
+    assert shown.motion.time[studio.sample] == pytest.approx(0.75, abs=1e-3)
+    studio.set_loop(False)
+    studio.step(10.0)
+    assert not studio.player.playing
+    done(studio, studio.go_home, lambda: studio.choose_motion("circle"))
+    assert (studio.player.speed, studio.player.loop) == (2.0, False)  # as the page still says
+    place = shown.motion.position[-1] + np.array([0, 0, -0.01])
+    moved = done(studio, lambda: studio.drag_to(place, np.array([1.0, 0, 0, 0])))
+    assert studio.player is None  # whoever drags leaves the motion
+    np.testing.assert_array_equal(moved.motion.position[0], place)
+
+
+def test_what_is_not_on_offer_is_refused_by_the_studio(studio):
+    shown = done(studio, studio.go_home)
+    for request in (
+        lambda: studio.choose_robot("../../secret.toml"),
+        lambda: studio.choose_motion("/etc/passwd"),
+    ):
+        assert done(studio, request) is shown
+        assert "on offer" in studio.messages["refused"]
+    for values in (np.full(6, np.nan), np.full(6, 1e300)):
+        assert done(studio, lambda values=values: studio.move_to(values)) is shown
+    studio.drag_to(np.zeros(3), np.zeros(4))
+    assert done(studio) is shown
+
+
+def test_the_platform_bends_or_not(studio):
+    with warnings.catch_warnings(action="ignore"):
+        bent = done(studio, lambda: studio.choose_robot(LONG))
+        assert bent.motion.modes == 10
+        done(studio, lambda: studio.view(True, True, False, 30.0))
+        assert studio.scene.magnified == 30.0
+        stiff = dataclasses.replace(studio.setup, flexible=False, payload=20.0)
+        shown = done(studio, lambda: studio.set_up(stiff))
+        assert shown.motion.modes == 0
+        assert shown.robot.platform.mass == pytest.approx(bent.robot.platform.mass + 20.0)
+        done(studio, lambda: studio.choose_robot(KIM))
+    assert studio.robot.name == KIM
+
+
+def test_the_page_cannot_ask_for_a_public_address(studio):
+    assert studio.server.request_share_url() is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["no-such-robot"], "no such robot file or catalogue name"),
+        (["gone.nc"], "gone.nc"),
+        (["kim-ryu-2002", "--motion", "gone.csv"], "gone.csv"),
+        (["kim-ryu-2002", "--host", "no.such.host.invalid"], "no address of this machine"),
+        (["kim-ryu-2002", "--port", "99999"], "65535"),
+    ],
+)
+def test_bad_arguments_end_in_one_line(arguments, said, tmp_path):
+    pytest.importorskip("viser", reason="viser is not installed")
+    assert said in refused("studio", "--no-browser", *arguments, cwd=tmp_path)
+
+
+def test_the_command_takes_the_next_port_serves_and_ends(tmp_path):
+    pytest.importorskip("viser", reason="viser is not installed")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        program = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background ignore it
+from gough.cli.app import main
+main()"""
+        command = [sys.executable, "-c", program, "studio"]
+        running = subprocess.Popen(
+            [*command, KIM, "--no-browser", "--port", str(port)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        )
+        try:
+            line = running.stdout.readline()
+            address = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+            assert address, line
+            assert int(address[1]) > port
+            with urllib.request.urlopen(address[0], timeout=30) as page:
+                assert page.status == 200
+        finally:
+            running.send_signal(signal.SIGINT)
+            out, err = running.communicate(timeout=60)
+    assert running.returncode == 0, err
+    assert f"port {port} is in use" in err
+    assert "Traceback" not in err
+    assert "ended" in out
