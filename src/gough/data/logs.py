@@ -245,7 +245,7 @@ def simulated_log(
 ) -> Log:
     """The log that a robot would write along a motion (n,) with time, friction included.
 
-    Encoders round to `resolution` (of q) from a random zero; forces have white noise of `noise` times the
+    Encoders round q to `resolution` from a random zero; forces have white noise of `noise` times the
     leg's rms force.
     """
     if motion.time is None or len(motion.shape) != 1:

@@ -8,9 +8,9 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.show.colors import leg_color
-from gough.studio.bending import BANDS
 from gough.studio.levels import Level, condition_level, level, worst
 from gough.studio.record import Record
+from gough.studio.skin import BANDS
 
 INSET = 9
 """Pixels between the panel's edge and its fields."""

@@ -169,7 +169,9 @@ def _legs(
     for leg, label in enumerate(feet - 0.06 * size * inward):
         color = leg_color(leg)
         for bar in bars:
-            style = {"color": color, "gid": "leg"} if bar.colored else {"color": DARK, "gid": bar.name}
+            style = (
+                {"color": color, "gid": "leg"} if bar.colored else {"color": DARK, "gid": bar.name}
+            )
             _bar(axes, bar.seen[leg], bar.end[leg], linewidth=bar.line, **style)
         _text(axes, label, str(leg + 1), color=color, fontweight="bold", fontsize=12)
     axes.plot(*universal.T, marker="s", label="universal joint", zorder=FRONT - 1, **JOINT)

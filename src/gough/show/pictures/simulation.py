@@ -38,7 +38,9 @@ def overview(simulation: Simulation, row: int = 0) -> Figure:
                 axes.plot(time, scale * value[:, k], color=PALETTE[k], label=name)
             axes.set_ylabel(label.format(prefix))
         for axes, (value, label) in zip(
-            panels[2:], [(one.forces, f"actuator\nforce [{unit}]"), (power, "power [W]")], strict=False
+            panels[2:],
+            [(one.forces, f"actuator\nforce [{unit}]"), (power, "power [W]")],
+            strict=False,
         ):
             for k in range(legs):
                 axes.plot(time, value[:, k], label=f"leg {k + 1}", **leg_line(k, legs))

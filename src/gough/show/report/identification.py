@@ -72,7 +72,9 @@ def identification_page(
             "Forces measured in the second log, and those of the parameters found.",
         )
     whole.heading("Residuals")
-    whole.figure(residual_figure(found, unit), "Filtered forces less those of the parameters found.")
+    whole.figure(
+        residual_figure(found, unit), "Filtered forces less those of the parameters found."
+    )
     whole.heading("Base parameters")
     whole.figure(deviation_figure(found), "How well each base parameter is known.")
     _parameters(whole, found)

@@ -114,7 +114,12 @@ def _batch(page: Page, dataset: xarray.Dataset, kind: str) -> None:
     page.heading("All simulations")
     more = f" The first {MOST_ROWS} of {len(rows)}." if len(rows) > MOST_ROWS else ""
     page.table(
-        ["simulation", "position error [m]", "rotation error [rad]", f"force [{_units(dataset)['force']}]"],
+        [
+            "simulation",
+            "position error [m]",
+            "rotation error [rad]",
+            f"force [{_units(dataset)['force']}]",
+        ],
         rows[:MOST_ROWS],
         f"Largest over time.{more} Below: simulation {chosen}, which errs most.",
     )

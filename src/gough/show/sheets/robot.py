@@ -202,9 +202,7 @@ def _geometry(robot: Robot) -> tuple[dict[str, Array], dict[str, Array]]:
     listed = robot.leg_kind.shape.dimensions(robot.description.legs)
     points = {"platform P (m)": robot.description.platform_points[..., 0].T}
     points |= {one.heading: one.values for one in listed if one.point}
-    others = {
-        one.heading: one.values for one in listed if not one.point and np.any(one.values)
-    }
+    others = {one.heading: one.values for one in listed if not one.point and np.any(one.values)}
     return points, others
 
 
