@@ -9,8 +9,10 @@ from typing import Any
 from gough.legs.geometry import LegGeometry
 from gough.legs.keys import LegTable
 from gough.legs.reading import LegReader
+from gough.legs.shape import LegShape
 from gough.legs.tolerances import LegTolerances
 from gough.legs.units import LINEAR, LegUnits
+from gough.legs.words import LegWords
 from gough.mechanics.leg import Leg
 
 
@@ -34,5 +36,9 @@ class LegKind:
     """Where its parts are."""
     tolerances: LegTolerances[Any]
     """What is off in it as it was built."""
+    shape: LegShape[Any]
+    """What it looks like."""
+    words: LegWords
+    """What people read of it."""
     units: LegUnits = LINEAR
     """Of q and Γ."""

@@ -25,7 +25,7 @@ class Violation(NamedTuple):
     value: float
     allowed: float
     excess: float
-    """By how much, in the limit's unit."""
+    """By how much."""
     sample: tuple[int, ...]
     """Where it is worst, an index into the batch axes."""
     time: float | None
@@ -36,9 +36,10 @@ class Violation(NamedTuple):
     """Of value, allowed and excess."""
 
     def __str__(self) -> str:
+        unit = self.unit
         text = (
-            f"leg {self.leg}: {self.limit} {self.value:.6g} {self.unit} is {self.excess:.3g} "
-            f"{self.unit} past {self.allowed:.6g} {self.unit}"
+            f"leg {self.leg}: {self.limit} {self.value:.6g} {unit} is {self.excess:.3g} {unit} past "
+            f"{self.allowed:.6g} {unit}"
         )
         if not self.sample:
             return text
@@ -72,12 +73,12 @@ def check(robot: ModelCalls, motion: Motion, wrench: ArrayLike | None = None) ->
 
     Forces are compared if the file limits them; they are those of the motion with the wrench.
     """
+    units = robot.leg_kind.units.limits
     violations: list[Violation] = []
     for name, value, allowed in demands(robot, motion, robot.limits, wrench):
         mirrored = name == SHORTEST
         shown = "stroke" if mirrored else name
-        unit = robot.leg_kind.units.limits[shown]
-        violations += _exceeding(shown, unit, value, allowed, motion, mirrored)
+        violations += _exceeding(shown, units[shown], value, allowed, motion, mirrored)
     return Report(tuple(violations))
 
 
@@ -127,7 +128,7 @@ def _angle(a: Array, b: Array) -> Array:
 
 
 def _exceeding(
-    name: str, unit: str, value: Array, allowed: Array, motion: Motion, mirrored: bool = False
+    name: str, unit: str, value: Array, allowed: Array, motion: Motion, mirrored: bool
 ) -> list[Violation]:
     found = []
     sign = -1.0 if mirrored else 1.0

@@ -4,7 +4,9 @@ from gough.legs.leg import LegKind
 from gough.legs.pus.equations import PUS
 from gough.legs.pus.geometry import PUSGeometry
 from gough.legs.pus.keys import PUSTable, read
+from gough.legs.pus.shape import PUSShape
 from gough.legs.pus.tolerances import PUSTolerances
+from gough.legs.pus.words import WORDS
 
 KIND = LegKind(
     name="PUS",
@@ -15,4 +17,6 @@ KIND = LegKind(
     read=read,
     geometry=PUSGeometry(),
     tolerances=PUSTolerances(),
+    shape=PUSShape(),
+    words=WORDS,
 )

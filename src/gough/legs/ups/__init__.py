@@ -4,7 +4,9 @@ from gough.legs.leg import LegKind
 from gough.legs.ups.equations import UPS
 from gough.legs.ups.geometry import UPSGeometry
 from gough.legs.ups.keys import UPSTable, read
+from gough.legs.ups.shape import UPSShape
 from gough.legs.ups.tolerances import UPSTolerances
+from gough.legs.ups.words import WORDS
 
 KIND = LegKind(
     name="UPS",
@@ -15,4 +17,6 @@ KIND = LegKind(
     read=read,
     geometry=UPSGeometry(),
     tolerances=UPSTolerances(),
+    shape=UPSShape(),
+    words=WORDS,
 )
