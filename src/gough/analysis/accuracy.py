@@ -22,6 +22,7 @@ from scipy.spatial.transform import Rotation
 from gough.analysis.singularities import lines, matrix
 from gough.base.arrays import Array, condition
 from gough.errors import ConvergenceError, Failure, InputError, SingularError
+from gough.legs.register import KINDS
 from gough.legs.tolerances import around
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError
@@ -217,8 +218,10 @@ def _six(robot: Model, tolerances: Tolerances) -> None:
     known = robot.leg_kind.tolerances.names
     strange = [name for name in OF_LEGS if getattr(tolerances, name) and name not in known]
     if strange:
+        name = strange[0]
+        others = [kind.name for kind in KINDS.values() if name in kind.tolerances.names]
         raise InputError(
-            f"tolerance {strange[0]}: {robot.name} has {robot.kind} legs, which have no {strange[0]}"
+            f"tolerance {name} is one of {' or '.join(others)} legs; {robot.name} has {robot.kind} legs"
         )
 
 
