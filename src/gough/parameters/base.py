@@ -21,6 +21,7 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.legs.parameters import LegParameters
+from gough.legs.words import FRICTION_UNITS
 from gough.model.batch import OnError
 from gough.model.model import Model
 from gough.motion import Motion
@@ -43,10 +44,10 @@ SMALLEST_GAP = 1e4
 STATES = 4
 """Equations for each column of the regressor."""
 UNITS = {
+    **FRICTION_UNITS,
+    "slider_coulomb": "N",  # where forces are linear in it
     **{"M": "kg", "rotor_mass": "kg"},
     **dict.fromkeys(("MX", "MY", "MZ"), "kg m"),
-    **{"slider_viscous": "N s/m", "slider_coulomb": "N", "screw_drag": "N"},
-    **dict.fromkeys(("universal_viscous", "spherical_viscous"), "N m s/rad"),
     **{"stiffness": "1/s²", "damping": "1/s"},
 }
 """SI units of parameters by the end of their names; of tensors and the like kg m²."""

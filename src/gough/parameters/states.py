@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.model.forward import rods
 from gough.model.model import Model
 from gough.motion import Motion
 
@@ -77,8 +78,7 @@ def largest_displacements(robot: Model) -> Array:
 
 def leg_length(robot: Model, pose: Motion) -> float:
     """Mean length of the rods that the legs are at a pose with q held there, m."""
-    q = robot.inverse_kinematics(pose).q
-    return float(np.mean(robot.mechanism.legs.locked(q[:, np.newaxis])[1]))
+    return float(np.mean(rods(robot, robot.inverse_kinematics(pose).q)[1]))
 
 
 def _middle(robot: Model, rng: np.random.Generator) -> Motion:
@@ -87,8 +87,7 @@ def _middle(robot: Model, rng: np.random.Generator) -> Motion:
     if home is not None and np.isfinite(_condition(robot, home)):
         return home
     points = robot.description.platform_points[..., 0].T
-    ends, lengths, _ = robot.mechanism.legs.locked(np.zeros((robot.leg_count, 1)))
-    centers = ends[..., 0].T
+    centers, lengths = rods(robot, np.zeros(robot.leg_count))
     size = float(_spread(centers) + robot.length_scale + np.mean(lengths))
     shift = rng.uniform(-1, 1, (CANDIDATES, 3)) * size
     turn = Rotation.from_rotvec(rng.uniform(-TURN, TURN, (CANDIDATES, 3)))

@@ -5,6 +5,9 @@ from gough.legs.pus.equations import PUS
 from gough.legs.pus.geometry import PUSGeometry
 from gough.legs.pus.keys import PUSTable, read
 from gough.legs.pus.parameters import PUSParameters
+from gough.legs.pus.shape import PUSShape
+from gough.legs.pus.tolerances import PUSTolerances
+from gough.legs.pus.words import WORDS
 
 
 def itself(legs: PUS) -> PUS:
@@ -22,4 +25,7 @@ KIND = LegKind(
     geometry=PUSGeometry(),
     parameters=PUSParameters(),
     on_rails=itself,
+    tolerances=PUSTolerances(),
+    shape=PUSShape(),
+    words=WORDS,
 )

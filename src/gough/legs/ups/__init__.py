@@ -5,6 +5,9 @@ from gough.legs.ups.equations import UPS
 from gough.legs.ups.geometry import UPSGeometry
 from gough.legs.ups.keys import UPSTable, read
 from gough.legs.ups.parameters import UPSParameters
+from gough.legs.ups.shape import UPSShape
+from gough.legs.ups.tolerances import UPSTolerances
+from gough.legs.ups.words import WORDS
 
 KIND = LegKind(
     name="UPS",
@@ -15,4 +18,7 @@ KIND = LegKind(
     read=read,
     geometry=UPSGeometry(),
     parameters=UPSParameters(),
+    tolerances=UPSTolerances(),
+    shape=UPSShape(),
+    words=WORDS,
 )
