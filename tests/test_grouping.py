@@ -1,5 +1,7 @@
 """Relations between parameters: the null space, and what the paper prints wrongly."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -8,8 +10,10 @@ from scipy.spatial.transform import Rotation
 from cases.common import LEG_KINDS, each_kind, each_shape
 from cases.parameters import drawn, level_rails, made, stacked
 from gough import Motion
+from gough.errors import InputError
 from gough.legs.bodies import STANDARD_PARAMETERS
 from gough.legs.grouping import point_mass, prismatic, revolute
+from gough.legs.parameters import LegParameters
 from gough.legs.register import KINDS
 from gough.mechanics.body import Frame
 from gough.parameters.base import base_parameters
@@ -182,6 +186,21 @@ def test_equation_55_as_printed_is_wrong_in_its_first_line():
     true = 0.5 * w1 * w1 * (L[1] ** 2 + L[2] ** 2) - w1 * w2 * L[0] * L[1]
     printed = 0.5 * w1 * w2 * (L[1] ** 2 + L[2] ** 2) - w1 * w1 * L[0] * L[1]
     assert np.abs(by_56 - true + printed - mass).max() > 0.1
+
+
+def test_a_kind_without_closed_form_says_so_and_numbers_do():
+    class Unknown(LegParameters):
+        kind = "XYZ"
+
+    known = made(drawn("UPS"))
+    unknown = made(drawn("UPS"))
+    kind = replace(unknown.leg_kind, parameters=Unknown())
+    object.__setattr__(unknown, "description", unknown.description._replace(kind=kind))
+    with pytest.raises(InputError, match="XYZ legs have no .* closed form .grouped_parameters"):
+        grouped_parameters(unknown)
+    found = base_parameters(unknown)
+    assert found.rank == base_parameters(known).rank
+    assert found.special == ()
 
 
 def test_symbols_say_what_the_numbers_do():

@@ -6,7 +6,7 @@ X_base = X_b + B X_d can be felt (Gautier 1991; Khalil & Guegan 2004, Eqs. 41–
     Γ = W_b X_base,    X_base = G X with G = 1 in the independent columns b and B in the others d.
 
 Independent columns are taken in an order of preference, so that a hexapod's base parameters carry the
-names of the paper's Table II. Where the platform bends the equation is that of all generalised forces,
+names of the paper's Table II. Of a flexible platform the equation is that of all generalised forces,
 Jᵀ Γ + (f, m, φ) − y0 = Y X, and Y takes the place of W (`gough.parameters.generalised`).
 """
 
@@ -162,7 +162,7 @@ def base_regressor(
 ) -> Array:
     """W_b (..., legs, rank): Γ = W_b X_base, W's independent columns.
 
-    Where the platform bends Y_b (..., 6 + N, rank): Jᵀ Γ + (f, m, φ) − y0 = Y_b X_base.
+    Of a flexible platform Y_b (..., 6 + N, rank): Jᵀ Γ + (f, m, φ) − y0 = Y_b X_base.
     """
     if robot.modes:
         found = generalised_regressor(robot, motion, base.friction, on_error=on_error)
@@ -173,7 +173,7 @@ def base_regressor(
 def _equations(robot: Model, names: Sequence[str], friction: bool, seed: int) -> Array:
     """The regressor (states, equations, columns) on as many random states as it takes.
 
-    Where the platform bends, rows count as forces: moments are divided by a length, modal forces by
+    Of a flexible platform rows count as forces: moments are divided by a length, modal forces by
     the largest displacement of their mode.
     """
     rows = STATES * len(names)

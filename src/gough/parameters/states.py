@@ -15,7 +15,7 @@ GRAVITY = 9.81
 """Acceleration (m/s²) to which those of random states are comparable."""
 CANDIDATES = 4096
 REACH, TURN = 0.25, 0.4
-"""Largest offsets from home: in lengths of a leg, and in rad, an axis."""
+"""Largest offsets from home along and about each axis: in lengths of a leg, and in rad."""
 DEFLECTION = 0.05
 """Of the node that moves most, in lengths of a leg: far more than a real platform's."""
 SMALLEST_REGION = 1e-3
@@ -29,22 +29,22 @@ def random_states(robot: Model, count: int, seed: int = 0) -> Motion:
     Offsets go up to REACH leg lengths and TURN rad an axis, half as far and again where the legs do not
     follow; twists and accelerations are such that inertial, centrifugal and weight terms are alike:
     v ~ √(g l), ω ~ √(g/l), v̇ ~ g, ω̇ ~ g/l, with l the legs' length. Without a home pose within reach
-    the best conditioned of CANDIDATES random poses takes its place. A platform that bends does so by
-    DEFLECTION l in all modes together, where it moves most, and as quickly as it turns.
+    the best conditioned of CANDIDATES random poses takes its place. A flexible platform is deflected
+    by DEFLECTION l in all modes together, where it moves most, and as quickly as it turns.
     """
     rng = np.random.default_rng(seed)
     middle = _middle(robot, rng)
     length = leg_length(robot, middle)
     best = float(robot.condition_number(middle))
-    bent = 1 / (np.sqrt(max(robot.modes, 1)) * largest_displacements(robot))
+    per_mode = 1 / (np.sqrt(max(robot.modes, 1)) * largest_displacements(robot))
     position, rotation, elastic = np.zeros((0, 3)), np.zeros((0, 3, 3)), np.zeros((0, robot.modes))
     region = 1.0
     while len(position) < count:
         shift = rng.uniform(-REACH, REACH, (2 * count, 3)) * length * region
         turn = Rotation.from_rotvec(rng.uniform(-TURN, TURN, (2 * count, 3)) * region)
-        bend = rng.normal(size=(2 * count, robot.modes)) * DEFLECTION * length * region * bent
+        deflection = rng.normal(size=(2 * count, robot.modes)) * DEFLECTION * length * region
         turned = turn.as_matrix() @ middle.rotation
-        poses = Motion(middle.position + shift, turned, elastic=bend)
+        poses = Motion(middle.position + shift, turned, elastic=deflection * per_mode)
         condition = _condition(robot, poses)
         best = min(best, condition.min(initial=best))
         good = condition < WORSE * best
@@ -57,7 +57,7 @@ def random_states(robot: Model, count: int, seed: int = 0) -> Motion:
     rate = np.sqrt(GRAVITY / length)
     scales = (rate * length, rate, GRAVITY, GRAVITY / length)
     speeds = [scale * rng.normal(size=(count, 3)) for scale in scales]
-    rates = [scale * rng.normal(size=(count, robot.modes)) * bent for scale in scales[::2]]
+    rates = [scale * rng.normal(size=(count, robot.modes)) * per_mode for scale in scales[::2]]
     return Motion(
         position[:count],
         rotation[:count],
