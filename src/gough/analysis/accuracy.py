@@ -7,9 +7,9 @@ platform by ξ = (δp, δθ):
 
 δq leg coordinate, δb platform joint; what else can be off in a leg, its kind knows
 (`gough.legs.tolerances`). Errors are independent with standard deviations σ, the same along every axis,
-so the variance of ε_i is c_i² σ_q² + σ_b² + that of the leg's own errors, and cov ξ = G⁻¹ var(ε) G⁻ᵀ. A base mounted askew, by a displacement and a rotation φ about the world's
-origin, adds (δp, δθ) = (δt + φ×p, φ); the tool adds its own error. `sampled` gets the
-same from the exact model.
+so the variance of ε_i is c_i² σ_q² + σ_b² + that of the leg's own errors, and cov ξ = G⁻¹ var(ε) G⁻ᵀ.
+A base mounted askew, by a displacement and a rotation φ about the world's origin, adds
+(δp, δθ) = (δt + φ×p, φ); the tool adds its own error. `sampled` gets the same from the exact model.
 """
 
 from __future__ import annotations
@@ -196,7 +196,10 @@ def sampled(
     else:
         off = np.abs(missing).max(axis=-1)
         worst = np.unravel_index(int(np.argmax(off)), off.shape)
-        reason = f"a random robot was not brought to its pose: leg error {off[worst]:.2g} m"
+        reason = (
+            f"a random robot was not brought to its pose: leg error {off[worst]:.2g} "
+            f"{robot.leg_kind.units.q}"
+        )
         raise ConvergenceError([Failure(tuple(int(i) for i in worst), None, reason)])
     askew = _exponential(tolerances.mounting_angle * rng.normal(size=(samples, 3)))
     placed = tolerances.mounting * rng.normal(size=(samples, 3))

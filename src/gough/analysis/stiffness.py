@@ -163,14 +163,16 @@ def along_actuators(
 ) -> Array:
     """k (..., legs), N/m, along q of actuators and legs in series: 1/k = 1/k_actuator + ‖w‖²/k_leg."""
     parts = []
-    for name, given in (("actuator", actuator), ("leg", leg)):
+    units = robot.leg_kind.units
+    along_q = f"{units.force}/{units.q}"
+    for name, given, unit in (("actuator", actuator, along_q), ("leg", leg, "N/m")):
         value = np.asarray(given, dtype=np.float64)
         if value.ndim and value.shape[-1] != robot.leg_count:
             raise InputError(
                 f"{name} has shape {value.shape}, needs one stiffness or one per leg ({robot.leg_count})"
             )
         if not np.all(value > 0):
-            raise InputError(f"{name} needs stiffnesses over 0 N/m")
+            raise InputError(f"{name} needs stiffnesses over 0 {unit}")
         parts.append(value)
     w = robot.jacobian(motion, on_error=on_error)[..., :3]
     softness = 1 / parts[0] + np.sum(w**2, axis=-1) / parts[1]
