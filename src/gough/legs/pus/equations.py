@@ -358,13 +358,3 @@ class MovingPUS(MovingLink):
         """F_A, F_B, u·N, v·N that friction depends on, (8, legs, samples), N."""
         guide = [dot(one, reactions["guide"])[np.newaxis] for one in self.leg.guide_normals()]
         return np.concatenate([reactions["universal"], reactions["spherical"], *guide])
-
-    def potential_energy(self, gravity: Components) -> Components:
-        """U = −g·Σ (M_j o_j + MS_j) of each leg, J, from the world's origin."""
-        joint = self.leg.rail_origin + self.q * self.leg.rail_direction
-        axes = self._cross_axes()
-        mx, my, mz = self.leg.cross.first_moment
-        moments = self.leg.link.first_moment + mx * axes[:, 0] + my * axes[:, 1] + mz * axes[:, 2]
-        mass = self.leg.slider.mass + self.leg.cross.mass + self.leg.link.mass
-        total = mass * joint + self.leg.slider.first_moment
-        return -dot(gravity, total + to_world(self.link, moments))

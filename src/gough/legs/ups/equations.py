@@ -252,15 +252,3 @@ class MovingUPS(MovingLink):
         """F_A, F_B and twice 0, (8, legs, samples): friction feels no guide."""
         universal = reactions["universal"]
         return np.concatenate([universal, reactions["spherical"], 0 * universal[:2]])
-
-    def potential_energy(self, gravity: Components) -> Components:
-        """U = −g·Σ (M_j o_j + MS_j) of each leg, J, from the world's origin."""
-        leg = self.leg
-        mx, my, mz = leg.cross.first_moment
-        s, c = self.link.sine, self.link.cosine
-        # frame 1 on the link's axes: x1 = (−c, 0, s), y1 = (0, −1, 0), z1 = (s, 0, c)
-        cross_first = np.stack(np.broadcast_arrays(mz * s - mx * c, -my, mx * s + mz * c))
-        moments = cross_first + leg.on_link_axes().first_moment + leg.rod.first_moment
-        tip = leg.base + self.q * self.direction
-        total = (leg.cross.mass + leg.cylinder.mass) * leg.base + leg.rod.mass * tip
-        return -dot(gravity, total + to_world(self.link, moments))
