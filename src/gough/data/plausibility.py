@@ -15,6 +15,7 @@ from gough.base.arrays import Array
 from gough.base.tables import Where
 from gough.data.leg_rates import with_rates
 from gough.errors import InputError
+from gough.model.forward import rods
 from gough.model.model import Model
 from gough.motion import Motion
 
@@ -41,7 +42,7 @@ def check_stroke(robot: Model, q: Array, where: Where) -> None:
             f"{where(row)}, column q{leg + 1}: {q[row, leg]:g} m, where {robot.name}'s are about "
             f"{size:.3g} m; are they in millimetres?"
         )
-    if robot.kind == "UPS" and np.abs(q).max() < size / FAR:
+    if not _lengths(robot).any() and np.abs(q).max() < size / FAR:
         raise InputError(
             f"{where(0)}, column q1: {q[0, 0]:g} m, where {robot.name}'s are about {size:.3g} m; "
             "leg coordinates are lengths from joint to joint, in metres"
@@ -116,10 +117,13 @@ def _coordinate_size(robot: Model) -> float:
     ends = [one[np.isfinite(one)] for one in (limits.shortest, limits.longest)]
     if robot.description.home is not None:
         ends.append(robot.inverse_kinematics(robot.home).q)
-    if robot.kind == "PUS":
-        ends.append(robot.mechanism.legs.length[:, 0])
-    sizes = np.abs(np.concatenate(ends))
-    return float(sizes.max()) if sizes.size else robot.length_scale
+    sizes = np.abs(np.concatenate([*ends, _lengths(robot)]))
+    return float(sizes.max()) or robot.length_scale
+
+
+def _lengths(robot: Model) -> Array:
+    """Lengths (legs,) of the legs at q = 0, m: 0 where q is itself a leg's length."""
+    return rods(robot, np.zeros(robot.leg_count))[1]
 
 
 def _forces(robot: Model, q: Array, qd: Array, qdd: Array) -> Array:

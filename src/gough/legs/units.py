@@ -1,0 +1,38 @@
+"""Units of what an actuator does: along a line, or about an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class LegUnits:
+    """Units of the actuated coordinate q and of the actuator force Γ, whose product is joule."""
+
+    q: str
+    force: str
+
+    @property
+    def speed(self) -> str:
+        """Of q̇."""
+        return f"{self.q}/s"
+
+    def of(self, unit: str) -> str:
+        """A unit in which [q] and [force] stand for those of q and Γ: "[q]/s" is "m/s"."""
+        return unit.replace("[q]", self.q).replace("[force]", self.force)
+
+    @property
+    def limits(self) -> Mapping[str, str]:
+        """Of the keys of [legs.limits]."""
+        return {
+            "stroke": self.q,
+            "force": self.force,
+            "speed": self.speed,
+            "universal_angle": "rad",
+            "spherical_angle": "rad",
+        }
+
+
+LINEAR = LegUnits("m", "N")
+ROTARY = LegUnits("rad", "N m")
