@@ -4,12 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+from gough.studio.bending import BANDS, Bending
 from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import DIETMAIER, KIM, LONG, each_shape
 from gough.model.places import ground, places
-from gough.studio.bending import BANDS, Bending
 from gough.studio.motions import sagging
 from gough.studio.shapes import (
     CYLINDER,
