@@ -12,6 +12,10 @@ class LegUnits:
 
     q: str
     force: str
+    force_name: str
+    """The unit of force in words."""
+    mistaken: str
+    """The unit in words that a log may have q in by mistake."""
 
     @property
     def speed(self) -> str:
@@ -30,5 +34,5 @@ class LegUnits:
         }
 
 
-LINEAR = LegUnits("m", "N")
-ROTARY = LegUnits("rad", "N m")
+LINEAR = LegUnits("m", "N", "newtons", "millimetres")
+ROTARY = LegUnits("rad", "N m", "newton metres", "degrees")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from gough.base.arrays import Array
@@ -13,6 +15,12 @@ from gough.results import LegMotion
 
 class PUSShape:
     """The shape of PUS legs."""
+
+    q_is_length: ClassVar[bool] = False
+
+    def q_size(self, legs: PUS) -> Array:
+        """The link's length (legs,)."""
+        return np.asarray(legs.length[:, 0])
 
     def places(self, legs: PUS, motion: LegMotion) -> Places:
         """U = rail_origin + q a, S = U + length n."""
