@@ -10,6 +10,7 @@ from gough.legs.geometry import LegGeometry
 from gough.legs.keys import LegTable
 from gough.legs.reading import LegReader
 from gough.legs.shape import LegShape
+from gough.legs.tolerances import LegTolerances
 from gough.legs.units import LINEAR, LegUnits
 from gough.legs.words import LegWords
 from gough.mechanics.leg import Leg
@@ -33,6 +34,8 @@ class LegKind:
     """Its numbers from these keys."""
     geometry: LegGeometry[Any]
     """Where its parts are."""
+    tolerances: LegTolerances[Any]
+    """What is off in it as it was built."""
     shape: LegShape[Any]
     """What it looks like."""
     words: LegWords

@@ -22,6 +22,10 @@ class LegUnits:
         """Of q̇."""
         return f"{self.q}/s"
 
+    def of(self, unit: str) -> str:
+        """A unit in which [q] and [force] stand for those of q and Γ: "[q]/s" is "m/s"."""
+        return unit.replace("[q]", self.q).replace("[force]", self.force)
+
     @property
     def limits(self) -> Mapping[str, str]:
         """Of the keys of [legs.limits]."""

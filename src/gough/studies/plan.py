@@ -176,7 +176,10 @@ class Plan:
     @property
     def units(self) -> tuple[str, ...]:
         """Of the columns; "" of results."""
-        return tuple(MEASURES[one].unit if one in MEASURES else "" for one in self.columns)
+        units = self.evaluator.robot.leg_kind.units
+        return tuple(
+            units.of(MEASURES[one].unit) if one in MEASURES else "" for one in self.columns
+        )
 
     @property
     def parts(self) -> int:

@@ -5,6 +5,7 @@ from gough.legs.pus.equations import PUS
 from gough.legs.pus.geometry import PUSGeometry
 from gough.legs.pus.keys import PUSTable, read
 from gough.legs.pus.shape import PUSShape
+from gough.legs.pus.tolerances import PUSTolerances
 from gough.legs.pus.words import WORDS
 
 KIND = LegKind(
@@ -15,6 +16,7 @@ KIND = LegKind(
     place="rail_origin",
     read=read,
     geometry=PUSGeometry(),
+    tolerances=PUSTolerances(),
     shape=PUSShape(),
     words=WORDS,
 )

@@ -5,6 +5,7 @@ from gough.legs.ups.equations import UPS
 from gough.legs.ups.geometry import UPSGeometry
 from gough.legs.ups.keys import UPSTable, read
 from gough.legs.ups.shape import UPSShape
+from gough.legs.ups.tolerances import UPSTolerances
 from gough.legs.ups.words import WORDS
 
 KIND = LegKind(
@@ -15,6 +16,7 @@ KIND = LegKind(
     place="base",
     read=read,
     geometry=UPSGeometry(),
+    tolerances=UPSTolerances(),
     shape=UPSShape(),
     words=WORDS,
 )
