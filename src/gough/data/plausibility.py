@@ -16,6 +16,7 @@ from gough.base.tables import Where
 from gough.data.leg_rates import with_rates
 from gough.errors import InputError
 from gough.model.model import Model
+from gough.model.places import places
 from gough.motion import Motion
 
 FAR = 30.0
@@ -53,7 +54,7 @@ def check_pose(robot: Model, position: Array, vectors: Array | None, where: Wher
     home = robot.description.home
     middle = np.zeros(3) if home is None else home.position
     away = np.linalg.norm(position - middle, axis=-1)
-    size, row = _coordinate_size(robot) + robot.length_scale, int(np.argmax(away))
+    size, row = _leg_length(robot) + robot.length_scale, int(np.argmax(away))
     if away[row] > FAR * size:
         raise InputError(
             f"{where(row)}: a position {away[row]:g} m from home, where {robot.name}'s legs are "
@@ -118,6 +119,15 @@ def _coordinate_size(robot: Model) -> float:
     if robot.description.home is not None:
         ends.append(robot.inverse_kinematics(robot.home).q)
     return float(np.abs(np.concatenate(ends)).max()) or robot.length_scale
+
+
+def _leg_length(robot: Model) -> float:
+    """Largest distance of a leg's joints at home, m; without home, of a foot from the origin."""
+    if robot.description.home is None:
+        feet = robot.leg_kind.shape.feet(robot.description.legs)
+        return float(np.linalg.norm(feet, axis=-1).max())
+    joints = places(robot, robot.inverse_kinematics(robot.home))
+    return float(np.linalg.norm(joints.spherical - joints.universal, axis=-1).max())
 
 
 def _forces(robot: Model, q: Array, qd: Array, qdd: Array) -> Array:
