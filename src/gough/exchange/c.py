@@ -15,7 +15,7 @@ from gough.engine.emit.c import plain
 from gough.errors import FileError, InputError
 from gough.exchange import c_source
 from gough.exchange.c_test import EPSILON, test_program, test_vectors
-from gough.exchange.c_words import FLEXIBLE_SUMMARIES, KIND_NOTES, LOADED, NOTES, SUMMARIES, TIMES
+from gough.exchange.c_words import FLEXIBLE_SUMMARIES, LOADED, NOTES, SUMMARIES, TIMES
 from gough.exchange.programs import DYNAMIC, FORCED, KINEMATIC, PROGRAMS, by_columns, traced
 from gough.mechanics.state import shapes
 from gough.model import friction_loop
@@ -98,7 +98,7 @@ def _package(
         shapes(robot.modes),
         real,
         functions,
-        NOTES | KIND_NOTES[robot.kind],
+        {**NOTES, **robot.leg_kind.units.c_notes, **robot.leg_kind.words.c_notes},
         friction_loop.MOST_PASSES,
         FLOAT_TOLERANCE if single else friction_loop.TOLERANCE,
         FLOAT_WORST_RESIDUAL if single else friction_loop.WORST_RESIDUAL,

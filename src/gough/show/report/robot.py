@@ -239,7 +239,7 @@ def _motion(page: Page, robot: Robot, motion: Motion, what: str) -> None:
     found = leg_dataset(robot, motion, robot.inverse_kinematics(motion))
     if sheet.can_be_held(robot):
         forces = robot.inverse_dynamics(motion)
-        found = found.merge(force_dataset(robot, motion, forces), combine_attrs="drop")
+        found = found.merge(force_dataset(robot, motion, forces), combine_attrs="drop_conflicts")
     found.attrs["limits"] = str(robot.check(motion))
     page.figure(draw(robot, motion), "At the first sample; the path of the platform's origin.")
     add_result(page, found)
