@@ -72,7 +72,8 @@ def values_of(
             elif operation == TABLE and tables is not None:
                 values.append(tables[leaf])
             elif operation == COUPLED and matrices is not None:
-                values.append(np.einsum("kjs,js->ks", matrices[leaf], given[0]))
+                whole = np.broadcast_to(given[0], (matrices.shape[1], *np.shape(given[0])[-1:]))
+                values.append(np.einsum("kjs,js->ks", matrices[leaf], whole))
             elif operation == SUM:
                 values.append(given[0].sum(axis=0))
             else:
