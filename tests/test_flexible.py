@@ -273,7 +273,6 @@ def test_contributions_add_up_and_are_what_causes_alone_ask_for(kind, modes, gen
     rng = np.random.default_rng([7, modes, legs])
     robot, _, state = random_flexible(rng, kind, modes, general=general, legs=legs)
     motion, wrench, preload = gough.Motion(**state), 200 * rng.normal(size=6), np.arange(legs)
-    robot.__dict__["executor"] = numpy_executor(robot.mechanism)
     parts = robot.contributions(motion, wrench, preload=preload)
     total = robot.inverse_dynamics(motion, wrench, preload=preload).forces
     close(parts.total, total, 1e-12)
