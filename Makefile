@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test docs bench lock clean
+.PHONY: help demo test style layering types tests docs bench lock clean
 
 help:
 	@echo "make demo   four papers reproduced, speed here, what to try next; pages in demo/"
@@ -23,31 +23,41 @@ $(VENV)/core.stamp: $(BIN)/python pyproject.toml requirements.lock
 	$(BIN)/python -m pip install --constraint requirements.lock --editable .
 	@touch $@
 
-$(VENV)/test.stamp: $(VENV)/core.stamp
-	@echo "— installing the test tools (first time: a minute or two)"
+$(VENV)/test.stamp: $(BIN)/python pyproject.toml requirements.lock
+	@echo "— installing gough and the test tools (first time: a minute or two)"
 	$(BIN)/python -m pip install --constraint requirements.lock --editable ".[test]"
 	# its metadata refuses NumPy 2, on which it runs (docs/flexible.md); without it its tests are skipped
 	-$(BIN)/python -m pip install --no-deps pyNastran==1.4.1 cpylog==1.6.0 colorama==0.4.6
-	@touch $@
+	@touch $(VENV)/core.stamp $@
 
 demo: $(VENV)/core.stamp
 	@$(BIN)/python -m gough demo --output demo
 
 test: $(VENV)/test.stamp
+	@$(MAKE) --no-print-directory style layering
+	@$(MAKE) --no-print-directory --jobs=2 types tests
+	@echo "— documentation"
+	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
+
+style: $(VENV)/test.stamp
 	@echo "— style"
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	@echo "— types"
-	$(BIN)/mypy
+
+layering: $(VENV)/test.stamp
 	@echo "— layering"
 	$(BIN)/lint-imports
+
+types: $(VENV)/test.stamp
+	@echo "— types"
+	$(BIN)/mypy
+
+# one thread of linear algebra a process: two processes with two each would wait for each other;
+# the tests of one file in one process, which makes their kernels and what they share once
+tests: $(VENV)/test.stamp
 	@echo "— tests"
-	# one thread of linear algebra a process: two processes with two each would wait for each other;
-	# the tests of one file in one process, which makes their kernels and what they share once
 	OPENBLAS_NUM_THREADS=1 GOUGH_PAPER_PAGES=$(CURDIR)/docs/generated $(BIN)/pytest -n auto \
 		--dist loadfile --no-loadscope-reorder
-	@echo "— documentation"
-	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 
 $(VENV)/docs.stamp: $(VENV)/core.stamp
 	@echo "— installing Sphinx (first time: half a minute)"

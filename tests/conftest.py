@@ -1,20 +1,17 @@
-"""What all tests share: how properties are tried, and what is costly to set up."""
+"""What all tests share: the order they run in, and what is costly to set up."""
 
 from __future__ import annotations
 
 import warnings
 
 import pytest
-from hypothesis import settings
 
 import gough
 from cases.common import KIM, LONG
+from cases.derivatives import ROBOTS, Case
 from cases.plates import HEXAGON, LONG_MATERIAL, TIPS
 from gough.description.modal.body import ModalBody
 from gough.description.modal.plate import plate_body
-
-settings.register_profile("gough", deadline=None)
-settings.load_profile("gough")
 
 LONGEST = ("test_papers", "test_studio_browser", "test_simulation_loops", "test_docs")
 """Files of tests that take longest."""
@@ -48,3 +45,9 @@ def long() -> gough.Robot:
     """Long, Khalil & Martinet's robot, with its flexible platform."""
     with warnings.catch_warnings(action="ignore"):
         return gough.load(LONG)
+
+
+@pytest.fixture(scope="session")
+def cases() -> dict[str, Case]:
+    """Robots in states at which derivatives are taken, by name."""
+    return {name: Case(name) for name in ROBOTS}

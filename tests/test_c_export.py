@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import WITH_MASSES, impossible_bodies
 from gough import Motion, Robot
 from gough.engine.emit import c
 from gough.engine.graph import Graph
@@ -26,7 +27,7 @@ from oracles.random_robot import random_motion, random_robot
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning"),
+    impossible_bodies,
     pytest.mark.skipif(COMPILER is None, reason="no C compiler (gcc or cc) on this machine"),
     pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine"),
     pytest.mark.skipif(sys.platform == "win32", reason="shared libraries built the POSIX way"),
@@ -34,7 +35,6 @@ pytestmark = [
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 STRICTER = ["-Wconversion", "-Wdouble-promotion", "-Wshadow"]
 QUICK = "-O0 -fPIC " + " ".join(STRICTER)
-ROBOTS = ("kim-ryu-2002", "sinatra-xi-staicu-2009", "long-khalil-martinet-2014")
 MATH = {"sqrt", "fabs", "copysign", "atan2"}
 
 
@@ -119,7 +119,7 @@ def assert_near(found, expected, relative, beside=0.0):
     assert_allclose(found[: expected.size], expected, rtol=0, atol=relative * scale)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", WITH_MASSES)
 def test_the_test_program_passes(exported, name):
     one = exported(name)
     result = make(one.folder, "test")
@@ -158,7 +158,7 @@ def test_in_single_precision(exported):
         assert_near(answer, forces, 1e-5)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", WITH_MASSES)
 def test_answers_as_the_robot_does(exported, name):
     one = exported(name)
     robot = one.robot
@@ -262,7 +262,7 @@ def bad_states(robot):
     return states
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", WITH_MASSES)
 def test_states_without_an_answer_are_refused(exported, name):
     one = exported(name)
     for state in bad_states(one.robot):
@@ -332,7 +332,7 @@ def test_the_header_is_good_cplusplus(exported, tmp_path):
     compiler = shutil.which("g++") or shutil.which("c++")
     if compiler is None:
         pytest.skip("no C++ compiler on this machine")
-    includes = [exported(name).folder / f"{exported(name).prefix}.h" for name in ROBOTS]
+    includes = [exported(name).folder / f"{exported(name).prefix}.h" for name in WITH_MASSES]
     unit = tmp_path / "unit.cpp"
     unit.write_text("".join(f'#include "{path}"\n' for path in includes * 2))
     result = run(compiler, "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", unit)

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import WITH_MASSES
 from gough import Motion, Robot
 from gough.errors import GoughError, InputError, MissingDataError
 from gough.exchange.casadi import to_casadi
@@ -16,7 +17,6 @@ from gough.mechanics.state import RIGID_FIELDS
 from gough.model.execution import numpy_executor
 from oracles.random_robot import random_motion, random_robot
 
-ROBOTS = ("kim-ryu-2002", "sinatra-xi-staicu-2009", "long-khalil-martinet-2014")
 pytestmark = pytest.mark.filterwarnings(
     "ignore::gough.errors.ImpossibleBodyWarning",
     "ignore:.*Swig.*:DeprecationWarning",  # casadi on Python 3.12 and later
@@ -62,7 +62,7 @@ def call(function, state, inputs):
     return {name: np.array(value) for name, value in function.call({**state, **inputs}).items()}
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", WITH_MASSES)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_answers_as_the_robot_does(casadi, name, program):
     robot = gough.load(name).rigid

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.common import each_shape
 from gough import Motion
 from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import rigid_part
@@ -368,7 +369,7 @@ def test_friction_may_be_left_out(cases):
 # Batches, engines, errors
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (3, 1, 2), (0,)])
+@each_shape
 @each_model
 def test_batches(shape, model):
     case = Case("PUS, smooth friction", shape)

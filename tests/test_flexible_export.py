@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import gough
+from cases.common import impossible_bodies
 from gough import Motion
 from gough.exchange.c import export_c
 from gough.exchange.casadi import to_casadi
@@ -19,7 +20,7 @@ from test_flexible_derivatives import Case
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::gough.errors.ModalBodyWarning"),
-    pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning"),
+    impossible_bodies,
     pytest.mark.filterwarnings("ignore:.*Swig.*:DeprecationWarning"),
 ]
 needs_compiler = pytest.mark.skipif(

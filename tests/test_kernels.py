@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from cases.common import each_kind, repeatable_seeds, seeds
 from gough import Motion, Robot
 from gough.engine.graph import CONSTANT, INPUT, Graph
 from gough.engine.passes.fused import FUSED, fuse
@@ -20,7 +21,6 @@ from gough.mechanics.state import RIGID_FIELDS
 from gough.model.execution import fields_of, numpy_executor, trace
 from oracles.random_robot import random_motion, random_robot
 
-repeatable = settings(deadline=None, derandomize=True, phases=[Phase.generate])
 LEAVES = (CONSTANT, INPUT)
 
 
@@ -33,7 +33,7 @@ def sample(kind, rows, seed=0):
     return Robot.from_dict(data), fields | {"wrench": 50 * rng.normal(size=(rows, 6))}
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 @pytest.mark.parametrize("width", [2, 4, 8])
 def test_vectors_of_any_width_give_the_equations_results(kind, width, monkeypatch, tmp_path):
     monkeypatch.setenv("GOUGH_CACHE", str(tmp_path))
@@ -113,8 +113,8 @@ def is_state(operation, leaf):
     return operation == INPUT and leaf[0] != "hoisted"
 
 
-@settings(repeatable, max_examples=60)
-@given(st.integers(0, 2**32), st.integers(3, 9))
+@settings(repeatable_seeds, max_examples=60)
+@given(seeds, st.integers(3, 9))
 def test_registers_hold_what_is_computed_with(seed, registers):
     """Random work: every argument is at hand, never more values than there are registers."""
     rng = np.random.default_rng(seed)

@@ -11,10 +11,12 @@ from scipy.spatial.transform import Rotation
 
 from cases.common import LEG_KINDS, each_kind
 from oracles import free_bodies, friction_laws, opened_tree
+from oracles.arrays import Array, Robot, State
 from oracles.free_bodies import Solution
+from oracles.legs import KINDS
 from oracles.opened_tree import TreeReactions
 from oracles.random_robot import one_state, random_motion, random_robot, toml_text
-from oracles.robot_parts import BODY_NAMES, Array, Robot, State, read_body, read_legs
+from oracles.robot_parts import read_body, read_legs
 from oracles.vector_kinematics import leg_motion
 
 SEEDS = range(4)
@@ -26,6 +28,10 @@ def sample(seed: int, kind: str, **options: object) -> tuple[Robot, State, Array
     rng = np.random.default_rng([seed, LEG_KINDS.index(kind)])
     robot = random_robot(rng, kind, **options)
     return robot, random_motion(rng, robot, ()), 50 * rng.normal(size=6)
+
+
+def test_every_kind_of_leg_has_its_oracles() -> None:
+    assert {name: kind.name for name, kind in KINDS.items()} == {name: name for name in LEG_KINDS}
 
 
 def later(state: State, time: float) -> State:
@@ -207,7 +213,7 @@ def test_random_robots_are_complete_and_real(kind: str) -> None:
     robot, _, _ = sample(0, kind, friction=True, width=0.01)
     assert tomllib.loads(toml_text(robot)) == robot
     for i in range(6):
-        for name in BODY_NAMES[kind]:
+        for name in KINDS[kind].bodies:
             body = read_body(robot["legs"][name], i)
             center = body.first_moment / body.mass
             steiner = body.mass * (center @ center * np.eye(3) - np.outer(center, center))
@@ -245,7 +251,7 @@ def test_default_axes(kind: str) -> None:
     for leg in read_legs(robot):
         moving = leg_motion(leg, home)
         np.testing.assert_allclose([leg.axis[2], leg.axis @ moving.direction], 0, atol=1e-15)
-        second = 1 if kind == "UPS" else 2
+        second = KINDS[kind].passive[1]
         assert moving.joints[second] == pytest.approx(np.pi / 2, abs=1e-14)
         # the world axis least along a horizontal axis is z
         np.testing.assert_allclose(leg.reference, [0, 0, 1], atol=1e-15)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from cases.robots import run_by
 from gough import Robot
 from gough.legs.bodies import STANDARD_PARAMETERS
 from gough.legs.register import KINDS
-from gough.model.execution import numpy_executor
 from gough.parameters.regressor import regressor
 from gough.parameters.states import random_states
 from oracles.random_robot import random_robot
@@ -23,9 +23,7 @@ def drawn(kind, seed=0, legs=6, friction=False, **changes):
 
 def made(data):
     """The robot; NumPy runs its programs, which is quicker here than to compile them."""
-    robot = Robot.from_dict(data)
-    robot.__dict__["executor"] = numpy_executor(robot.mechanism)
-    return robot
+    return run_by("numpy", Robot.from_dict(data))
 
 
 def level_rails():

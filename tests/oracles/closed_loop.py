@@ -12,8 +12,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
+from .arrays import Array, Robot, State
 from .opened_tree import FreePlatform, _followed, _joint_mass, opened_legs, tip_map
-from .robot_parts import Array, Robot, State
 
 
 class ProjectedRobot:

@@ -29,7 +29,9 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import null_space
 
-from .robot_parts import Array, Body, Leg, Robot, State, gravity, read_legs
+from .arrays import Array, Robot, State
+from .legs import Body, Leg
+from .robot_parts import gravity, read_legs
 
 Modal = dict[str, Array]  # the arrays of a modal body's .npz file
 
@@ -56,41 +58,6 @@ def body_energies(body: Body, origin: Any, axes: Any, tip: Any, speed: Any, g: A
     return kinetic, -ca.dot(g, body.mass * origin + axes @ body.first_moment)
 
 
-def leg_frames(leg: Leg, tip: Any) -> tuple[Any, list[tuple[Any, Any]]]:
-    """q and the frames (origin, axes as columns) of the leg's bodies for a tip position, world.
-
-    UPS: z1 = axis, x1 = n made perpendicular to it, n the leg's direction; z2 = −y1;
-    x3 = x2 = cos q2 x1 + sin q2 z1 with cos q2 = −axis·n, q2 in (0, π); z3 = n.
-    PUS: slider world axes; cross z = axis, x = n made perpendicular to it; link z = n,
-    y along n × axis.
-    """
-    axis = ca.DM(leg.axis)
-    if leg.kind == "UPS":
-        q = ca.norm_2(tip - leg.origin)
-        joint = ca.DM(leg.origin)
-        n = (tip - joint) / q
-    else:
-        d = tip - leg.origin
-        along = ca.dot(leg.rail, d)
-        q = along + leg.branch * ca.sqrt(along**2 - ca.dot(d, d) + leg.length**2)
-        joint = leg.origin + q * leg.rail
-        n = (tip - joint) / leg.length
-    cosine = ca.dot(axis, n)
-    sine = ca.norm_2(ca.cross(axis, n))
-    x = (n - cosine * axis) / sine
-    y = ca.cross(axis, x)
-    cross = ca.horzcat(x, y, axis)
-    if leg.kind == "PUS":
-        side = ca.cross(n, axis) / sine
-        link = ca.horzcat(ca.cross(side, n), side, n)
-        return q, [(joint, ca.SX.eye(3)), (joint, cross), (joint, link)]
-    x2 = -cosine * x + sine * axis
-    cylinder = ca.horzcat(x2, ca.cross(-y, x2), -y)
-    rod = ca.horzcat(x2, ca.cross(n, x2), n)
-    fixed = joint + 0 * tip
-    return q, [(fixed, cross), (fixed, cylinder), (tip, rod)]
-
-
 class LegEnergy:
     """A leg as functions of its tip's position P and velocity.
 
@@ -100,7 +67,7 @@ class LegEnergy:
 
     def __init__(self, leg: Leg, g: Array) -> None:
         tip, speed, rate = (ca.SX.sym(name, 3) for name in ("P", "v", "a"))
-        q, frames = leg_frames(leg, tip)
+        q, frames = leg.kind.frames(ca, leg, tip)
         kinetic, potential = leg.rotor_mass / 2 * derivative(q, tip, speed) ** 2, ca.SX(0)
         for body, (origin, axes) in zip(leg.bodies, frames, strict=True):
             moving, weight = body_energies(body, origin, axes, tip, speed, g)

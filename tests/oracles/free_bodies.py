@@ -27,26 +27,16 @@ import numpy as np
 from scipy.linalg import lu_factor, lu_solve, qr, solve_triangular
 from scipy.optimize import root
 
+from .arrays import Array, Robot, State, cross
 from .friction_laws import FrictionLoads, coefficients, drive_friction, guide_load, joint_couple
-from .robot_parts import (
-    Array,
-    Body,
-    Robot,
-    State,
-    cross,
-    gravity,
-    read_legs,
-    read_platform,
-)
-from .vector_kinematics import BodyMotion, LegMotion, leg_motion
+from .legs.leg import Body, BodyMotion
+from .robot_parts import gravity, read_legs, read_platform
+from .vector_kinematics import LegMotion, leg_motion
 
 FORCE = (0, 6, 12, 18)  # columns of f_1 … f_4 among a leg's 21 reactions
 COUPLE = (3, 9, 15)
 REACTIONS = 21
 ROWS = 21  # a leg's equations: 18 of its bodies, two passive axes, the drive
-# which joint is the driven one, and which two are the universal joint's axes
-DRIVE = {"UPS": 2, "PUS": 0}
-PASSIVE = {"UPS": (0, 1), "PUS": (1, 2)}
 TOLERANCE = 1e-12  # of the friction loads among themselves, over the largest
 Friction = tuple[FrictionLoads, float]  # the loads and by how much they disagree
 
@@ -153,9 +143,9 @@ class FreeBodies:
                 block[moment, after] = -cross_matrix(points[k + 1] - points[k])
                 if k < 2:
                     block[moment, COUPLE[k + 1] : COUPLE[k + 1] + 3] = -eye
-            for row, joint in zip((18, 19), PASSIVE[leg.kind], strict=True):
+            for row, joint in zip((18, 19), leg.kind.passive, strict=True):
                 block[row, COUPLE[joint] : COUPLE[joint] + 3] = moving.axes[joint]
-            drive = DRIVE[leg.kind]
+            drive = leg.kind.drive
             block[20, FORCE[drive] : FORCE[drive] + 3] = -moving.axes[drive]
             G[ROWS * i + 20, i] = 1.0
             on_platform = slice(REACTIONS * i + FORCE[3], REACTIONS * i + FORCE[3] + 3)
@@ -186,11 +176,9 @@ class FreeBodies:
         rows = np.zeros(len(self.b))
         for i, leg in enumerate(self.legs):
             moments = rows[ROWS * i : ROWS * i + 18].reshape(3, 2, 3)[:, 1]
-            if leg.kind == "UPS":
-                moments[1] += loads.universal[i]
-            else:
-                moments[0] -= loads.universal[i]
-                moments[2] += loads.universal[i]
+            moments[leg.kind.passive[1]] += loads.universal[i]
+            if leg.kind.rubbed is not None:
+                moments[leg.kind.rubbed] -= loads.universal[i]
             moments[2] += loads.spherical[i]
             rows[ROWS * i + 20] = loads.along_q[i]
             rows[-3:] -= loads.spherical[i]
@@ -200,7 +188,7 @@ class FreeBodies:
         """The load magnitudes (legs, 3) of the reactions x."""
         rows = []
         for leg, own in zip(self.legs, x.reshape(-1, REACTIONS), strict=True):
-            universal = FORCE[PASSIVE[leg.kind][1]]
+            universal = FORCE[leg.kind.passive[1]]
             rows.append(
                 [
                     np.linalg.norm(own[universal : universal + 3]),
@@ -217,10 +205,9 @@ class FreeBodies:
         own = x.reshape(-1, REACTIONS)
         force = [own[:, column : column + 3] for column in FORCE]
         couple = [own[:, column : column + 3] for column in COUPLE]
-        drive, carried = DRIVE[kind], PASSIVE[kind][1]
+        drive, carried = kind.drive, kind.passive[1]
         along = np.array([moving.axes[drive] for moving in self.leg_motions])
         normal = force[drive] - along * np.sum(along * force[drive], axis=1, keepdims=True)
-        is_pus = kind == "PUS"
         taken = self.D @ rate + self.b
         given = self.E @ x + self.G @ forces + self.wrench_rows + self.friction_rows(loads)
         omega = np.array([moving.link_angular_velocity for moving in self.leg_motions])
@@ -235,10 +222,10 @@ class FreeBodies:
             spherical=force[3],
             universal=force[carried],
             universal_moment=couple[carried],
-            guide=normal if is_pus else None,
-            guide_moment=couple[0] if is_pus else None,
-            contact_force=None if is_pus else normal,
-            contact_moment=None if is_pus else couple[2],
+            guide=normal if kind.guided else None,
+            guide_moment=couple[drive] if kind.guided else None,
+            contact_force=None if kind.guided else normal,
+            contact_moment=None if kind.guided else couple[drive],
             loads=loads,
             dissipation=-power,
             residual=float(np.max(np.abs(given - taken)) / max(1.0, np.max(np.abs(x)))),

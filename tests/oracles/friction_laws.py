@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .robot_parts import Array, Leg, Robot, cross, leg_value, unit
+from .arrays import Array, Robot, leg_value
+from .legs import Leg
 
 KEYS = (
     "slider_viscous",
@@ -65,16 +66,12 @@ def joint_couple(viscous: float, coulomb: float, load: float, omega: Array, widt
 
 
 def guide_load(leg: Leg, guide: Array) -> float:
-    """PUS: |u·N| + |v·N| of the guide force N; 0 for UPS."""
-    if leg.kind == "UPS":
-        return 0.0
-    u = leg.axis - leg.rail * (leg.rail @ leg.axis)
-    u = leg.reference if np.linalg.norm(cross(leg.rail, leg.axis)) < 1e-9 else unit(u)
-    return float(abs(u @ guide) + abs(cross(leg.rail, u) @ guide))
+    """|u·N| + |v·N| of the guide force N (PUS); 0 for UPS."""
+    return leg.kind.guide_load(leg, guide)
 
 
 def drive_friction(leg: Leg, c: dict[str, float], qd: float, load: float) -> float:
     """Force along q of slider and screw; load is `guide_load` (PUS)."""
-    coulomb = c["slider_coulomb"] * (load if leg.kind == "PUS" else 1.0)
+    coulomb = c["slider_coulomb"] * leg.kind.coulomb_load(load)
     screw = 2 * np.pi * c["screw_torque"] / c["screw_lead"] if c["screw_torque"] else 0.0
     return float(-c["slider_viscous"] * qd - (coulomb + screw) * heading(qd, c["width"]))

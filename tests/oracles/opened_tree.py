@@ -17,23 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from .arrays import Array, Robot, State, cross, unit
 from .friction_laws import FrictionLoads
-from .robot_parts import (
-    Array,
-    Body,
-    Leg,
-    Robot,
-    State,
-    cross,
-    gravity,
-    read_legs,
-    read_platform,
-    slider_coordinate,
-    unit,
-)
-
-QUARTER_TURN_ABOUT_X = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
-HALF_TURN_ABOUT_Z = np.diag([-1.0, -1.0, 1.0])
+from .legs import KINDS, Body, Leg
+from .robot_parts import gravity, read_legs, read_platform
 
 
 @dataclass(frozen=True)
@@ -77,27 +64,9 @@ class OpenedLeg:
 
     def __init__(self, leg: Leg, gravity_vector: Array) -> None:
         self.leg = leg
-        self.drive = 2 if leg.kind == "UPS" else 0
+        self.drive = leg.kind.drive
         base_axes = np.column_stack([leg.reference, cross(leg.axis, leg.reference), leg.axis])
-        if leg.kind == "UPS":
-            quarter_turn = pin.SE3(QUARTER_TURN_ABOUT_X, np.zeros(3))
-            joints = [
-                (pin.JointModelRZ(), pin.SE3(base_axes, leg.origin)),
-                (pin.JointModelRZ(), quarter_turn),
-                (pin.JointModelPZ(), quarter_turn),
-            ]
-            tip = np.zeros(3)
-        else:
-            joints = [
-                (pin.JointModelPrismaticUnaligned(leg.rail), pin.SE3(np.eye(3), leg.origin)),
-                (pin.JointModelRZ(), pin.SE3(base_axes, np.zeros(3))),
-                # φ2 turns about the cross's y, which is the link's −y
-                (
-                    pin.JointModelRevoluteUnaligned(np.array([0.0, -1.0, 0.0])),
-                    pin.SE3(HALF_TURN_ABOUT_Z, np.zeros(3)),
-                ),
-            ]
-            tip = np.array([0.0, 0.0, leg.length])
+        joints, tip = leg.kind.tree(pin, leg, base_axes)
         self.model = pin.Model()
         self.model.gravity.linear = gravity_vector
         joint = 0
@@ -125,15 +94,11 @@ class OpenedLeg:
 
     def guess(self, tip: Array) -> Array:
         """Joint coordinates near the tip, on the branch and in the ranges of the robot file."""
-        leg, anchor = self.leg, self.leg.origin
-        if leg.kind == "PUS":
-            anchor = anchor + slider_coordinate(leg, tip) * leg.rail
-        n = unit(tip - anchor)
+        leg = self.leg
+        n = unit(tip - leg.kind.anchor(leg, tip))
         first = np.arctan2(n @ cross(leg.axis, leg.reference), n @ leg.reference)
         from_axis = np.arccos(np.clip(leg.axis @ n, -1, 1))
-        if leg.kind == "UPS":
-            return np.array([first, np.pi - from_axis, np.linalg.norm(tip - anchor)])
-        return np.array([slider_coordinate(leg, tip), first, from_axis])
+        return leg.kind.coordinates(leg.kind.q(leg, tip), first, from_axis)
 
     def joints_at(self, tip: Array) -> Array:
         """Newton's method on the forward kinematics."""
@@ -143,7 +108,7 @@ class OpenedLeg:
             joints = joints + np.linalg.solve(self.tip_jacobian(joints), error)
             if np.linalg.norm(error) < 1e-14:
                 break
-        angle = joints[1] if self.leg.kind == "UPS" else joints[2]
+        angle = joints[self.leg.kind.passive[1]]
         if not (np.linalg.norm(tip - self.tip_position(joints)) < 1e-13 and 0 < angle < np.pi):
             raise ValueError("the leg does not reach its tip")
         return joints
@@ -287,8 +252,8 @@ def reactions(
     nothing = np.zeros((len(tip_forces), 3))
     at_universal = nothing if loads is None else loads.universal
     at_spherical = nothing if loads is None else loads.spherical
-    is_ups = robot["legs"]["kind"] == "UPS"
-    carried, drive = (2, 3) if is_ups else (3, 1)  # joints before the carried and the driven body
+    kind = KINDS[robot["legs"]["kind"]]
+    carried, drive = kind.passive[1] + 1, kind.drive + 1  # Pinocchio counts the world as 0
     rows = []
     for i, opened in enumerate(opened_legs(robot)):
         coordinates = _followed(opened, motion)
@@ -296,8 +261,8 @@ def reactions(
         on_body = [pin.Force.Zero() for _ in range(4)]
         on_body[3] += pin.Force(-tip_forces[i], cross(tip, -tip_forces[i]) + at_spherical[i])
         on_body[carried] += pin.Force(np.zeros(3), at_universal[i])
-        if not is_ups:
-            on_body[1] -= pin.Force(np.zeros(3), at_universal[i])
+        if kind.rubbed is not None:
+            on_body[kind.rubbed + 1] -= pin.Force(np.zeros(3), at_universal[i])
         placements = [opened.data.oMi[k].copy() for k in range(4)]
         external = [at.actInv(force) for at, force in zip(placements, on_body, strict=True)]
         pin.rnea(opened.model, opened.data, *coordinates, external)
@@ -306,7 +271,7 @@ def reactions(
             [placements[k].rotation @ part for part in (own.linear, own.angular)]
             for k, own in ((carried, opened.data.f[carried]), (drive, opened.data.f[drive]))
         )
-        along = placements[3].rotation[:, 2] if is_ups else opened.leg.rail
+        along = opened.leg.rail if kind.guided else placements[3].rotation[:, 2]
         normal = driven[0] - along * (along @ driven[0])
         rows.append([*universal, normal, driven[1]])
     return TreeReactions(tip_forces, *np.moveaxis(np.array(rows), 1, 0))

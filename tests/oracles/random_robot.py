@@ -14,7 +14,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.spatial.transform import Rotation
 
-from .robot_parts import BODY_NAMES, Array, Robot, State, unit
+from .arrays import Array, Robot, State, oblique, unit
+from .legs import KINDS, LegKind
 
 
 def random_robot(
@@ -28,7 +29,7 @@ def random_robot(
 ) -> Robot:
     """A complete random robot file.
 
-    kind: "UPS" or "PUS". axial: leg bodies are general, off-centre and asymmetric, and turn with
+    kind: one of `legs.KINDS`. axial: leg bodies are general, off-centre and asymmetric, and turn with
     inertia about the leg; without it they are slender: mass on the leg's line, no inertia about
     it, a massless cross. friction: with every friction term, smoothed if a width is given.
     near_singular: the last leg runs within about 1e-3 m of the first one, so that the Jacobian is
@@ -44,31 +45,20 @@ def random_robot(
         upper[-1] = upper[0] + rng.uniform(-1e-3, 1e-3, 3)
     spans = position + upper @ rotation.T - lower
     directions = spans / np.linalg.norm(spans, axis=1, keepdims=True)
-    axis = np.array([_oblique(rng, n, 0.0, 0.5) for n in directions])
-    reference = np.array([_oblique(rng, z, 0.0, 0.8) for z in axis])
+    axis = np.array([oblique(rng, n, 0.0, 0.5) for n in directions])
+    reference = np.array([oblique(rng, z, 0.0, 0.8) for z in axis])
 
     table: dict[str, Any] = {"kind": kind, "platform": upper.tolist()}
-    if kind == "UPS":
-        table["base"] = lower.tolist()
-    else:
-        sides = rng.choice([-1.0, 1.0], legs)
-        rails = [s * _oblique(rng, n, 0.6, 0.95) for s, n in zip(sides, directions, strict=True)]
-        if near_singular:
-            sides[-1], rails[-1] = sides[0], rails[0]
-        at_home = rng.uniform(-0.5, 0.5, legs)
-        origins = lower - at_home[:, None] * np.array(rails)
-        table["rail_origin"] = origins.tolist()
-        table["rail_direction"] = [(rng.uniform(0.5, 2) * a).tolist() for a in rails]
-        table["length"] = np.linalg.norm(spans, axis=1).tolist()
-        table["branch"] = ["minus" if s > 0 else "plus" for s in sides]
+    legs_of = KINDS[kind]
+    geometry, q_home = legs_of.random_geometry(rng, lower, spans, near_singular)
+    table |= geometry
     table["axis"] = (rng.uniform(0.5, 2, (legs, 1)) * axis).tolist()
     table["reference"] = (rng.uniform(0.5, 2, (legs, 1)) * reference).tolist()
     table["rotor_mass"] = rng.uniform(1, 5, legs).tolist()
-    for number, name in enumerate(BODY_NAMES[kind]):
+    for number, name in enumerate(legs_of.bodies):
         table[name] = _leg_body(rng, number, name, legs, axial)
     if friction:
-        table["friction"] = _friction(rng, kind, legs, width)
-    q_home = np.linalg.norm(spans, axis=1) if kind == "UPS" else at_home
+        table["friction"] = _friction(rng, legs_of, legs, width)
     table["limits"] = {
         "stroke": [[q - 0.5, q + 0.5] for q in q_home.tolist()],
         "force": rng.uniform(2e3, 5e3, legs).tolist(),
@@ -123,15 +113,6 @@ def _ring(radius: float, pairing: float, count: int) -> Array:
     i = np.arange(count)
     angle = 2 * np.pi * i / count + pairing * (-1.0) ** i
     return radius * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(count)])
-
-
-def _oblique(rng: Generator, direction: Array, low: float, high: float) -> Array:
-    """A random unit vector whose component along a unit direction lies in [low, high]; with
-    low = 0 of either sign."""
-    along = rng.uniform(low if low else -high, high)
-    side = rng.normal(size=3)
-    side = unit(side - direction * (direction @ side))
-    return along * direction + np.sqrt(1 - along**2) * side
 
 
 def _body(rng: Generator, mass: float, size: float) -> dict[str, Any]:
@@ -195,11 +176,11 @@ def _ten(body: dict[str, Any]) -> dict[str, float]:
     return {key: float(value) for key, value in moments.items()}
 
 
-def _friction(rng: Generator, kind: str, legs: int, width: float | None) -> dict[str, Any]:
+def _friction(rng: Generator, kind: LegKind, legs: int, width: float | None) -> dict[str, Any]:
     """Every friction term, each leg its own."""
     highest = {
         "slider_viscous": 20.0,
-        "slider_coulomb": 15.0 if kind == "UPS" else 0.15,
+        "slider_coulomb": kind.most_coulomb,
         "universal_viscous": 0.3,
         "universal_coulomb": 0.01,
         "spherical_viscous": 0.3,

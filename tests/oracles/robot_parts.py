@@ -7,84 +7,20 @@ leg.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-Array = NDArray[np.float64]
-Robot = dict[str, Any]
-State = dict[str, Array]
+from .arrays import Array, Robot, cross, leg_value, unit
+from .legs import KINDS, Body, Leg
 
-BODY_NAMES = {"UPS": ("cross", "cylinder", "rod"), "PUS": ("slider", "cross", "link")}
 TEN_PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
-
-
-@dataclass(frozen=True)
-class Body:
-    """A rigid body by its ten standard parameters, about its frame's origin, in its frame's axes.
-
-    mass m (kg), first_moment ∫ r dm (kg m), inertia ∫ (r·r I − r rᵀ) dm (kg m²).
-    """
-
-    mass: float
-    first_moment: Array
-    inertia: Array
-
-    def __add__(self, other: Body) -> Body:
-        """Both bodies welded together, frames coinciding."""
-        return Body(
-            self.mass + other.mass,
-            self.first_moment + other.first_moment,
-            self.inertia + other.inertia,
-        )
-
-
-@dataclass(frozen=True)
-class Leg:
-    """One leg; unused entries are 0.
-
-    origin: B_i (UPS) or the universal joint's centre at q = 0 (PUS), world.
-    rail: unit direction of growing q, world (PUS). length: universal to spherical joint (PUS).
-    branch: the sign in q = a·d ± √…, −1 for "minus" (PUS). platform_point: P_i, platform axes.
-    axis, reference: first universal axis and zero of the first angle, unit and perpendicular.
-    bodies: the three moving bodies from base to platform, in the order of `BODY_NAMES`.
-    """
-
-    kind: str
-    origin: Array
-    rail: Array
-    length: float
-    branch: float
-    platform_point: Array
-    axis: Array
-    reference: Array
-    rotor_mass: float
-    bodies: tuple[Body, Body, Body]
-
-
-def unit(vector: Array) -> Array:
-    """The vector made unit length."""
-    return vector / np.linalg.norm(vector)
-
-
-def cross(a: Array, b: Array) -> Array:
-    """a × b of two vectors; several times faster than NumPy's on single ones."""
-    (a0, a1, a2), (b0, b1, b2) = a, b
-    return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
 
 
 def gravity(robot: Robot) -> Array:
     """Acceleration of gravity, world axes, m/s²."""
     return np.array(robot.get("gravity", [0.0, 0.0, -9.81]), dtype=float)
-
-
-def leg_value(value: Any, leg: int, rank: int) -> Array:
-    """The leg's own value of a key whose single value has the given rank."""
-    array = np.asarray(value, dtype=float)
-    return array if array.ndim == rank else array[leg]
 
 
 def read_body(table: Any, leg: int = 0) -> Body:
@@ -118,26 +54,13 @@ def number_of_legs(robot: Robot) -> int:
     return len(robot["legs"]["platform"])
 
 
-def slider_coordinate(leg: Leg, tip: Array) -> float:
-    """PUS: q = a·d ∓ √((a·d)² − d·d + length²), d = tip − rail origin; metres."""
-    d = tip - leg.origin
-    along = leg.rail @ d
-    return float(along + leg.branch * np.sqrt(along**2 - d @ d + leg.length**2))
-
-
 def read_leg(robot: Robot, i: int) -> Leg:
     """Leg i of the robot, defaults filled in."""
     table = robot["legs"]
-    kind = table["kind"]
-    rail, length, branch = np.zeros(3), 0.0, 0.0
-    if kind == "PUS":
-        rail = unit(leg_value(table["rail_direction"], i, 1))
-        length = float(leg_value(table["length"], i, 0))
-        name = table.get("branch", "minus")
-        branch = -1.0 if (name if isinstance(name, str) else name[i]) == "minus" else 1.0
-    origin = leg_value(table["base" if kind == "UPS" else "rail_origin"], i, 1)
+    kind = KINDS[table["kind"]]
+    origin, rail, length, branch = kind.read(table, i)
     point = leg_value(table["platform"], i, 1)
-    bodies = tuple(read_body(table.get(name, {}), i) for name in BODY_NAMES[kind])
+    bodies = tuple(read_body(table.get(name, {}), i) for name in kind.bodies)
     rotor_mass = float(leg_value(table.get("rotor_mass", 0.0), i, 0))
 
     def leg_with(axis: Array, reference: Array) -> Leg:
@@ -164,7 +87,4 @@ def _default_axis(robot: Robot, leg: Leg) -> Array:
     home = robot["home"]
     rotation = Rotation.from_rotvec(home.get("rotation_vector", [0.0, 0.0, 0.0])).as_matrix()
     tip = np.array(home.get("position", [0.0, 0.0, 0.0])) + rotation @ leg.platform_point
-    anchor = leg.origin
-    if leg.kind == "PUS":
-        anchor = anchor + slider_coordinate(leg, tip) * leg.rail
-    return unit(cross(np.array([0.0, 0.0, 1.0]), tip - anchor))
+    return unit(cross(np.array([0.0, 0.0, 1.0]), tip - leg.kind.anchor(leg, tip)))

@@ -72,9 +72,9 @@ def values_of(
             elif operation == TABLE and tables is not None:
                 values.append(tables[leaf])
             elif operation == COUPLED and matrices is not None:
-                matrix, samples = matrices[leaf], np.shape(given[0])[-1:] or (1,)
-                every = np.broadcast_to(given[0], (len(matrix), *samples))  # shared or one per mode
-                values.append(np.einsum("kjs,js->ks", matrix, every))
+                matrix = matrices[leaf]  # a value that all modes share is one for each of them
+                each = given[0] + np.zeros((matrix.shape[1], 1))
+                values.append(np.einsum("kjs,js->ks", matrix, each))
             elif operation == SUM:
                 values.append(given[0].sum(axis=0))
             else:

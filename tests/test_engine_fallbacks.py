@@ -1,0 +1,169 @@
+"""The engine where something is missing: no LLVM, another process, an interrupt."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import gough
+from cases.common import impossible_bodies
+from cases.engine import conditions
+from gough import Motion
+from gough.engine.run.compiled import CompiledExecutor
+from gough.engine.run.execute import NumPyExecutor
+from gough.errors import InputError
+from gough.show import installation as doctor
+
+pytestmark = impossible_bodies
+
+
+def test_an_unknown_engine_is_a_clear_error(monkeypatch):
+    monkeypatch.setenv("GOUGH_ENGINE", "abc")
+    with pytest.raises(InputError, match="GOUGH_ENGINE is 'llvm' or 'numpy', not 'abc'"):
+        gough.load("kim-ryu-2002").inverse_kinematics(gough.load("kim-ryu-2002").home)
+
+
+def test_numpy_on_request(monkeypatch):
+    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
+    assert isinstance(gough.load("kim-ryu-2002").executor, NumPyExecutor)
+    monkeypatch.setenv("GOUGH_ENGINE", "llvm")
+    assert isinstance(gough.load("kim-ryu-2002").executor, CompiledExecutor)
+
+
+ASK = """
+    import json, numpy as np, gough
+    robot = gough.load("kim-ryu-2002")
+    motion = gough.Motion([0.01, 0.02, 0.8], None, [0.1, 0.2, 0.3], [0.3, 0.2, 0.1])
+    motion = gough.Motion.stack([motion, motion.replace(position=[0, 0, 0.82])])
+    forces = robot.inverse_dynamics(motion).forces
+    print(json.dumps([type(robot.executor).__name__, forces.tolist()]))
+"""
+
+
+def in_a_process(before="", timeout=60, **environment):
+    """What ASK prints in a new process after some other lines."""
+    script = textwrap.dedent(before) + textwrap.dedent(ASK)
+    result = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+BROKEN = """
+    import sys, pathlib, tempfile
+    place = pathlib.Path(tempfile.mkdtemp())
+    (place / "llvmlite").mkdir()
+    (place / "llvmlite" / "__init__.py").write_text("raise {error}")
+    sys.path.insert(0, str(place))
+"""
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "import sys; sys.modules['llvmlite'] = None",
+        BROKEN.format(error="ImportError('no')"),
+        BROKEN.format(error="OSError('libLLVM.so: cannot open shared object file')"),
+    ],
+    ids=["missing", "not importable", "library missing"],
+)
+def test_without_llvmlite_the_equations_run_on_numpy(before):
+    engine, forces = in_a_process(before)
+    assert engine == "NumPyExecutor"
+    robot = gough.load("kim-ryu-2002")
+    motion = Motion([0.01, 0.02, 0.8], None, [0.1, 0.2, 0.3], [0.3, 0.2, 0.1])
+    motion = Motion.stack([motion, motion.replace(position=[0, 0, 0.82])])
+    expected = robot.inverse_dynamics(motion).forces
+    allowed = 1e-12 * conditions(robot, motion).max() * np.abs(expected).max()
+    assert np.max(np.abs(np.array(forces) - expected)) < allowed
+
+
+def test_doctor_says_which_engine_runs_and_why(monkeypatch):
+    def engine():
+        (found,) = [one for one in doctor.report() if one.what == "engine"]
+        return found
+
+    found = doctor.report()
+    assert all(one.ok for one in found), found
+    assert [one.what for one in found].count("self-check") == 2
+    assert engine().finding.startswith("LLVM")
+    monkeypatch.setattr(doctor, "CHECKED", ())
+    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
+    assert engine().finding == "NumPy, because GOUGH_ENGINE=numpy"
+    monkeypatch.delenv("GOUGH_ENGINE")
+    monkeypatch.setenv("GOUGH_THREADS", "many")
+    (threads,) = [one for one in doctor.report() if one.what == "threads"]
+    assert not threads.ok
+    assert "not 'many'" in threads.finding
+    monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
+    assert engine().finding == "NumPy, because llvmlite is not installed"
+    assert "pip install llvmlite" in engine().advice
+    console = Console(file=io.StringIO(), width=80)
+    assert not doctor.print_report(console)
+    assert "→ pip install llvmlite" in console.file.getvalue()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_computes_large_batches_too():
+    script = """
+        import os, numpy as np, gough
+        robot = gough.load("kim-ryu-2002")
+        many = gough.Motion(np.tile(robot.home.position, (20000, 1)), None)
+        expected = robot.inverse_kinematics(many).q
+        child = os.fork()
+        if child == 0:
+            right = np.array_equal(robot.inverse_kinematics(many).q, expected)
+            os._exit(0 if right else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    """
+    command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)]
+    process = subprocess.Popen(
+        command, env={**os.environ, "GOUGH_THREADS": "2"}, start_new_session=True
+    )
+    try:
+        assert process.wait(timeout=12) == 0
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, 9)
+            process.wait()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs glibc's memory settings")
+def test_an_interrupted_batch_leaves_memory_alone():
+    """Ctrl-C, again and again, while threads compute; freed arrays leave the address space at once."""
+    script = """
+        import random, signal, time, gough
+        from gough.show.speed import states
+        robot = gough.load("kim-ryu-2002")
+        motion = states(robot, 200_000)
+        expected = robot.inverse_dynamics(motion, friction=False).forces
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        rng, end, interrupts = random.Random(1), time.monotonic() + 2, 0
+        while time.monotonic() < end:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.002, 0.03))
+                robot.inverse_dynamics(motion, friction=False)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except (KeyboardInterrupt, RuntimeError):
+                interrupts += 1  # in the standard library's locks it may become a RuntimeError
+        assert interrupts > 3
+        assert (robot.inverse_dynamics(motion, friction=False).forces == expected).all()
+    """
+    settings = {"GOUGH_THREADS": "4", "MALLOC_MMAP_THRESHOLD_": "100000"}
+    command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)]
+    result = subprocess.run(
+        command, env={**os.environ, **settings}, timeout=60, check=False, capture_output=True
+    )
+    assert result.returncode == 0, result.stderr[-300:]
