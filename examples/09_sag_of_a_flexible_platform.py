@@ -1,4 +1,4 @@
-"""How far does a platform bend under its own weight?
+"""How far does a platform sag under its own weight?
 
 Long, Khalil & Martinet (2014): a hexagonal plate of 15 mm on six legs. The paper starts its
 simulation from an undeformed plate; the plate then falls into its deflection.

@@ -1,4 +1,4 @@
-"""A platform that bends under control: what a controller loses that takes it for rigid.
+"""A flexible platform under control: what a controller loses that takes it for rigid.
 
 Long, Khalil & Martinet's robot, its platform a plate with ten modes. A computed torque controller that
 knows them is set against one with the rigid model, which does not know that the plate sags and rings.
@@ -34,10 +34,10 @@ for name, model in (("flexible", robot), ("rigid", rigid)):
     run = gough.simulate(robot, law, robot.home, 0.3, start=start, step=2e-4, period=2e-4)
     seconds = time.perf_counter() - begin
     error = 1e6 * np.linalg.norm(run.tracking_errors()[0][-1])
-    bent = run.deflection() - robot.deformation(rest).displacement  # (samples, legs, 3)
-    ringing = 1e6 * np.linalg.norm(bent, axis=-1).max()
+    moved = run.deflection() - robot.deformation(rest).displacement  # (samples, legs, 3)
+    ringing = 1e6 * np.linalg.norm(moved, axis=-1).max()
     print(
-        f"{name} model: {error:.2f} µm left after 0.3 s, tips bend by {ringing:.0f} µm, {seconds:.2f} s"
+        f"{name} model: {error:.2f} µm left after 0.3 s, tips move by {ringing:.0f} µm, {seconds:.2f} s"
     )
     if model is robot:
         left = error

@@ -21,7 +21,7 @@ plate = {"radius": 0.2, "sides": 6, "thickness": 0.008, "density": 2700, "young"
          "modes": 4, "damping_ratio": [0.01, 0.012, 0.02, 0.03]}  # fmt: skip
 robot = gough.load("kim-ryu-2002").edited({"platform": {"plate": plate}})
 
-# A tip that bends is no point of the rigid platform, so what a leg weighs there is felt by itself.
+# A tip that can deform is no point of the rigid platform, so what a leg weighs there is felt by itself.
 rigid, base = grouped_parameters(robot.rigid), grouped_parameters(robot)
 for name, found in (("rigid", rigid), ("flexible", base)):
     print(f"{name} platform: {len(found.names)} standard parameters, {found.rank} base parameters")

@@ -15,6 +15,7 @@ from cases.common import each_kind, each_shape, few_states, kinds
 from cases.robots import random_flexible, rough, run_by
 from gough.description.modal.body import ModalBody
 from gough.errors import ConvergenceError, InputError, SampleError, UnstableWarning
+from gough.model.execution import numpy_executor
 
 pytestmark = [pytest.mark.filterwarnings("ignore::gough.errors.ModalBodyWarning"), few_states]
 
@@ -268,20 +269,31 @@ def test_left_out_elastic_coordinates_are_zero_and_others_must_fit():
     assert np.isnan(bad.elastic_acceleration).all()
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda robot, motion: robot.contributions(motion),
-        lambda robot, motion: robot.regressor(motion),
-        lambda robot, motion: robot.inverse_dynamics_derivatives(motion),
-        lambda robot, motion: robot.to_casadi("inverse_dynamics"),
-        lambda robot, motion: robot.export_c("nowhere"),
-    ],
-)
-def test_what_knows_rigid_platforms_only_says_so(call):
-    robot, _, state = random_flexible(np.random.default_rng(7), "UPS", 2)
-    with pytest.raises(InputError, match="flexible platform"):
-        call(robot, gough.Motion(**state))
+@pytest.mark.parametrize(("kind", "modes", "general", "legs"), CASES)
+def test_contributions_add_up_and_are_what_causes_alone_ask_for(kind, modes, general, legs):
+    rng = np.random.default_rng([7, modes, legs])
+    robot, _, state = random_flexible(rng, kind, modes, general=general, legs=legs)
+    motion, wrench, preload = gough.Motion(**state), 200 * rng.normal(size=6), np.arange(legs)
+    robot.__dict__["executor"] = numpy_executor(robot.mechanism)
+    parts = robot.contributions(motion, wrench, preload=preload)
+    total = robot.inverse_dynamics(motion, wrench, preload=preload).forces
+    close(parts.total, total, 1e-12)
+    rest = gough.Motion(motion.position, motion.rotation, elastic=motion.elastic)
+    steady = motion.replace(acceleration=np.zeros(3), angular_acceleration=np.zeros(3))
+
+    def forces(motion, wrench=None):
+        return robot.inverse_dynamics(motion, wrench, friction=False).forces
+
+    size = np.abs(total).max()
+    inertia = parts.platform_inertia + parts.leg_inertia
+    assert_allclose(inertia, forces(motion) - forces(steady), atol=1e-9 * size)
+    assert_allclose(parts.wrench, forces(rest, wrench) - forces(rest), atol=1e-9 * size)
+    undeformed = rest.replace(elastic=np.zeros(modes))
+    springs = robot.contributions(rest).elastic
+    assert_allclose(springs, forces(rest) - parts.gravity, atol=1e-9 * size)
+    flat = robot.contributions(undeformed)
+    assert_allclose(flat.gravity, forces(undeformed), atol=1e-9 * size)
+    assert_allclose(flat.elastic, 0, atol=1e-12 * size)
 
 
 def test_static_deflection_carries_the_wrench():

@@ -1,5 +1,7 @@
 """Many flexible robots in one kernel: each has the tables and matrices of its own modes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -72,10 +74,11 @@ def test_each_robot_gets_what_it_gets_alone(run, kind, modes, general, monkeypat
 
 def test_a_matrix_that_is_full_in_one_robot_is_full_in_all():
     each, _, fields, _ = robots("UPS", 4, True, count=2)
-    stiffness = each[1].flexible.couplings.stiffness
-    diagonal = stiffness * np.eye(4)[..., np.newaxis]
-    pairs = each[1].flexible.couplings._replace(stiffness=diagonal, damping=0 * diagonal)
-    each[1] = each[1]._replace(flexible=each[1].flexible._replace(couplings=pairs))
+    platform = each[1].platform
+    diagonal = platform.modes.couplings.stiffness * np.eye(4)[..., np.newaxis]
+    pairs = replace(platform.modes.couplings, stiffness=diagonal, damping=0 * diagonal)
+    platform = replace(platform, modes=replace(platform.modes, couplings=pairs))
+    each[1] = each[1]._replace(platform=platform)
     columns = zip(*(leaves(one) for one in each), strict=True)
     many = replaced(
         each[0], (np.concatenate([leaf.values for leaf in one], axis=-1) for one in columns)

@@ -90,6 +90,9 @@ def with_numbers(robot: Model, program: Program) -> Traced:
     hoisted = robot_numbers(program, mechanism)
     if not robot.modes:
         return Traced(program, hoisted, np.zeros((0, 0)), np.zeros((0, 0, 0)))
+    first = [name for name in program.outputs if name not in ("margin", "caused", "vectors")]
+    outputs = {name: program.outputs[name] for name in dict.fromkeys([*first, *program.outputs])}
+    program = program._replace(outputs=outputs)
     tables = mode_tables(mechanism)[0, list(program.tables)]
     return Traced(program, hoisted, tables, mode_matrices(mechanism)[0, list(program.matrices)])
 

@@ -72,7 +72,9 @@ def values_of(
             elif operation == TABLE and tables is not None:
                 values.append(tables[leaf])
             elif operation == COUPLED and matrices is not None:
-                values.append(np.einsum("kjs,js->ks", matrices[leaf], given[0]))
+                matrix = matrices[leaf]  # a value that all modes share is one for each of them
+                each = given[0] + np.zeros((matrix.shape[1], 1))
+                values.append(np.einsum("kjs,js->ks", matrix, each))
             elif operation == SUM:
                 values.append(given[0].sum(axis=0))
             else:
