@@ -83,9 +83,9 @@ def _summary(result: Simulation) -> str:
     import numpy as np
 
     apart, turn = (np.nanmax(np.linalg.norm(one, axis=-1)) for one in result.tracking_errors())
-    largest = np.nanmax(np.abs(result.forces))
+    largest, units = np.nanmax(np.abs(result.forces)), result.plants[0][1].leg_kind.units
     audit = result.energy_audit()
     return (
-        f"largest error {apart:.4g} m, {turn:.4g} rad; largest force {largest:.6g} N; "
+        f"largest error {apart:.4g} m, {turn:.4g} rad; largest force {largest:.6g} {units.force}; "
         f"energy unexplained {np.nanmax(np.abs(audit['energy_residual'])):.2g} J"
     )
