@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gough.legs.geometry import LegGeometry
 from gough.legs.keys import LegTable
@@ -15,9 +15,6 @@ from gough.legs.tolerances import LegTolerances
 from gough.legs.units import LINEAR, LegUnits
 from gough.legs.words import LegWords
 from gough.mechanics.leg import Leg
-
-if TYPE_CHECKING:
-    from gough.legs.pus.equations import PUS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,5 +45,5 @@ class LegKind:
     """What people read of it."""
     units: LegUnits = LINEAR
     """Of q and Γ."""
-    on_rails: Callable[[Any], PUS] | None = None
+    on_rails: Callable[[Any], Any] | None = None
     """Its numbers as those of links on sliders, for papers that know no other legs; None: it is none."""
