@@ -198,8 +198,8 @@ class _Finish:
 
     def complete(self) -> Postures:
         ends = self._all_ends()
-        regular = _different(ends.z[ends.kind == endgame.REGULAR])
-        singular = ends.z[ends.kind == endgame.SINGULAR]
+        regular = _different(ends.z[ends.outcome == endgame.REGULAR])
+        singular = ends.z[ends.outcome == endgame.SINGULAR]
         real = _reality(regular) < NEARLY_REAL
         isolated, moving = self._isolated(singular)
         candidates = np.concatenate([regular[real], isolated])
@@ -212,7 +212,7 @@ class _Finish:
             moving,
             "complete",
             complex_count=len(regular),
-            at_infinity=int(np.sum(ends.kind == endgame.NO_POSE)),
+            at_infinity=int(np.sum(ends.outcome == endgame.NO_POSE)),
             singular=len(singular),
             proven=proven,
         )
@@ -255,8 +255,8 @@ class _Finish:
                     z, ok = homotopy.track(line, z, at, corner, tight)
                     arrived, at = arrived & ok, corner
             ends = endgame.ends(line, z, arrived)
-            lost = int(np.sum(ends.kind == endgame.LOST))
-            simple = ends.z[ends.kind == endgame.REGULAR]
+            lost = int(np.sum(ends.outcome == endgame.LOST))
+            simple = ends.z[ends.outcome == endgame.REGULAR]
             doubled = separation(simple) < DOUBLED
             if not lost and not doubled.any():
                 return ends

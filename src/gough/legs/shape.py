@@ -5,7 +5,7 @@ Drawings on paper and the studio take it from here alike. Batch axes lead; world
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, TypeVar
+from typing import ClassVar, NamedTuple, Protocol, TypeVar
 
 from gough.base.arrays import Array
 from gough.legs.reading import Limits
@@ -59,6 +59,12 @@ class Dimension(NamedTuple):
 
 class LegShape(Protocol[L]):
     """The shape of a kind of leg; L is the class of its numbers."""
+
+    q_is_length: ClassVar[bool]
+    """q is the distance of a leg's joints, which is never near 0."""
+
+    def q_size(self, legs: L) -> Array:
+        """How large q (legs,) gets as the leg's own lengths tell, roughly; 0 where they do not."""
 
     def places(self, legs: L, motion: LegMotion) -> Places:
         """Universal and spherical joints of legs that move so."""

@@ -12,6 +12,10 @@ class LegUnits:
 
     q: str
     force: str
+    force_name: str
+    """The unit of force in words."""
+    mistaken: str
+    """The unit in words that a log may have q in by mistake."""
 
     @property
     def speed(self) -> str:
@@ -33,6 +37,18 @@ class LegUnits:
             "spherical_angle": "rad",
         }
 
+    @property
+    def c_notes(self) -> Mapping[str, str]:
+        """Comments of generated C, by the name of what they explain."""
+        own = "actuator forces of which the part that balances itself is added; NULL: none."
+        return {
+            "q": f"{self.q}: actuated coordinates.",
+            "qd": f"{self.speed}: their rates.",
+            "qdd": f"{self.speed}^2: their accelerations.",
+            "forces": f"{self.force}: actuator forces; positive pushes towards larger q.",
+            "preload": f"{self.force}: {own}",
+        }
 
-LINEAR = LegUnits("m", "N")
-ROTARY = LegUnits("rad", "N m")
+
+LINEAR = LegUnits("m", "N", "newtons", "millimetres")
+ROTARY = LegUnits("rad", "N m", "newton metres", "degrees")

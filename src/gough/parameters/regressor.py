@@ -105,8 +105,8 @@ def regressor(
         refuse_load_friction(robot)
     if robot.modes:
         raise InputError(
-            f"{robot.name} has a flexible platform, whose actuator forces are not linear in its "
-            "parameters: q̈e is solved for together with them; `generalised_regressor` is linear"
+            f"{robot.name} has a flexible platform, whose elastic acceleration is solved for together "
+            "with the forces: `robot.regressor` and `generalised_regressor` take the motion's"
         )
     forces = robot.inverse_dynamics(motion, friction=False, on_error=on_error).forces
     rows = batch.lay_out(motion, {"forces": (forces, (robot.leg_count,))})

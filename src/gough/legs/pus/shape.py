@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from gough.base.arrays import Array, unit
+from gough.base.arrays import Array
 from gough.legs.pus.equations import PUS
 from gough.legs.reading import Limits
 from gough.legs.shape import Bar, Dimension, Places
@@ -13,6 +15,12 @@ from gough.results import LegMotion
 
 class PUSShape:
     """The shape of PUS legs."""
+
+    q_is_length: ClassVar[bool] = False
+
+    def q_size(self, legs: PUS) -> Array:
+        """The link's length (legs,)."""
+        return np.asarray(legs.length[:, 0])
 
     def places(self, legs: PUS, motion: LegMotion) -> Places:
         """U = rail_origin + q a, S = U + length n."""
@@ -32,14 +40,13 @@ class PUSShape:
         return np.stack([origin + one[:, np.newaxis] * along for one in (first, last)], axis=1)
 
     def bodies(self, legs: PUS, places: Places, lengths: Array, size: float) -> tuple[Bar, ...]:
-        """A block on the rail about the universal joint, and a link towards the spherical joint."""
+        """A block on the rail about the universal joint, and a link to the spherical joint."""
         universal, spherical = places
         half = 0.03 * size * legs.rail_direction[..., 0].T
         back, front = universal - half, universal + half
-        end = universal + legs.length * unit(spherical - universal)
         return (
             Bar("slider", back, front, back, 0.02 * size, 9.0, square=True),
-            Bar("link", universal, end, universal, 0.012 * size, 4.0, colored=True),
+            Bar("link", universal, spherical, universal, 0.012 * size, 4.0, colored=True),
         )
 
     def dimensions(self, legs: PUS) -> tuple[Dimension, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from gough.base.arrays import Array, unit
@@ -18,6 +20,12 @@ ROD = 0.75
 
 class UPSShape:
     """The shape of UPS legs."""
+
+    q_is_length: ClassVar[bool] = True
+
+    def q_size(self, legs: UPS) -> Array:
+        """0 (legs,): a telescope may have any length."""
+        return np.zeros(legs.base.shape[1])
 
     def places(self, legs: UPS, motion: LegMotion) -> Places:
         """U = B, S = B + q n."""

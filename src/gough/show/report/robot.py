@@ -198,7 +198,11 @@ def _singularity(page: Page, robot: Robot) -> None:
         ["smallest singular value", f"{float(measures.smallest):.4g}", "0 singular"],
         ["transmission index", f"{float(measures.transmission):.4g}", "0 singular, 1 best"],
         ["legs' lines (parallel)", f"{float(measures.parallel):.4g}", "0 singular"],
-        ["legs (serial)", f"{float(np.min(measures.serial)):.4g}", "0 singular; UPS: 1"],
+        [
+            "legs (serial)",
+            f"{float(np.min(measures.serial)):.4g}",
+            "0 singular; speed along the link over q̇",
+        ],
         ["universal joints", f"{float(np.min(measures.universal)):.4g}", "0 locked, 1 best"],
     ]
     page.table(
@@ -239,7 +243,7 @@ def _motion(page: Page, robot: Robot, motion: Motion, what: str) -> None:
     found = leg_dataset(robot, motion, robot.inverse_kinematics(motion))
     if sheet.can_be_held(robot):
         forces = robot.inverse_dynamics(motion)
-        found = found.merge(force_dataset(robot, motion, forces), combine_attrs="drop")
+        found = found.merge(force_dataset(robot, motion, forces), combine_attrs="drop_conflicts")
     found.attrs["limits"] = str(robot.check(motion))
     page.figure(draw(robot, motion), "At the first sample; the path of the platform's origin.")
     add_result(page, found)
