@@ -15,7 +15,6 @@ from gough.cli.terminal import progress_bar, say, warn
 from gough.errors import GoughError
 
 if TYPE_CHECKING:
-    from gough.model.limits import check
     from gough.simulation.result import Simulation
 
 
@@ -68,6 +67,8 @@ def command(
 
 def _limits(result: Simulation) -> dict[str, str]:
     """What a whole simulation exceeds of the robot file's strokes, speeds and angles."""
+    from gough.model.limits import check
+
     if result.shape or result.partial:
         return {}
     try:
