@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from gough.studio.bending import BANDS, Bending
 from scipy.spatial.transform import Rotation
 
 import gough
