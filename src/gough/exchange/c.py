@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import gough
 from gough.base.files import replacing
+from gough.base.version import VERSION
 from gough.engine.emit.c import plain
 from gough.errors import FileError, InputError
 from gough.exchange import c_source
@@ -89,7 +89,7 @@ def _package(
     modes = f", platform of {robot.modes} modes" if robot.modes else ""
     title = [f"{robot.name}: {robot.leg_count} {robot.kind} legs{modes}, numbers of type {real}."]
     title += [f"Source: {robot.file.source}"] if robot.file.source else []
-    title.append(f"Made by gough {gough.__version__}.")
+    title.append(f"Made by gough {VERSION}.")
     single = real == "float"
     return c_source.Package(
         sanitised(robot.name if identifier is None else identifier),

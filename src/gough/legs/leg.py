@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gough.legs.geometry import LegGeometry
 from gough.legs.keys import LegTable
+from gough.legs.parameters import LegParameters
 from gough.legs.reading import LegReader
 from gough.legs.shape import LegShape
 from gough.legs.tolerances import LegTolerances
@@ -15,8 +16,11 @@ from gough.legs.units import LINEAR, LegUnits
 from gough.legs.words import LegWords
 from gough.mechanics.leg import Leg
 
+if TYPE_CHECKING:
+    from gough.legs.pus.equations import PUS
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class LegKind:
     """A kind of leg. Nothing outside `gough.legs` asks which one it is."""
 
@@ -34,6 +38,8 @@ class LegKind:
     """Its numbers from these keys."""
     geometry: LegGeometry[Any]
     """Where its parts are."""
+    parameters: LegParameters[Any]
+    """Which of its inertial and friction parameters are felt, and how."""
     tolerances: LegTolerances[Any]
     """What is off in it as it was built."""
     shape: LegShape[Any]
@@ -42,3 +48,5 @@ class LegKind:
     """What people read of it."""
     units: LegUnits = LINEAR
     """Of q and Γ."""
+    on_rails: Callable[[Any], PUS] | None = None
+    """Its numbers as those of links on sliders, for papers that know no other legs; None: it is none."""

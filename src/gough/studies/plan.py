@@ -32,10 +32,10 @@ from typing import Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-import gough
 from gough.base.arrays import Array
 from gough.base.files import small_text
 from gough.base.keys import Table
+from gough.base.version import VERSION
 from gough.base.words import shown
 from gough.data.paper_motions import motion_named
 from gough.description.catalogue import catalogue
@@ -198,7 +198,7 @@ class Plan:
     @property
     def digest(self) -> str:
         """Changes with all that the results depend on, the version of gough included."""
-        whole = (gough.__version__, self.recipe.digest(), self.part, self.points)
+        whole = (VERSION, self.recipe.digest(), self.part, self.points)
         how = (self.sampling, None if self.search is None else _plain(self.search))
         return hashlib.sha256(repr((whole, how)).encode()).hexdigest()
 

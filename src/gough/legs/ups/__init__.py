@@ -4,6 +4,7 @@ from gough.legs.leg import LegKind
 from gough.legs.ups.equations import UPS
 from gough.legs.ups.geometry import UPSGeometry
 from gough.legs.ups.keys import UPSTable, read
+from gough.legs.ups.parameters import UPSParameters
 from gough.legs.ups.shape import UPSShape
 from gough.legs.ups.tolerances import UPSTolerances
 from gough.legs.ups.words import WORDS
@@ -16,6 +17,7 @@ KIND = LegKind(
     place="base",
     read=read,
     geometry=UPSGeometry(),
+    parameters=UPSParameters(),
     tolerances=UPSTolerances(),
     shape=UPSShape(),
     words=WORDS,

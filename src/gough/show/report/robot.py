@@ -198,7 +198,11 @@ def _singularity(page: Page, robot: Robot) -> None:
         ["smallest singular value", f"{float(measures.smallest):.4g}", "0 singular"],
         ["transmission index", f"{float(measures.transmission):.4g}", "0 singular, 1 best"],
         ["legs' lines (parallel)", f"{float(measures.parallel):.4g}", "0 singular"],
-        ["legs (serial)", f"{float(np.min(measures.serial)):.4g}", "0 singular; UPS: 1"],
+        [
+            "legs (serial)",
+            f"{float(np.min(measures.serial)):.4g}",
+            "0 singular; speed along the link over q̇",
+        ],
         ["universal joints", f"{float(np.min(measures.universal)):.4g}", "0 locked, 1 best"],
     ]
     page.table(
