@@ -15,7 +15,6 @@ from cases.common import each_kind, each_shape, few_states, kinds
 from cases.robots import random_flexible, rough, run_by
 from gough.description.modal.body import ModalBody
 from gough.errors import ConvergenceError, InputError, SampleError, UnstableWarning
-from gough.model.execution import numpy_executor
 
 pytestmark = [pytest.mark.filterwarnings("ignore::gough.errors.ModalBodyWarning"), few_states]
 
