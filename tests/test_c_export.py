@@ -3,7 +3,6 @@
 import ctypes
 import re
 import shutil
-import subprocess
 import sys
 
 import numpy as np
@@ -12,7 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 import gough
-from cases.common import WITH_MASSES, impossible_bodies
+from cases.common import WITH_MASSES, few_states, impossible_bodies
+from cases.exported import COMPILER, STRICT, STRICTER, Exported, make, run
 from gough import Motion, Robot
 from gough.engine.emit import c
 from gough.engine.graph import Graph
@@ -25,59 +25,14 @@ from gough.exchange.programs import PROGRAMS
 from gough.mechanics.state import RIGID_FIELDS, RIGID_SHAPES
 from oracles.random_robot import random_motion, random_robot
 
-COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     impossible_bodies,
+    few_states,
     pytest.mark.skipif(COMPILER is None, reason="no C compiler (gcc or cc) on this machine"),
     pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine"),
     pytest.mark.skipif(sys.platform == "win32", reason="shared libraries built the POSIX way"),
 ]
-STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
-STRICTER = ["-Wconversion", "-Wdouble-promotion", "-Wshadow"]
-QUICK = "-O0 -fPIC " + " ".join(STRICTER)
 MATH = {"sqrt", "fabs", "copysign", "atan2"}
-
-
-def run(*command):
-    return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
-
-
-def make(folder, *words, flags=QUICK):
-    return run("make", "-C", folder, f"CC={COMPILER}", f"CFLAGS={flags}", *words)
-
-
-class Exported:
-    """An exported robot as a shared library, called through ctypes."""
-
-    def __init__(self, robot, folder, flags=QUICK, **options):
-        self.robot, self.real = robot, options.get("real", "double")
-        self.folder = export_c(robot, folder, **options)
-        self.prefix = f"gough_{sanitised(robot.name)}"
-        self.built = make(folder, "all", flags=flags)
-        assert self.built.returncode == 0, self.built.stderr
-        assert self.built.stderr == ""
-        library = folder / "exported.so"
-        linked = run(COMPILER, "-shared", folder / f"{self.prefix}.o", "-o", library, "-lm")
-        assert linked.returncode == 0, linked.stderr
-        self.library = ctypes.CDLL(str(library))
-
-    def __call__(self, name, state, *inputs, size=400):
-        """Status and the answer's numbers, flat; inputs None are NULL, whole numbers are int."""
-        kind = np.dtype("f8" if self.real == "double" else "f4")
-        fields = [np.ravel(state[field]) for field in RIGID_FIELDS]
-        given = [np.concatenate(fields).astype(kind)]
-        given += [x if x is None or type(x) is int else np.array(x, kind) for x in inputs]
-        answer = np.zeros(size, kind)
-        pointers = [
-            ctypes.c_int(x)
-            if type(x) is int
-            else None
-            if x is None
-            else ctypes.c_void_p(x.ctypes.data)
-            for x in (*given, answer)
-        ]
-        status = getattr(self.library, f"{self.prefix}_{name}")(*pointers)
-        return status, answer.astype(float)
 
 
 @pytest.fixture(scope="module")

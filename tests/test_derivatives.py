@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from cases.common import each_kind, each_shape
-from cases.derivatives import ROBOTS, Case, assert_close, moved
+from cases.derivatives import MODELS, ROBOTS, Case, assert_close, moved
 from gough import Motion, Robot
 from gough.engine.run.compiled import CompiledExecutor
 from gough.engine.run.execute import NumPyExecutor
@@ -17,7 +17,6 @@ from gough.model.execution import fields_of, numpy_executor, robot_numbers, trac
 from gough.parameters import regressor
 from oracles.random_robot import random_motion, random_robot
 
-MODELS = ("inverse", "direct")
 BY = {
     "inverse": ("pose", "twist", "acceleration", "wrench"),
     "direct": ("pose", "twist", "forces", "wrench"),

@@ -1,132 +1,43 @@
 """Derivatives of flexible robots: rules over modes, finite differences, the energy model."""
 
-from dataclasses import replace
-
 import casadi as ca
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.spatial.transform import Rotation
 
-import gough
 from cases.common import each_shape
+from cases.derivatives import FLEXIBLE, MODELS, FlexibleCase, assert_close, moved
 from gough import Motion
-from gough.description.modal.body import ModalBody
-from gough.description.modal.integrals import rigid_part
 from gough.engine.graph import Graph
 from gough.engine.passes.derivative import gradients, substitute, tangents
 from gough.engine.program import assemble
 from gough.engine.run.compiled import CompiledExecutor
 from gough.engine.run.evaluate import values_of
-from gough.engine.run.execute import NumPyExecutor
 from gough.errors import InputError, NotFiniteError, SingularError
-from gough.model import derivatives
-from gough.model.execution import fields_of
 from oracles.flexible_energy import (
     FlexibleEnergy,
     cayley,
-    nodes_as_rigid_table,
-    random_elastic,
-    random_modal_body,
 )
-from oracles.random_robot import random_motion, random_robot
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::gough.errors.ModalBodyWarning"),
     pytest.mark.filterwarnings("ignore:.*Swig.*:DeprecationWarning"),
 ]
-MODELS = ("inverse", "direct")
 BY = {
     "inverse": ("pose", "twist", "acceleration", "wrench", "elastic", "elastic_velocity"),
     "direct": ("pose", "twist", "forces", "wrench", "elastic", "elastic_velocity"),
-}
-PAIRS = {
-    "pose": ("position", "rotation"),
-    "twist": ("velocity", "angular_velocity"),
-    "acceleration": ("acceleration", "angular_acceleration"),
-}
-SMOOTH = {"friction": True, "width": 0.2}
-ROBOTS = {
-    "UPS": ("UPS", 6, 4, True, {}),
-    "PUS": ("PUS", 6, 3, True, {}),
-    "UPS, plate": ("UPS", 6, 5, False, {}),
-    "PUS, 8 legs": ("PUS", 8, 2, True, {}),
-    "UPS, friction": ("UPS", 6, 2, True, {"friction": True}),
-    "PUS, smooth friction": ("PUS", 6, 3, True, SMOOTH),
-    "UPS, 7 legs, smooth friction": ("UPS", 7, 2, False, SMOOTH),
 }
 STEPS = {"wrench": 1e-1, "forces": 1e-1, "acceleration": 1e-3}
 """Of central differences; 1e-6 where nothing is said."""
 
 
-class Case:
-    """A flexible robot with a state, forces, a wrench, and its energy model."""
-
-    def __init__(self, name, shape=(), engine=NumPyExecutor):
-        kind, legs, self.modes, general, options = ROBOTS[name]
-        rng = self.rng = np.random.default_rng([3, legs, self.modes])
-        table = random_robot(rng, kind, legs, **options)
-        points = np.array(table["legs"]["platform"])
-        self.body = random_modal_body(rng, points, self.modes, general=general)
-        self.table = table | {"platform": nodes_as_rigid_table(self.body)}
-        robot, modal = gough.Robot.from_dict(self.table), ModalBody(**self.body)
-        parts = robot.description._replace(modal=modal, platform=rigid_part(modal))
-        self.robot = replace(robot, description=parts)
-        self.robot.__dict__["executor"] = engine(
-            self.robot.mechanism, fields_of(self.robot.mechanism)
-        )
-        self.state = random_motion(rng, table, shape) | random_elastic(rng, self.body)
-        self.motion = Motion(**self.state)
-        self.wrench = 50 * rng.normal(size=(*shape, 6))
-        self.forces = 100 * rng.normal(size=(*shape, legs))
-        self._found = {}
-
-    def slopes(self, model, **options):
-        key = (model, *options.values())
-        if key not in self._found:
-            self._found[key] = self.call("derivatives", model, **options)
-        return self._found[key]
-
-    def call(self, what, model, *given, motion=None, forces=None, **options):
-        """A function of the model, `what` its ending, at this case's state."""
-        function = getattr(derivatives, f"{model}_dynamics_{what}")
-        first = () if model == "inverse" else (self.forces if forces is None else forces,)
-        motion = self.motion if motion is None else motion
-        return function(self.robot, motion, *first, *given, wrench=self.wrench, **options)
-
-    def answer(self, model, motion, forces, wrench):
-        if model == "inverse":
-            found = self.robot.inverse_dynamics(motion, wrench)
-            return np.concatenate([found.forces, found.elastic_acceleration], axis=-1)
-        found = self.robot.direct_dynamics(motion, forces, wrench)
-        return np.concatenate([found.linear, found.angular, found.elastic], axis=-1)
-
-
 @pytest.fixture(scope="module")
 def cases():
-    return {name: Case(name) for name in ROBOTS}
+    return {name: FlexibleCase(name) for name in FLEXIBLE}
 
 
-each_robot = pytest.mark.parametrize("name", ROBOTS)
+each_robot = pytest.mark.parametrize("name", FLEXIBLE)
 each_model = pytest.mark.parametrize("model", MODELS)
-
-
-def assert_close(actual, expected, relative):
-    """Close relative to the largest expected number, of 1e-3 at least."""
-    size = max(1e-3, np.max(np.abs(expected), initial=0))
-    assert_allclose(actual, expected, rtol=0, atol=relative * size)
-
-
-def moved(motion, name, change):
-    """A motion changed by (..., 6) of its pose, twist, acceleration, or by (..., N)."""
-    if name not in PAIRS:
-        return motion.replace(**{name: getattr(motion, name) + change})
-    linear, angular = PAIRS[name]
-    turned = getattr(motion, angular) + change[..., 3:] if name != "pose" else None
-    if name == "pose":
-        turn = Rotation.from_rotvec(change[..., 3:].reshape(-1, 3)).as_matrix()
-        turned = turn.reshape(*change.shape[:-1], 3, 3) @ motion.rotation
-    return motion.replace(**{linear: getattr(motion, linear) + change[..., :3], angular: turned})
 
 
 # The rules
@@ -309,7 +220,7 @@ def test_derivatives_are_those_of_the_energy_model(cases, name):
         assert_close(getattr(direct, key), -np.linalg.solve(solved, slopes[key]), 1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name in ROBOTS if ROBOTS[name][1] == 6])
+@pytest.mark.parametrize("name", [name for name in FLEXIBLE if FLEXIBLE[name][1] == 6])
 def test_direct_derivatives_undo_inverse_ones(cases, name):
     """Γ(x, ẍ(x, Γ)) = Γ: ∂Γ/∂x + ∂Γ/∂ẍ ∂ẍ/∂x = 0, ∂Γ/∂ẍ ∂ẍ/∂Γ = 1, with friction too."""
     case = cases[name]
@@ -372,7 +283,7 @@ def test_friction_may_be_left_out(cases):
 @each_shape
 @each_model
 def test_batches(shape, model):
-    case = Case("PUS, smooth friction", shape)
+    case = FlexibleCase("PUS, smooth friction", shape)
     slopes = case.slopes(model)
     rows = 6 + case.modes
     for key in BY[model]:
@@ -383,7 +294,7 @@ def test_batches(shape, model):
     assert A.shape == (*shape, 2 * rows, 2 * rows)
     assert B.shape == (*shape, 2 * rows, 6)
     for index in list(np.ndindex(*shape))[-1:]:
-        one = Case("PUS, smooth friction")
+        one = FlexibleCase("PUS, smooth friction")
         one.motion, one.wrench, one.forces = (
             case.motion[index],
             case.wrench[index],
@@ -394,7 +305,7 @@ def test_batches(shape, model):
 
 @pytest.mark.parametrize("name", ["UPS", "PUS, 8 legs"])
 def test_compiled_and_plain(cases, name):
-    compiled = Case(name, engine=CompiledExecutor)
+    compiled = FlexibleCase(name, engine=CompiledExecutor)
     for model in MODELS:
         for key in BY[model]:
             found, expected = (getattr(one.slopes(model), key) for one in (compiled, cases[name]))
@@ -402,7 +313,7 @@ def test_compiled_and_plain(cases, name):
 
 
 def test_bad_samples_are_named():
-    case = Case("UPS", (3,))
+    case = FlexibleCase("UPS", (3,))
     velocity = np.stack([case.state["elastic_velocity"]] * 3)
     velocity[1] = np.nan
     motion = case.motion.replace(elastic_velocity=velocity)

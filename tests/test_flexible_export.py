@@ -8,19 +8,20 @@ import pytest
 from numpy.testing import assert_allclose
 
 import gough
-from cases.common import impossible_bodies
+from cases.common import few_states, impossible_bodies
+from cases.derivatives import FlexibleCase
+from cases.exported import COMPILER, Exported, make
 from gough import Motion
 from gough.exchange.c import export_c
 from gough.exchange.casadi import to_casadi
 from gough.exchange.programs import PROGRAMS, mass_times
 from gough.mechanics.state import State
 from gough.model.execution import numpy_executor
-from test_c_export import COMPILER, Exported, make
-from test_flexible_derivatives import Case
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::gough.errors.ModalBodyWarning"),
     impossible_bodies,
+    few_states,
     pytest.mark.filterwarnings("ignore:.*Swig.*:DeprecationWarning"),
 ]
 needs_compiler = pytest.mark.skipif(
@@ -52,7 +53,7 @@ def exported(tmp_path_factory):
         key = (name, *options.values())
         if key not in ready:
             folder = tmp_path_factory.mktemp("c") / "robot"
-            robot = gough.load(name) if name.startswith("long") else Case(name).robot
+            robot = gough.load(name) if name.startswith("long") else FlexibleCase(name).robot
             ready[key] = Flexible(robot, folder, **options)
         return ready[key]
 
@@ -96,7 +97,7 @@ def test_in_single_precision(exported):
 @needs_compiler
 @pytest.mark.parametrize("name", ROBOTS)
 def test_c_answers_as_the_robot_does(exported, name):
-    case, one = Case(name), exported(name)
+    case, one = FlexibleCase(name), exported(name)
     robot, motion, wrench, forces = case.robot, case.motion, case.wrench, case.forces
     motion = motion.replace(elastic_acceleration=10 * case.rng.normal(size=case.modes))
     trouble = 1e-13 * max(10, float(np.linalg.cond(robot.condensed(motion).sharing)))
@@ -133,7 +134,7 @@ def test_c_answers_as_the_robot_does(exported, name):
 
 @needs_compiler
 def test_friction_in_c_agrees_with_its_loads(exported):
-    case, one = Case("PUS, smooth friction"), exported("PUS, smooth friction")
+    case, one = FlexibleCase("PUS, smooth friction"), exported("PUS, smooth friction")
     state = fields_of(case.motion)
     expected = case.robot.inverse_dynamics(case.motion, case.wrench)
     status, answer = one("inverse_dynamics_with_friction", state, case.wrench, 25)
@@ -159,7 +160,7 @@ def test_casadi_answers_as_the_robot_does(name, program):
         motion = robot.static_deflection(robot.home)
         wrench, forces = np.arange(6.0), np.full(6, 300.0)
     else:
-        case = Case(name)
+        case = FlexibleCase(name)
         robot, motion, wrench, forces = case.robot, case.motion, case.wrench, case.forces
     function = to_casadi(robot, program)
     names = function.name_in()
@@ -186,7 +187,7 @@ def test_casadi_answers_as_the_robot_does(name, program):
 
 def test_casadi_derivatives_are_ours():
     casadi = pytest.importorskip("casadi", reason="casadi is not installed (extra casadi)")
-    case = Case("PUS")
+    case = FlexibleCase("PUS")
     function = to_casadi(case.robot, "direct_dynamics")
     given = fields_of(case.motion) | {"wrench": case.wrench, "forces": case.forces}
     found = function.jacobian().call(given | {f"out_{n}": 0 for n in function.name_out()})
@@ -203,7 +204,7 @@ def test_casadi_derivatives_are_ours():
 
 
 def test_mass_matrix_times_a_vector():
-    case = Case("UPS")
+    case = FlexibleCase("UPS")
     along, elastic = case.rng.normal(size=6), case.rng.normal(size=case.modes)
     fields = fields_of(case.motion) | {"along": along, "elastic_along": elastic}
     rows = {key: value[np.newaxis] for key, value in fields.items()}

@@ -7,15 +7,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from rich.console import Console
-from typer.testing import CliRunner
 
 import gough
-from gough.cli.app import app
+from cases.command import run
+from cases.common import each_kind, each_shape, few_states
+from cases.parameters import drawn
+from cases.robots import run_by, with_body
 from gough.description.modal.body import ModalBody
-from gough.description.modal.integrals import rigid_part
 from gough.errors import InputError, SampleError
-from gough.legs.register import KINDS
-from gough.model.execution import numpy_executor
 from gough.parameters.base import base_parameters, base_regressor
 from gough.parameters.excitation import excite
 from gough.parameters.generalised import force_regressor
@@ -30,38 +29,18 @@ from oracles.flexible_energy import (
     random_elastic,
     random_modal_body,
 )
-from oracles.random_robot import random_motion, random_robot
+from oracles.random_robot import random_motion
 
-pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ModalBodyWarning")
-SHAPES = [(), (1,), (3, 1, 2), (0,)]
-
-
-def drawn(kind, seed=0, legs=6, friction=False, in_legs=None, **changes):
-    """A random robot file without friction that depends on loads."""
-    table = random_robot(np.random.default_rng(seed), kind, legs, friction=friction)
-    if friction:
-        for name in KINDS[kind].numbers.LOAD_FRICTION:
-            del table["legs"]["friction"][name]
-    table["legs"] |= in_legs or {}
-    return table | changes
+pytestmark = [pytest.mark.filterwarnings("ignore::gough.errors.ModalBodyWarning"), few_states]
 
 
 def bending(table, modes, seed=0, general=True, **arrays):
-    """The robot with a random flexible platform, and its arrays; NumPy runs its programs."""
+    """The robot with a random flexible platform, and its arrays."""
     rng = np.random.default_rng([seed, modes])
     points = np.array(table["legs"]["platform"])
     body = random_modal_body(rng, points, modes, general=general) | arrays
     table = table | {"platform": nodes_as_rigid_table(body)}
-    robot, modal = gough.Robot.from_dict(table), ModalBody(**body)
-    parts = robot.description._replace(modal=modal, platform=rigid_part(modal))
-    return in_numpy(replace(robot, description=parts)), table, body
-
-
-def in_numpy(robot):
-    """NumPy runs its programs, which is quicker here than to compile them."""
-    for one in (robot, robot.rigid):
-        one.__dict__["executor"] = numpy_executor(one.mechanism)
-    return robot
+    return with_body(gough.Robot.from_dict(table), ModalBody(**body)), table, body
 
 
 def moving(rng, table, body, shape=()):
@@ -128,7 +107,7 @@ def test_equation_of_motion_is_that_of_the_energy_model(kind, modes, general, le
 
 
 @pytest.mark.parametrize("friction", [False, True])
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 def test_it_balances_actuator_forces_and_wrench_friction_included(kind, friction):
     robot, table, body = bending(drawn(kind, 3, friction=True), 3, seed=3)
     rng = np.random.default_rng(3)
@@ -147,7 +126,7 @@ def test_it_balances_actuator_forces_and_wrench_friction_included(kind, friction
         close(base_regressor(robot, base, motion) @ base.values + known, wanted)
 
 
-@pytest.mark.parametrize("kind", ["UPS", "PUS"])
+@each_kind
 @pytest.mark.parametrize("friction", [False, True])
 def test_without_modes_it_is_the_rigid_regressor(kind, friction):
     robot, table, _ = bending(drawn(kind, friction=True), 2)
@@ -155,7 +134,7 @@ def test_without_modes_it_is_the_rigid_regressor(kind, friction):
     body = robot.description.modal
     empty = ModalBody(body.positions, body.masses, body.shapes[..., :0], np.zeros(0), np.zeros(0),
                       body.tip_positions, body.tip_shapes[..., :0])  # fmt: skip
-    none = in_numpy(replace(robot, description=robot.description._replace(modal=empty)))
+    none = replace(robot, description=robot.description._replace(modal=empty))
     W = none.regressor(motion, friction)
     expected = np.swapaxes(none.jacobian(motion), -1, -2) @ W
     for one in (none, robot.rigid):
@@ -169,7 +148,7 @@ def test_without_modes_it_is_the_rigid_regressor(kind, friction):
     assert parameter_names(robot, friction)[:shared] == parameter_names(robot.rigid, friction)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_shape
 def test_batches_of_any_shape(shape):
     robot, table, body = bending(drawn("PUS"), 3)
     motion = moving(np.random.default_rng(0), table, body, shape)
@@ -205,7 +184,6 @@ def test_columns_of_stiffness_and_damping_are_differences_of_the_bias(skew):
             step[j, i] = 1.0
         modal = replace(robot.description.modal, **{key: body[key] + 1e3 * step})
         changed = replace(robot, description=robot.description._replace(modal=modal))
-        changed.__dict__["executor"] = numpy_executor(changed.mechanism)
         difference = (changed.bias(motion) - robot.bias(motion)) / 1e3
         assert_allclose(Y[:, column], difference, atol=1e-9 * np.abs(Y[:, column]).max())
         checked += 1
@@ -346,7 +324,7 @@ def test_forces_are_linear_where_the_elastic_acceleration_is_known(legs, frictio
 def test_compiled_equals_numpy():
     robot, table, body = bending(drawn("PUS"), 3)
     motion = moving(np.random.default_rng(4), table, body, (9,))
-    compiled = replace(robot)  # without what was cached, executors included
+    compiled = run_by("llvm", robot)
     found, expected = (one.generalised_regressor(motion) for one in (compiled, robot))
     assert_allclose(found.known, expected.known, rtol=1e-12, atol=1e-9)
     sizes = np.abs(expected.matrix).max(axis=(0, 1))
@@ -376,7 +354,7 @@ def test_bad_input_is_refused():
     Y = robot.generalised_regressor(far, on_error="nan").matrix
     assert np.isnan(Y[0]).all()
     assert np.isfinite(Y[1]).all()
-    rough = in_numpy(robot.edited({"legs.friction": {"universal_coulomb": 0.001}}))
+    rough = robot.edited({"legs.friction": {"universal_coulomb": 0.001}})
     with pytest.raises(InputError, match="universal_coulomb"):
         rough.generalised_regressor(rough.home, friction=True)
     with pytest.raises(InputError, match=r"flexible platform.*log"):
@@ -385,14 +363,13 @@ def test_bad_input_is_refused():
         excite(robot)
 
 
-def test_command_shows_the_flexible_robot_itself(monkeypatch):
-    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
-    run = CliRunner().invoke(app, ["parameters", "long-khalil-martinet-2014"])
-    assert run.exit_code == 0, run.output
-    assert "216 standard parameters, 120 base parameters" in run.output
-    assert "modes 20 → 20" in run.output
-    assert "1               35830.1        151.431" in run.output
-    assert "taken as rigid" not in run.output
+def test_command_shows_the_flexible_robot_itself():
+    shown = run("parameters", "long-khalil-martinet-2014")
+    assert shown.returncode == 0, shown.stderr
+    assert "216 standard parameters, 120 base parameters" in shown.stdout
+    assert "modes 20 → 20" in shown.stdout
+    assert "1               35830.1        151.431" in shown.stdout
+    assert "taken as rigid" not in shown.stdout
 
 
 def test_tables_of_tips_that_share_their_masses():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from cases.robots import random_flexible
 from gough import Motion
 from gough.engine.functions import VARIANT
 from gough.engine.run import variants
@@ -16,7 +17,6 @@ from gough.engine.tree import leaves, replaced
 from gough.mechanics import programs
 from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.model.execution import fields_of
-from test_flexible import random_flexible
 
 pytestmark = pytest.mark.filterwarnings("ignore::gough.errors.ModalBodyWarning")
 ASKED = {

@@ -39,14 +39,9 @@ NOTES = {
     "angular_acceleration": "rad/s^2: of the platform, world axes.",
     "wrench": "force (N) and moment (N m) on the platform at its frame's origin, world axes; NULL: "
     "none.",
-    "preload": "N: actuator forces of which the part that balances itself is added; NULL: none.",
     "loads": "load magnitudes, N; 0 leaves viscous friction and screw drag.",
-    "forces": "N: actuator forces; positive pushes towards larger q.",
     "power": "W: force times qd.",
     "margin": "Healthy where > 0: least distance of a health measure from its limit.",
-    "q": "m: actuated coordinates.",
-    "qd": "m/s: their rates.",
-    "qdd": "m/s^2: their accelerations.",
     "joint_rates": "m/s, rad/s.",
     "joint_accelerations": "m/s^2, rad/s^2.",
     "direction": "Unit vectors from universal to spherical joint, world axes.",
@@ -85,15 +80,6 @@ NOTES = {
     "residual": "Largest disagreement of the loads over the largest load.",
     "loads.universal": "|F_A|: size of the force in the universal joint.",
     "loads.spherical": "|F_B|: size of the force in the spherical joint.",
-    "loads.guide": "|u.N| + |v.N|: forces on the guide along its two normals (no meaning for UPS).",
+    "loads.guide": "|u.N| + |v.N|: forces on the guide along its two normals (no meaning without one).",
 }
-KIND_NOTES = {
-    "UPS": {
-        "joints": "rad, rad, m: (q1, q2, q3) of each leg.",
-        "universal": "N: force of the cross on the cylinder, world axes.",
-    },
-    "PUS": {
-        "joints": "m, rad, rad: (lambda, phi1, phi2) of each leg.",
-        "universal": "N: force of the cross on the link, world axes.",
-    },
-}
+"""Of what all kinds of legs have alike; `LegKind` has its own."""

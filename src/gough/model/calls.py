@@ -21,6 +21,7 @@ from gough.engine.functions import Function
 from gough.engine.run.execute import Executor
 from gough.engine.run.threads import at_most
 from gough.errors import ConvergenceError, InputError, MissingDataError
+from gough.legs.leg import LegKind
 from gough.legs.reading import Limits
 from gough.mechanics import programs
 from gough.mechanics.contributions import contributions
@@ -63,6 +64,11 @@ class ModelCalls(ABC):
     @abstractmethod
     def missing(self) -> tuple[str, ...]:
         """Bodies that the robot file does not give: dynamics cannot do without them."""
+
+    @property
+    @abstractmethod
+    def leg_kind(self) -> LegKind:
+        """What gough knows of such legs."""
 
     @property
     @abstractmethod

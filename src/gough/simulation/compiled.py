@@ -322,10 +322,7 @@ def _call(
         name: value.array.shape[2:] if isinstance(value, Stream) else value.shape[1:]
         for name, value in inputs.items()
     }
-    ready: dict[Any, Any] = executor.__dict__.setdefault("_bound_programs", {})
-    key = (program.__name__, tuple(shapes.items()))
-    if key not in ready:
-        ready[key] = executor.bind(program, shapes)
+    bound = executor.bind(program, shapes)
     index = robot.which().get(VARIANT)
     variants = None if index is None else np.ascontiguousarray(index, dtype=np.int64)
-    return Call(ready[key], _state(robot, state) | dict(inputs), outputs, every, until, variants)
+    return Call(bound, _state(robot, state) | dict(inputs), outputs, every, until, variants)

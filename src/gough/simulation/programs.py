@@ -58,7 +58,6 @@ def watching(law: Function) -> Function:
         measured = {name: seen[name] for name in ("q", "qd") if name in law_inputs(law)}
         return {**law(mechanism, state, **inputs, **measured), **seen}
 
-    both.__name__ = f"watching_{law.__name__}"
     return both
 
 
@@ -73,7 +72,6 @@ def acting(law: Function) -> Function:
         found = rates(mechanism, state, 0 * state.position[:, 0], seen["command"], **inputs)
         return {**found, **seen}
 
-    first.__name__ = f"acting_{law.__name__}"
     return first
 
 
