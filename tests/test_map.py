@@ -10,7 +10,6 @@ from pathlib import Path
 from runpy import run_path
 
 from gough.legs.leg import LegKind
-from gough.legs.register import KINDS
 from gough.mechanics.leg import MovingLeg
 
 ROOT = Path(__file__).parents[1]
@@ -69,13 +68,10 @@ def test_parts_of_a_kind_of_leg_are_listed() -> None:
 
 
 def test_kinds_of_legs_have_the_files_that_are_listed() -> None:
-    """The table's files are there for every kind of gough's own, and no other is."""
-    wanted = set(
-        re.findall(
-            r"`(\w+\.py)`[ ,|]",
-            "".join(re.findall(r"^\|.*$", section("A new kind of leg"), re.MULTILINE)),
-        )
-    )
-    for name in KINDS:
-        folder = SOURCE / "legs" / name.lower()
-        assert {path.name for path in folder.glob("*.py")} == wanted, name
+    rows = "".join(re.findall(r"^\|.*$", section("A new kind of leg"), re.MULTILINE))
+    wanted = set(re.findall(r"`(\w+\.py)`[ ,|]", rows))
+    kinds = [path.parent for path in (SOURCE / "legs").glob("*/__init__.py")]
+    assert len(kinds) >= 2
+    assert len(wanted) > 5
+    for folder in kinds:
+        assert wanted <= {path.name for path in folder.glob("*.py")}, folder

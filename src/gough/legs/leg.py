@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gough.legs.geometry import LegGeometry
 from gough.legs.keys import LegTable
 from gough.legs.parameters import LegParameters
 from gough.legs.reading import LegReader
 from gough.legs.shape import LegShape
+from gough.legs.sliding_links import SlidingLinks
 from gough.legs.tolerances import LegTolerances
 from gough.legs.units import LINEAR, LegUnits
 from gough.legs.words import LegWords
 from gough.mechanics.leg import Leg
-
-if TYPE_CHECKING:
-    from gough.legs.pus.equations import PUS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,5 +46,5 @@ class LegKind:
     """What people read of it."""
     units: LegUnits = LINEAR
     """Of q and Γ."""
-    on_rails: Callable[[Any], PUS] | None = None
-    """Its numbers as those of links on sliders, for papers that know no other legs; None: it is none."""
+    sliding_links: Callable[[Any], SlidingLinks] | None = None
+    """Its numbers as those of links on sliders, if it is one: for papers that know no other legs."""
