@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+SECTIONS = ("Args:", "Returns:", "Raises:", "Example:")
+
 
 def _inline(line: str) -> str:
     """Names in `backticks` as code; what reStructuredText would read as markup, escaped."""
@@ -16,9 +18,35 @@ def _inline(line: str) -> str:
     return "\\ ".join(part for part in parts if part)
 
 
+def _sections(lines: list[str]) -> list[str]:
+    """What follows the text of a docstring, taken from it: arguments, results and an example."""
+    fields: list[str] = []
+    start = next((i for i, line in enumerate(lines) if line in SECTIONS), len(lines))
+    title = ""
+    for line in lines[start:]:
+        text = line.strip()
+        if line in SECTIONS:
+            title = line
+            if title == "Example:":
+                fields += ["", ".. code-block:: pycon", ""]
+            elif title == "Returns:":
+                fields.append(":returns:")
+        elif title == "Example:" or not text:
+            fields.append(line)
+        elif title == "Returns:" or line.startswith(" " * 6):
+            fields.append("    " + _inline(text))
+        else:
+            name, _, meaning = text.partition(":")
+            role = "param" if title == "Args:" else "raises"
+            fields.append(f":{role} {name}: {_inline(meaning.strip())}")
+    del lines[start:]
+    return fields
+
+
 def to_rst(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Rewrite a docstring in place; indented paragraphs become literal blocks."""
     result: list[str] = []
+    fields = _sections(lines)
     literal = listed = False
     for line in lines:
         indented = line.startswith("  ")
@@ -46,7 +74,7 @@ def to_rst(app: Any, what: str, name: str, thing: Any, options: Any, lines: list
             result.append("  " + _inline(line.strip()))
         else:
             result.append(_inline(line))
-    lines[:] = [*result, ""]
+    lines[:] = [*result, "", *fields, ""]
 
 
 def plain_types(

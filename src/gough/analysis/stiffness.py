@@ -1,4 +1,4 @@
-"""How stiff a robot is at its tool: compliance from actuators, legs, preload and a bending platform.
+"""How stiff a robot is at its tool: compliance from actuators, legs, preload and a flexible platform.
 
 At rest, with actuators that give way as springs, δΓ_i = −k_i δq_i, a small load w moves the robot by
 δx = (δp, δθ, δqe), R ← exp(δθ) R:

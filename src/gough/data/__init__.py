@@ -1,1 +1,1 @@
-"""Motions, logs, datasets."""
+"""Motions, logs and results as files and datasets."""

@@ -1,1 +1,1 @@
-"""Robots for other programs."""
+"""Robots for other programs: C, CasADi, meshes."""

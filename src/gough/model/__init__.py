@@ -1,1 +1,1 @@
-"""The robot under the tools."""
+"""The robot under the tools: batches, friction loop, forward kinematics, derivatives, limits."""

@@ -1,4 +1,4 @@
-"""How a flexible platform bends: at rest under its loads, and at any of its points."""
+"""How a flexible platform deflects: at rest under its loads, and at any of its points."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """ModalBody: a flexible body as nodes with masses and mode shapes, stiffness and damping.
 
-A point of the body at r (undeformed, platform frame) moves to r + Σ_k φ_k q_k when it bends. All
+A point of the body at r (undeformed, platform frame) moves to r + Σ_k φ_k q_k when it deforms. All
 that dynamics needs of the body are sums over its nodes and the shapes at the legs' tips, so it does
 not matter where the shapes come from.
 """

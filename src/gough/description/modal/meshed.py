@@ -139,7 +139,7 @@ def origin_place(mesh: Mesh) -> int | None:
 
 
 def _elastic(mesh: Mesh, points: MassPoints, count: int | None) -> Array:
-    """Numbers from 0 of the modes that bend the body."""
+    """Numbers from 0 of the modes that deform the body."""
     if points.masses.sum() <= 0:
         raise FileError(f"{mesh.name}: the model has no mass")
     weighted = (np.sqrt(points.masses)[:, np.newaxis, np.newaxis] * points.shapes).reshape(

@@ -1,1 +1,1 @@
-"""Platforms: what carries the legs' tips, its inertia and its bias. One kind a file."""
+"""Platforms: what carries the legs' tips, its inertia and its bias. One file per kind."""
