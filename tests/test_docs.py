@@ -257,6 +257,13 @@ def test_names_exist(page: Path) -> None:
     assert not exists("robot.inverse_dynamic")
 
 
+def test_names_in_docstrings_exist() -> None:
+    """Modules and what is in them, where the code speaks of them."""
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for name in re.findall(r"`(gough(?:\.\w+)+)", path.read_text("utf-8")):
+            assert exists(name), f"{path}: {name}"
+
+
 def test_files_exist(page: Path) -> None:
     """Paths into the repository, in backticks, lead somewhere."""
     pattern = r"`((?:src|docs|tests|examples|papers|benchmarks)/[\w./-]*)`"

@@ -6,7 +6,7 @@ take the robot file as a plain dictionary and ONE state as a dictionary of array
 
 - `random_robot`: random robot files and motions.
 - `legs`: what the oracles know of each kind of leg, one file a kind.
-- `robot_parts`: reads a robot dictionary (one value or one a leg, defaults, bodies).
+- `robot_parts`: reads a robot dictionary (one value or one per leg, defaults, bodies).
 - `vector_kinematics`: leg motion by vector algebra.
 - `friction_laws`: joint friction at given load magnitudes.
 - `opened_tree`: minimal coordinates, Pinocchio on legs opened at their spherical joints.

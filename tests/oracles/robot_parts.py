@@ -1,6 +1,6 @@
 """Reads a robot-file dictionary into legs and rigid bodies.
 
-A key under `[legs]` holds one value for all legs or a list with one a leg: an array of the key's
+A key under `[legs]` holds one value for all legs or a list with one per leg: an array of the key's
 own rank is the former, of one rank more the latter. A body table may be a list of tables, one a
 leg.
 """

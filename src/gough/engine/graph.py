@@ -20,7 +20,7 @@ from gough.engine.operations import OPERATIONS
 
 CONSTANT, INPUT = "constant", "input"
 MODE, TABLE, MATRIX, COUPLED, SUM = "mode", "table", "matrix", "coupled", "sum"
-"""One number a mode of a state's field and of the robot; one a pair of modes; Σ_j C_kj x_j; Σ_k x_k."""
+"""Numbers per mode of a state's field and of the robot; per pair of modes; Σ_j C_kj x_j; Σ_k x_k."""
 
 
 class Graph:
@@ -76,11 +76,11 @@ class Graph:
         return self._node(MODE, (), field)
 
     def table(self, number: int) -> Symbol:
-        """Parameters, one a mode."""
+        """Parameters, one per mode."""
         return self._node(TABLE, (), number)
 
     def matrix(self, number: int) -> Symbol:
-        """Parameters, one a pair of modes; only `coupled_with` reads them."""
+        """Parameters, one per pair of modes; only `coupled_with` reads them."""
         return self._node(MATRIX, (), number)
 
     def constants(self, values: Any) -> np.ndarray[Any, Any]:

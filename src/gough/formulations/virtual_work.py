@@ -121,7 +121,7 @@ class _Motions(NamedTuple):
 
 
 class _Virtual(NamedTuple):
-    """Virtual velocities; the last axis counts the virtual motions, one a slider."""
+    """Virtual velocities; the last axis counts the virtual motions, one per slider."""
 
     omega_21: Array
     """(samples, legs, motions), rad/s."""

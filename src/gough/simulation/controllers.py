@@ -195,7 +195,7 @@ class ComputedTorque(Controller):
 
     In the platform's space v̇ = v̇_r + 2ζw (v_r − v) + w² (p_r − p), and alike for the rotation; with
     the true model errors obey ë + 2ζw ė + w² e = 0. In the legs' space the same of q. `frequency` w
-    (rad/s) and `ratio` ζ are one number, or one a coordinate (6, or legs). `friction` adds that of the
+    (rad/s) and `ratio` ζ are one number, or one per coordinate (6, or legs). `friction` adds that of the
     model along the reference. A flexible model is told the plant's elastic coordinates.
     """
 

@@ -60,10 +60,10 @@ def simulate(
 ) -> Simulation:
     """Simulate a robot under control; many at once where anything given has a batch.
 
-    `robot`: the plant, a list with one a simulation, or `robot.variants({…})`: then all run in one
+    `robot`: the plant, a list with one per simulation, or `robot.variants({…})`: then all run in one
     compiled loop, each with its own parameters. `controller`: of `gough.simulation.controllers`, or
     a function (measured, reference) → forces; without a `model` it knows each plant exactly.
-    `reference`: a trajectory, a timed Motion, poses to hold, or a list with one a simulation.
+    `reference`: a trajectory, a timed Motion, poses to hold, or a list with one per simulation.
     `duration` (s): that of the reference if left out. `start`: pose and twist, by default the
     reference's at its start; an elastic platform starts with its static deflection unless the start
     has elastic coordinates.
@@ -73,7 +73,7 @@ def simulate(
     without pause. `integrator`: "rk4", with fixed steps of `step` (default: the period, or 1 ms),
     inside the engine where it can; or an adaptive solver of SciPy's, one simulation at a time:
     "DOP853", "RK45", "Radau", "BDF", "LSODA" with `rtol` and `atol`. `record` (s): time between
-    what is kept, a whole number of steps. `seeds` (...): one a simulation, for the sensors' noise;
+    what is kept, a whole number of steps. `seeds` (...): one per simulation, for the sensors' noise;
     by default they are numbered.
 
     A simulation ends early where the robot has no answer (out of reach, singular), at events of the
@@ -381,7 +381,7 @@ class _Plants(NamedTuple):
     """The robots of a batch of simulations."""
 
     robots: tuple[Model, ...]
-    """One, or one a simulation."""
+    """One, or one per simulation."""
     variants: Variants | None
     """All of them at once, where they can be."""
     shape: tuple[int, ...]

@@ -27,7 +27,7 @@ class Reference(NamedTuple):
 
 
 def reference_of(given: Any) -> Reference:
-    """A trajectory; a motion: timed samples (n,), or poses to hold; or a list of these, one a row."""
+    """A trajectory; a motion: timed samples (n,), or poses to hold; or a list of these, one per row."""
     if isinstance(given, Trajectory):
         return Reference(
             lambda t: given(t[:, np.newaxis]), (), float(given.start_time), float(given.duration)

@@ -107,7 +107,7 @@ class Sensors:
 
 
 class Noise:
-    """Streams of noise, one a simulation: the same seed gives the same noise, alone or in a batch."""
+    """Streams of noise, one per simulation: the same seed gives the same noise, alone or in a batch."""
 
     def __init__(self, sensors: Sensors, seeds: Array, legs: int) -> None:
         self.scale = np.array([[sensors.noise], [sensors.rate_noise]])

@@ -27,7 +27,7 @@ def tangents(outputs: Array, seeds: Mapping[int, Symbol]) -> Array:
     """Forward mode, a Jacobian-vector product: how the outputs change, in their shape.
 
     `seeds` gives the change of inputs by their node numbers; all other inputs stay as they are. Of an
-    input of modes it is one a mode, or one for all.
+    input of modes it is one per mode, or one for all.
     """
     symbols: list[Symbol] = list(np.ravel(outputs))
     graph = symbols[0].graph
@@ -51,8 +51,8 @@ def tangents(outputs: Array, seeds: Mapping[int, Symbol]) -> Array:
 def gradients(outputs: Array, cotangents: Array, inputs: Array) -> Array:
     """Reverse mode, a vector-Jacobian product: Σ_k cotangent_k ∂output_k/∂input, in the inputs' shape.
 
-    Inputs are input nodes; cotangents are symbols, one an output. Of an output of modes it is one a mode
-    (or one for all), and the products of all modes are added.
+    Inputs are input nodes; cotangents are symbols, one per output. Of an output of modes it is one
+    per mode (or one for all), and the products of all modes are added.
     """
     symbols: list[Symbol] = list(np.ravel(outputs))
     wanted: list[Symbol] = list(np.ravel(inputs))

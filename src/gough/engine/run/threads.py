@@ -35,7 +35,7 @@ def limited(count: int | None) -> contextlib.AbstractContextManager[None]:
 
 
 def threads() -> int:
-    """Threads to use: as asked for in the call, GOUGH_THREADS, or one a core."""
+    """Threads to use: as asked for in the call, GOUGH_THREADS, or one per core."""
     asked = _at_most.get()
     if asked is not None:
         return asked
