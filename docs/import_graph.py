@@ -25,10 +25,6 @@ from gough.show.style import STYLE
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "gough"
 INK, SOFT, BAND, BOX, BLUE = "#1d2126", "#c3ccd6", "#f1f4f7", "#ffffff", "#0b62a8"
-LEGEND = """\
-A band is a layer; folders upright, single modules italic.
-A dot: the part at the left of its line imports from the one that the arrow leads to;
-the larger, the more of its modules do."""
 Imports = Counter[tuple[str, str]]
 
 
@@ -79,9 +75,9 @@ def draw() -> Figure:
     assert not upward(found), f"upward: {upward(found)}"
     order = list(chain.from_iterable(bands))
     place = {part: i for i, part in enumerate(order)}
-    figure = Figure(figsize=(12.4, 9.6), layout="none")
+    figure = Figure(figsize=(9.8, 7.8), layout="none")
     axes = figure.add_axes((0, 0, 1, 1))
-    wide, high, edge = 1.62, 0.64, len(order)
+    wide, high, edge = 1.74, 0.68, len(order)
     tops = np.cumsum([0, *map(len, bands)]) - 0.5
     for i, (top, bottom) in enumerate(pairwise(tops)):
         if i % 2 == 0:
@@ -124,15 +120,14 @@ def draw() -> Figure:
             part,
             ha="center",
             va="center",
-            fontsize=9,
+            fontsize=7.8,
             style="italic" if single else "normal",
             color=INK,
             zorder=4,
         )
     for (one, other), count in found.items():
-        size = 4.4 + 1.2 * np.log2(count)
+        size = 3.8 + np.log2(count)
         axes.plot([place[other]], [place[one]], "o", ms=size, color=BLUE, mec="white", zorder=5)
-    axes.text(-0.6, len(order) - 1, LEGEND, va="bottom", fontsize=9.5, linespacing=1.7, color=INK)
     axes.set_xlim(-1, edge)
     axes.set_ylim(len(order) - 0.4, -0.6)
     axes.axis("off")
@@ -143,4 +138,4 @@ def write(folder: Path) -> None:
     """Draw it as `imports.png`."""
     folder.mkdir(parents=True, exist_ok=True)
     with matplotlib.rc_context(STYLE), replacing(folder / "imports.png") as temporary:
-        draw().savefig(temporary, format="png", dpi=130, bbox_inches="tight", pad_inches=0.1)
+        draw().savefig(temporary, format="png", dpi=160, bbox_inches="tight", pad_inches=0.1)
