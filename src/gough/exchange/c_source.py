@@ -15,8 +15,8 @@ from gough.base.arrays import Array
 from gough.engine.emit.c import (
     HELPERS,
     STRICT_NUMBERS,
-    Body,
-    Numbers,
+    ConstantNumbers,
+    Statements,
     Tables,
     comment,
     declaration,
@@ -247,7 +247,7 @@ def matrix_outputs(package: Package, function: Function) -> dict[str, tuple[int,
 
 def source_text(package: Package) -> str:
     """The .c file."""
-    numbers, tables = Numbers(package.real), Tables(package.real)
+    numbers, tables = ConstantNumbers(package.real), Tables(package.real)
     functions = []
     for function in package.functions:
         functions.append(_definition(package, function, numbers, tables))
@@ -279,7 +279,9 @@ OPTIONAL = {"wrench", "preload"}
 """Inputs that may be NULL: zero then."""
 
 
-def _definition(package: Package, function: Function, numbers: Numbers, tables: Tables) -> str:
+def _definition(
+    package: Package, function: Function, numbers: ConstantNumbers, tables: Tables
+) -> str:
     """One function: read, compute, write the answer last, so that it may share memory with inputs."""
 
     def refer(field: str, index: int) -> str:
@@ -294,7 +296,7 @@ def _definition(package: Package, function: Function, numbers: Numbers, tables: 
     def refer_mode(field: str, mode: str) -> str:
         return f"state->{field}[{mode}]" if field in package.state else f"{field}[{mode}]"
 
-    written = Body(
+    written = Statements(
         function.program,
         refer,
         package.real,
@@ -324,7 +326,7 @@ def _definition(package: Package, function: Function, numbers: Numbers, tables: 
     )
 
 
-def _answer(program: Program, written: Body) -> list[str]:
+def _answer(program: Program, written: Statements) -> list[str]:
     """Statements that write the answer."""
     lines, in_modes = [], []
     for name, output in program.outputs.items():
