@@ -13,8 +13,17 @@ from cases.plates import HEXAGON, LONG_MATERIAL, TIPS
 from gough.description.modal.body import ModalBody
 from gough.description.modal.plate import plate_body
 
-LONGEST = ("test_papers", "test_studio_browser", "test_simulation_loops", "test_docs")
-"""Files of tests that take longest."""
+LONGEST = {
+    "test_papers",
+    "test_studio_browser",
+    "test_flexible",
+    "test_flexible_derivatives",
+    "test_flexible_export",
+    "test_docs",
+    "test_simulation_loops",
+    "test_identification",
+}
+"""Files of tests that take longest, half a minute and less."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -74,8 +74,8 @@ class Parts(NamedTuple):
 def read(robot: Model) -> Parts:
     """The numbers of a robot; refuses what neither paper covers."""
     robot.need_rigid("this formulation")
-    on_rails = robot.leg_kind.on_rails
-    if on_rails is None:
+    sliding_links = robot.leg_kind.sliding_links
+    if sliding_links is None:
         raise InputError(f"{robot.name} has {robot.kind} legs; this formulation is for PUS legs")
     if robot.leg_count != LEGS:
         raise InputError(f"{robot.name} has {robot.leg_count} legs; this formulation needs {LEGS}")
@@ -83,11 +83,11 @@ def read(robot: Model) -> Parts:
     if description.missing:
         lacking = ", ".join(f"[{name}]" for name in description.missing)
         raise MissingDataError(f"{robot.name}: dynamics needs the masses of {lacking}")
-    legs = on_rails(description.legs)
+    legs = sliding_links(description.legs)
     return Parts(
         name=robot.name,
-        origin=_vectors(legs.rail_origin),
-        rail=_vectors(legs.rail_direction),
+        origin=_vectors(legs.origin),
+        rail=_vectors(legs.rail),
         length=_scalars(legs.length),
         sign=_scalars(legs.sign),
         axis=_vectors(legs.axis),

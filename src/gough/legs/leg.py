@@ -11,6 +11,7 @@ from gough.legs.keys import LegTable
 from gough.legs.parameters import LegParameters
 from gough.legs.reading import LegReader
 from gough.legs.shape import LegShape
+from gough.legs.sliding_links import SlidingLinks
 from gough.legs.tolerances import LegTolerances
 from gough.legs.units import LINEAR, LegUnits
 from gough.legs.words import LegWords
@@ -45,5 +46,5 @@ class LegKind:
     """What people read of it."""
     units: LegUnits = LINEAR
     """Of q and Γ."""
-    on_rails: Callable[[Any], Any] | None = None
-    """Its numbers as those of links on sliders, for papers that know no other legs; None: it is none."""
+    sliding_links: Callable[[Any], SlidingLinks] | None = None
+    """Its numbers as those of links on sliders, if it is one: for papers that know no other legs."""

@@ -70,7 +70,7 @@ def natural_frequencies(
     """Undamped natural frequencies at rest in the motion's poses.
 
     Actuators "locked" (J δx = 0), "free" (forces stay as they are), or with a stiffness, N/m, one for
-    all, one a leg or (..., legs): δΓ = −k δq.
+    all, one per leg or (..., legs): δΓ = −k δq.
     """
     spring: Array | None = None
     if isinstance(actuators, str):

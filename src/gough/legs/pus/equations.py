@@ -31,6 +31,7 @@ from gough.legs.link import (
     turning,
     turning_load,
 )
+from gough.legs.sliding_links import SlidingLinks
 from gough.mechanics.body import Body, Frame, force, moment, spinning
 from gough.mechanics.friction import Friction, JointFriction, Loads, joint_friction
 from gough.mechanics.leg import Health, LegLoad, Rubbing
@@ -199,6 +200,23 @@ class PUS:
     def guide_normals(self) -> tuple[Components, Components]:
         """The guide's two normals, unit: u (`guide_normal`) and v = rail × u."""
         return self.guide_normal, cross(self.rail_direction, self.guide_normal)
+
+
+def sliding_links(legs: PUS) -> SlidingLinks:
+    """PUS legs are links on sliders."""
+    return SlidingLinks(
+        origin=legs.rail_origin,
+        rail=legs.rail_direction,
+        length=legs.length,
+        sign=legs.sign,
+        axis=legs.axis,
+        reference=legs.reference,
+        rotor_mass=legs.rotor_mass,
+        slider=legs.slider,
+        cross=legs.cross,
+        link=legs.link,
+        friction=legs.friction,
+    )
 
 
 @dataclass(frozen=True)
