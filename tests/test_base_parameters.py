@@ -11,12 +11,10 @@ from cases.common import each_kind, each_shape
 from cases.parameters import drawn, level_rails, made, regular, singular_values, stacked
 from gough import Motion, load
 from gough.errors import InputError
+from gough.legs.register import KINDS
 from gough.parameters.base import base_parameters, base_regressor
 from gough.parameters.energy import robot_energy_functions
-from gough.parameters.grouping import (
-    grouped_parameters,
-    open_leg,
-)
+from gough.parameters.grouping import grouped_parameters
 from gough.parameters.regressor import standard_parameters
 from gough.parameters.states import random_states
 from gough.show.sheets.parameters import counts, find
@@ -115,7 +113,7 @@ def test_an_open_leg(kind, count):
         alone = energy[:, 30 * leg : 30 * leg + 30]
         changing = alone - alone.mean(axis=0)  # a constant energy has no effect
         assert clear_rank(changing) == count
-    assert len(open_leg(kind).felt) == count + 1  # the rotor
+    assert len(KINDS[kind].parameters.opened().felt) == count + 1  # the rotor
 
 
 # Forces

@@ -15,7 +15,6 @@ from cases.common import each_kind, each_shape, few_states, kinds
 from cases.robots import random_flexible, rough, run_by
 from gough.description.modal.body import ModalBody
 from gough.errors import ConvergenceError, InputError, SampleError, UnstableWarning
-from gough.model.execution import numpy_executor
 
 pytestmark = [pytest.mark.filterwarnings("ignore::gough.errors.ModalBodyWarning"), few_states]
 
@@ -274,7 +273,6 @@ def test_contributions_add_up_and_are_what_causes_alone_ask_for(kind, modes, gen
     rng = np.random.default_rng([7, modes, legs])
     robot, _, state = random_flexible(rng, kind, modes, general=general, legs=legs)
     motion, wrench, preload = gough.Motion(**state), 200 * rng.normal(size=6), np.arange(legs)
-    robot.__dict__["executor"] = numpy_executor(robot.mechanism)
     parts = robot.contributions(motion, wrench, preload=preload)
     total = robot.inverse_dynamics(motion, wrench, preload=preload).forces
     close(parts.total, total, 1e-12)

@@ -17,9 +17,10 @@ from gough.description.modal.body import ModalBody
 from gough.errors import InputError, SampleError
 from gough.parameters.base import base_parameters, base_regressor
 from gough.parameters.excitation import excite
+from gough.parameters.generalised import force_regressor
 from gough.parameters.grouping import grouped_parameters, tip_masses
 from gough.parameters.identification import identify
-from gough.parameters.regressor import parameter_names, standard_parameters
+from gough.parameters.regressor import parameter_names, regressor, standard_parameters
 from gough.parameters.states import random_states
 from gough.show.sheets.parameters import counts, find, print_parameters, to_json
 from oracles.flexible_energy import (
@@ -301,6 +302,25 @@ def test_stiffness_and_damping_from_known_elastic_coordinates():
 # What is said
 
 
+@pytest.mark.parametrize("legs", [6, 7, 9])
+@pytest.mark.parametrize("friction", [False, True])
+def test_forces_are_linear_where_the_elastic_acceleration_is_known(legs, friction):
+    """Γ = W X + w0 along motions with the elastic acceleration that inverse dynamics solves for."""
+    robot, table, body = bending(drawn("PUS", legs=legs, friction=friction), 2)
+    motion = moving(np.random.default_rng(5), table, body, (4,))
+    act = robot.inverse_dynamics(motion, friction=friction)
+    motion = motion.replace(elastic_acceleration=act.elastic_acceleration)
+    W, known = force_regressor(robot, motion, friction)
+    X = standard_parameters(robot, friction)
+    assert W.shape == (4, legs, len(X))
+    size = np.abs(act.forces).max()
+    assert_allclose(W @ X + known, act.forces, rtol=0, atol=1e-9 * size)
+    assert_array_equal(robot.regressor(motion, friction), W)
+    assert np.abs(known).max() > 1e-3 * size
+    rigid = force_regressor(robot.rigid, gough.Motion(motion.position, motion.rotation))
+    assert not rigid.known.any()
+
+
 def test_compiled_equals_numpy():
     robot, table, body = bending(drawn("PUS"), 3)
     motion = moving(np.random.default_rng(4), table, body, (9,))
@@ -315,7 +335,7 @@ def test_bad_input_is_refused():
     robot, table, body = bending(drawn("PUS"), 3)
     motion = moving(np.random.default_rng(0), table, body, (2,))
     with pytest.raises(InputError, match=r"flexible platform.*`generalised_regressor`"):
-        robot.regressor(motion)
+        regressor(robot, motion)
     with pytest.raises(InputError, match="2 elastic coordinates, the platform has 3 modes"):
         robot.generalised_regressor(motion.replace(elastic=np.zeros(2), elastic_velocity=None,
                                                    elastic_acceleration=None))  # fmt: skip

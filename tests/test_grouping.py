@@ -1,5 +1,7 @@
 """Relations between parameters: the null space, and what the paper prints wrongly."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -8,19 +10,21 @@ from scipy.spatial.transform import Rotation
 from cases.common import LEG_KINDS, each_kind, each_shape
 from cases.parameters import drawn, level_rails, made, stacked
 from gough import Motion
+from gough.errors import InputError
 from gough.legs.bodies import STANDARD_PARAMETERS
+from gough.legs.grouping import point_mass, prismatic, revolute
+from gough.legs.parameters import LegParameters
+from gough.legs.register import KINDS
+from gough.mechanics.body import Frame
 from gough.parameters.base import base_parameters
-from gough.parameters.energy import Frame, energy_functions, robot_energy_functions
+from gough.parameters.energy import energy_functions, robot_energy_functions
 from gough.parameters.grouping import (
     grouped_parameters,
     leg_symbols,
     platform_symbols,
-    point_mass,
-    prismatic,
-    revolute,
 )
 from gough.parameters.regressor import standard_parameters
-from gough.parameters.special import special_directions
+from gough.parameters.special import special_of_legs
 from gough.parameters.states import random_states
 from oracles.random_robot import random_motion, random_robot
 
@@ -184,14 +188,29 @@ def test_equation_55_as_printed_is_wrong_in_its_first_line():
     assert np.abs(by_56 - true + printed - mass).max() > 0.1
 
 
+def test_a_kind_without_closed_form_says_so_and_numbers_do():
+    class Unknown(LegParameters):
+        kind = "XYZ"
+
+    known = made(drawn("UPS"))
+    unknown = made(drawn("UPS"))
+    kind = replace(unknown.leg_kind, parameters=Unknown())
+    object.__setattr__(unknown, "description", unknown.description._replace(kind=kind))
+    with pytest.raises(InputError, match="XYZ legs have no base parameters in closed form"):
+        grouped_parameters(unknown)
+    found = base_parameters(unknown)
+    assert found.rank == base_parameters(known).rank
+    assert found.special == ()
+
+
 def test_symbols_say_what_the_numbers_do():
     for kind in LEG_KINDS:
         robot = made(drawn(kind))
-        felt = leg_symbols(kind, special_directions(robot), 0)
+        felt = leg_symbols(robot.leg_kind.parameters, special_of_legs(robot), 0)
         names = [name for name in grouped_parameters(robot).base_names if "leg 1 " in name]
         assert [f"leg 1 {name}" for name in felt] == names
     assert felt["slider M"] == "slider M + cross M + link M − link MZ/l"
-    assert platform_symbols("UPS")["XY"] == "XY − Σ x y rod M"
-    level = leg_symbols("PUS", special_directions(made(level_rails())), 0)
+    assert platform_symbols(KINDS["UPS"].parameters)["XY"] == "XY − Σ x y rod M"
+    level = leg_symbols(KINDS["PUS"].parameters, special_of_legs(made(level_rails())), 0)
     assert level["rotor_mass"] == "rotor_mass + slider M + cross M + link M − link MZ/l"
     assert "slider M" not in level

@@ -1,6 +1,5 @@
 """Kernels on disk: whatever happens to the cache, answers are right."""
 
-import hashlib
 import json
 import os
 import random
@@ -71,7 +70,7 @@ def test_a_kernel_is_made_once_and_then_comes_from_disk(folder, robot, right):
     assert_right(first, right)
     assert not from_disk
     (file,) = kernels(folder)
-    assert [path.name for path in folder.iterdir()] == [file.name]
+    assert sorted(path.name for path in folder.iterdir()) == sorted([file.name, disk.SECRET])
     stamp = file.stat().st_mtime_ns
     second, from_disk = jacobian(robot)
     assert from_disk
@@ -93,9 +92,8 @@ def resealed(change):
     """A file whose hash fits, but whose contents are not a kernel's."""
 
     def damage(data):
-        head = len(disk.MAGIC) + 32
-        content = change(data[head:])
-        return disk.MAGIC + hashlib.sha256(content).digest() + content
+        content = change(data[len(disk.MAGIC) + 32 :])
+        return disk.seal(content, disk._secret(disk.folder())) + content
 
     return damage
 
@@ -135,6 +133,10 @@ def test_damaged_files_are_made_anew(folder, robot, right, damage):
     folder.mkdir()
     sound = _sound(robot)
     path = folder / sound[0]
+    (folder / disk.SECRET).write_bytes(sound[2])
+    (folder / disk.SECRET).chmod(0o600)
+    path.write_bytes(sound[1])
+    assert jacobian(robot)[1]
     path.write_bytes(DAMAGES[damage](sound[1]))
     found, from_disk = jacobian(robot)
     assert_right(found, right)
@@ -149,24 +151,26 @@ _kept = {}
 
 
 def _sound(robot):
-    """Name and contents of the sound file."""
+    """Name and contents of the sound file, and the secret of its hash."""
     if not _kept:
         jacobian(robot)
         (path,) = kernels(disk.folder())
-        _kept["file"] = (path.name, path.read_bytes())
+        secret = disk.folder() / disk.SECRET
+        _kept["file"] = (path.name, path.read_bytes(), secret.read_bytes())
+        secret.unlink()
         path.unlink()
     return _kept["file"]
 
 
 def test_a_folder_in_place_of_a_file(folder, robot, right):
     folder.mkdir()
-    name, _ = _sound(robot)
+    name, *_ = _sound(robot)
     (folder / name / "more").mkdir(parents=True)
     for _ in range(2):
         found, from_disk = jacobian(robot)
         assert_right(found, right)
         assert not from_disk
-    assert [path.name for path in folder.iterdir()] == [name]  # nothing else is left behind
+    assert {path.name for path in folder.iterdir()} == {name, disk.SECRET}  # nothing else is left
 
 
 @pytest.mark.parametrize("place", ["file/below", "/dev/null/cache", "/proc/gough"])
@@ -198,7 +202,8 @@ def test_a_full_disk(folder, robot, right, monkeypatch):
     found, from_disk = jacobian(robot)
     assert_right(found, right)
     assert not from_disk
-    assert list(folder.iterdir()) == []
+    assert not kernels(folder)
+    assert not list(folder.glob(".writing-*"))
 
 
 def test_without_a_home_folder(monkeypatch, robot, right):
@@ -265,7 +270,7 @@ def test_every_structure_program_and_version_has_its_own_kernel(folder, robot, m
     assert ask(machine, programs.direct_dynamics, forces=(6,), wrench=(6,)) == 1
     assert ask(machine, wrench=(6,), preload=(6,)) == 1
     assert ask(machine, wrench=(6,), loads=(3, 6)) == 1
-    monkeypatch.setattr(gough, "__version__", "0.0.0")
+    monkeypatch.setattr(disk, "VERSION", "0.0.0")
     assert ask(machine) == 1
     monkeypatch.setattr(identity, "_files", lambda *_: b"other equations")
     assert ask(machine) == 1
@@ -378,7 +383,8 @@ def test_killed_while_writing(tmp_path, robot):
             time.sleep(rng.uniform(0, 0.07))
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            left = sorted(path.name[:9] for path in folder.iterdir() if path.suffix != ".kernel")
+            names = [path.name for path in folder.iterdir() if path.name != disk.SECRET]
+            left = sorted(name[:9] for name in names if not name.endswith(".kernel"))
             found, from_disk = forces(robot)
             rounds.append([found.tolist(), from_disk, left])
             for path in folder.iterdir():
@@ -414,7 +420,7 @@ def test_eight_processes_at_once_on_an_empty_cache(tmp_path, robot):
         for child, reading in results:
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             answers.append([status, *json.loads(os.read(reading, 100000))])
-        files = sorted(path.suffix for path in disk.folder().iterdir())
+        files = sorted(path.suffix or path.name for path in disk.folder().iterdir())
         print(json.dumps([answers, files, forces(robot)[1]]))
     """
     answers, files, from_disk = run(script, tmp_path)
@@ -424,7 +430,7 @@ def test_eight_processes_at_once_on_an_empty_cache(tmp_path, robot):
         assert status == 0
         assert found == again == answers[0][1]
         np.testing.assert_allclose(found, right, rtol=1e-11)
-    assert files == [".kernel"]
+    assert files == [".kernel", "secret"]
     assert from_disk
 
 
@@ -434,6 +440,40 @@ def test_a_folder_that_others_can_write_to_is_not_used(folder, robot, right):
     folder.chmod(0o777)
     assert_right(jacobian(robot)[0], right)
     assert not list(folder.glob("*.kernel"))
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX permissions")
+def test_a_kernel_from_elsewhere_is_not_loaded(folder, robot, right, tmp_path):
+    """It has the right name and is sound, but another folder's secret sealed it."""
+    jacobian(robot)
+    (mine,) = kernels(folder)
+    made = mine.read_bytes()
+    secret = folder / disk.SECRET
+    assert secret.stat().st_mode & 0o777 == 0o600
+    own = secret.read_bytes()
+    secret.write_bytes(bytes(32))
+    assert not jacobian(robot)[1]
+    secret.write_bytes(own)
+    mine.write_bytes(made)
+    assert jacobian(robot)[1]
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX permissions")
+@pytest.mark.parametrize("spoil", ["open to others", "empty", "too long"])
+def test_a_secret_that_is_none_is_made_anew(folder, robot, right, spoil):
+    jacobian(robot)
+    secret = folder / disk.SECRET
+    before = secret.read_bytes()
+    if spoil == "open to others":
+        secret.chmod(0o644)
+    else:
+        secret.write_bytes(b"" if spoil == "empty" else bytes(40))
+    found, from_disk = jacobian(robot)
+    assert_right(found, right)
+    assert not from_disk
+    assert secret.read_bytes() != before
+    assert secret.stat().st_mode & 0o777 == 0o600
+    assert jacobian(robot)[1]
 
 
 def test_the_longest_unused_kernels_go_first(folder, monkeypatch):

@@ -7,6 +7,7 @@ import os
 import re
 import tomllib
 import warnings
+from dataclasses import fields
 from importlib import resources
 from pathlib import Path
 
@@ -90,7 +91,7 @@ def test_edited_changes_one_value_and_nothing_else():
     robot = gough.load("kim-ryu-2002")
     heavier = robot.edited({"platform.mass": 12.5, "legs.friction.width": 0.01})
     assert heavier.description.platform.mass.item() == 12.5
-    assert np.all(heavier.description.friction.width == 0.01)
+    assert np.all(heavier.description.legs.friction.width == 0.01)
     delta = difflib.ndiff(robot.text.splitlines(), heavier.text.splitlines())
     changes = [line for line in delta if line[0] in "+-"]
     assert changes == ["+ width = 0.01", "- mass = 10.7673", "+ mass = 12.5"]
@@ -142,7 +143,7 @@ def test_numbers_of_kim_and_ryu():
     assert_allclose(legs.link.inertia[0, 0], 0.1402837 + 2.1729 * 0.45**2, rtol=1e-15)
     assert_allclose(robot.platform.first_moment.ravel(), [0, 0, 10.7673 * 0.007])
     friction = [0.001, 0.2, 0.001, 0.006, 0.001, 0.006, 0.0, 0.0]
-    assert_array_equal([np.unique(one).item() for one in robot.friction], friction)
+    assert_array_equal([np.unique(one).item() for one in legs.friction], friction)
 
 
 @impossible_bodies
@@ -237,7 +238,7 @@ def test_defaults(kind):
     parts = robot.description
     assert (robot.kind, robot.leg_count, robot.name) == (kind, 6, "small")
     assert_array_equal(parts.gravity, [0, 0, -9.81])
-    assert not any(map(np.any, (parts.tool, parts.legs.rotor_mass, *parts.friction)))
+    assert not any(map(np.any, (parts.tool, parts.legs.rotor_mass, *parts.legs.friction)))
     assert_array_equal(parts.legs.axis[..., 0].T, [[0, 1, 0]] * 6)
     assert_array_equal(parts.legs.reference[..., 0].T, [[1, 0, 0]] * 6)  # z is as far: the first
     assert np.all(np.isneginf(parts.limits.shortest))
@@ -270,7 +271,7 @@ def test_default_axis_and_reference(kind):
     assert_allclose(reference, made / np.linalg.norm(made), atol=1e-15)
 
 
-def test_one_value_or_one_a_leg():
+def test_one_value_or_one_per_leg():
     lists = {
         "legs.length": [1.2] * 6, "legs.branch": ["minus"] * 6, "legs.rail_direction": [[0, 0, 5]] * 6,
         "legs.rotor_mass": [2.0] * 6, "legs.friction.slider_viscous": [0.3] * 6,
@@ -284,9 +285,13 @@ def test_one_value_or_one_a_leg():
     expected = Robot.from_dict(changed(minimal("PUS"), one)).description
     for changes in (lists, plain | tables, plain | {"legs.link": ten}):
         found = Robot.from_dict(changed(minimal("PUS"), changes)).description
-        for a, b in ((found.legs, expected.legs), (found.legs.link, expected.legs.link)):
-            assert all(np.allclose(x, y, rtol=1e-15) for x, y in zip(a[:7], b[:7], strict=True))
-        assert all(map(np.array_equal, found.friction, expected.friction))
+        numbers = [
+            [getattr(one.legs, field.name) for field in fields(one.legs)[:7]]
+            for one in (found, expected)
+        ]
+        for a, b in (numbers, (found.legs.link, expected.legs.link)):
+            assert all(np.allclose(x, y, rtol=1e-15) for x, y in zip(a, b, strict=True))
+        assert all(map(np.array_equal, found.legs.friction, expected.legs.friction))
         assert all(map(np.array_equal, found.limits, expected.limits))
 
 

@@ -19,7 +19,9 @@ from cases.command import refused, run
 from cases.common import each_kind
 from cases.simulations import robot_of
 from gough.errors import FileError, InputError
-from gough.parameters.energy import Frame, energy_functions, leg_frames
+from gough.mechanics.body import Frame
+from gough.model.frames import leg_frames
+from gough.parameters.energy import energy_functions
 from gough.parameters.regressor import standard_parameters
 from gough.simulation import FeedForward, equilibrium_forces, linear_model
 from gough.simulation.base_motion import base_inertia

@@ -17,8 +17,9 @@ from gough.show.pictures.studies import front, overview
 from gough.studies.measures import MEASURES
 from gough.studies.optimise import NOT_ASKED, pareto
 from gough.studies.plan import make_plan
-from gough.studies.run import LostWorkersError, run
+from gough.studies.run import run
 from gough.studies.store import Store, read_study
+from gough.studies.workers import LostWorkersError
 
 SEARCH = (
     BASE

@@ -148,9 +148,9 @@ def test_settings_change_the_forces_as_the_file_would(kim):
         Setup((0, 0, 0), payload=-1.0).apply(kim)
 
 
-def test_a_platform_that_bends_takes_no_payload_but_can_be_rigid(long):
+def test_a_flexible_platform_takes_no_payload_but_can_be_rigid(long):
     down = Setup.of(long).gravity
-    with pytest.raises(InputError, match="bends"):
+    with pytest.raises(InputError, match="flexible"):
         Setup(down, payload=1.0).apply(long)
     stiff = Setup(down, payload=1.0, flexible=False).apply(long)
     assert stiff.modes == 0

@@ -291,7 +291,7 @@ def test_a_broken_robot_file_keeps_the_last_good_robot(page, studio, folder):
     wait(lambda: abs(studio.shown.forces).max() == force, "the first robot again")
 
 
-def test_a_platform_that_bends_is_drawn_bent(page, studio, folder):
+def test_a_flexible_platform_is_drawn_deformed(page, studio, folder):
     begin(studio, folder, page, "long-khalil-martinet-2014")
     wait(lambda: "moved by" in page.locator("body").inner_text(), "the colour bar")
     assert studio.scene.deepest > 1e-3

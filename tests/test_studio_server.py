@@ -144,16 +144,16 @@ def test_what_is_not_on_offer_is_refused_by_the_studio(studio):
     assert done(studio) is shown
 
 
-def test_the_platform_bends_or_not(studio):
+def test_the_platform_is_flexible_or_not(studio):
     with warnings.catch_warnings(action="ignore"):
-        bent = done(studio, lambda: studio.choose_robot(LONG))
-        assert bent.motion.modes == 10
+        flexible = done(studio, lambda: studio.choose_robot(LONG))
+        assert flexible.motion.modes == 10
         done(studio, lambda: studio.view(True, True, False, 30.0))
         assert studio.scene.magnified == 30.0
         stiff = dataclasses.replace(studio.setup, flexible=False, payload=20.0)
         shown = done(studio, lambda: studio.set_up(stiff))
         assert shown.motion.modes == 0
-        assert shown.robot.platform.mass == pytest.approx(bent.robot.platform.mass + 20.0)
+        assert shown.robot.platform.mass == pytest.approx(flexible.robot.platform.mass + 20.0)
         done(studio, lambda: studio.choose_robot(KIM))
     assert studio.robot.name == KIM
 

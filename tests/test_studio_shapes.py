@@ -8,12 +8,10 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import DIETMAIER, KIM, LONG, each_shape
+from gough.legs.ups.shape import CYLINDER, ROD, rod_length
 from gough.model.places import ground, places
-from gough.studio.bending import BANDS, Bending
 from gough.studio.motions import sagging
 from gough.studio.shapes import (
-    CYLINDER,
-    ROD,
     Layout,
     arrow_vectors,
     ball,
@@ -22,11 +20,11 @@ from gough.studio.shapes import (
     box,
     cone,
     grid,
-    rod_stretch,
     round_number,
     slab,
     turns_from_z,
 )
+from gough.studio.skin import BANDS, Skin
 
 
 @each_shape
@@ -106,10 +104,10 @@ def test_a_rod_never_leaves_its_cylinder():
     home = np.array([1.0, 2.0])
     for length in np.linspace(0.3, 3.0, 40) * home[:, None]:
         for q, own in zip(length, home, strict=False):
-            rod = rod_stretch(np.array([q]), np.array([own]))[0] * ROD * own
+            rod = rod_length(np.array([q]), np.array([own]))[0]
             assert rod <= q + 1e-12
             assert q - rod <= CYLINDER * own
-    assert rod_stretch(home, home) == pytest.approx([1.0, 1.0])
+    assert rod_length(home, home) == pytest.approx(ROD * home)
 
 
 @pytest.mark.parametrize("name", [KIM, LONG, DIETMAIER, "sinatra-xi-staicu-2009"])
@@ -117,7 +115,7 @@ def test_layout_and_floor(name):
     with warnings.catch_warnings(action="ignore"):
         robot = gough.load(name)
     layout = Layout.of(robot)
-    points = np.concatenate([layout.ground.reshape(-1, 3), layout.spherical])
+    points = np.concatenate([layout.ground.reshape(-1, 3), layout.joints.spherical])
     assert (points @ layout.up > layout.floor).all()
     assert (layout.camera - layout.middle) @ layout.up > 0
     for mesh in grid(layout, round_number(layout.size / 8), 0.001):
@@ -137,15 +135,15 @@ def test_round_numbers():
 def test_the_drawn_deformation_is_the_platforms(long):
     pose = sagging(long, long.home.reshape(1))
     elastic = pose.elastic[0]
-    bending = Bending(long.description.modal)
-    deepest = bending.largest(pose.elastic)
+    skin = Skin(long.description.modal)
+    deepest = skin.largest(pose.elastic)
     nodes = long.deformation(pose, "nodes").displacement[0]
     assert deepest == pytest.approx(np.linalg.norm(nodes, axis=-1).max(), rel=0.02)
-    tips = long.home.position + bending.bent_tips(elastic, 1.0) @ long.home.rotation.T
+    tips = long.home.position + skin.moved_tips(elastic, 1.0) @ long.home.rotation.T
     np.testing.assert_allclose(tips, long.deformation(pose, "tips").position[0], atol=1e-12)
-    bands = bending.bands(elastic, 1.0, deepest)
-    assert sum(map(len, bands)) == len(bending.faces)
+    bands = skin.bands(elastic, 1.0, deepest)
+    assert sum(map(len, bands)) == len(skin.faces)
     assert len(bands) == len(BANDS)
     assert len(bands[-1]) > 0
-    flat = bending.bands(elastic, 0.0, deepest)
+    flat = skin.bands(elastic, 0.0, deepest)
     assert np.concatenate(flat)[..., 2].max() == 0

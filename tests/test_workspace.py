@@ -125,11 +125,9 @@ def test_margins_are_within_their_bounds_all_over_a_box(kind, turning, seed):
         box = conditions(family.boxes(centre, half))
         point = conditions(family.boxes(centre + shift, np.zeros((count, 3))))
         at_centre = conditions(family.boxes(centre, np.zeros((count, 3))))
-        reached = np.ones(count, dtype=bool)
-        if kind == "PUS":  # without reach there is no q to speak of
-            reach = labels == "reach"
-            reached = (point.value[:, reach] >= 0).all(axis=1)
-            reached &= (at_centre.value[:, reach] >= 0).all(axis=1)
+        reach = labels == "reach"  # without it there is no q to speak of
+        reached = (point.value[:, reach] >= 0).all(axis=1)
+        reached &= (at_centre.value[:, reach] >= 0).all(axis=1)
         with np.errstate(invalid="ignore"):
             off = point.value - box.value - np.einsum("nki,ni->nk", box.slope, shift)
             told = np.isfinite(point.value) & np.isfinite(box.value) & reached[:, np.newaxis]

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gough.base.showing import show_by
+from gough.base.version import VERSION
 
 if TYPE_CHECKING:
     from gough import errors, trajectories
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from gough.simulation import simulate
     from gough.variants import Variants
 
-__version__ = "0.1.0"
+__version__ = VERSION
 __all__ = ["Motion", "Robot", "Variants", "catalogue", "errors", "load", "simulate", "trajectories"]
 
 _HOMES = {

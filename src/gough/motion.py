@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
+from gough.base.pose_spline import PoseSpline
 from gough.errors import InputError
 
 ORTHOGONALITY = 1e-9
@@ -120,11 +121,20 @@ class Motion:
         Twist and acceleration are those of the spline through the samples
         (`gough.trajectories.Spline`), so they need at least two samples at increasing times.
         """
-        from gough.trajectories import Spline
-
         times = _field("time", time, ())
         poses = cls(position, rotation, time=times)
-        return Spline(times, poses)(times)
+        fields = {"time": times, "position": poses.position, "rotation": poses.rotation}
+        for name, values in fields.items():
+            if not np.isfinite(values).all():
+                raise InputError(f"{name} must be finite to have rates")
+        if len(poses.shape) != 1 or len(poses) < 2 or not np.all(np.diff(times) > 0):
+            raise InputError(
+                f"samples of batch shape {poses.shape}: rates need (n,) of them, two at least, at "
+                "times that increase"
+            )
+        exact = Rotation.from_matrix(poses.rotation).as_matrix()
+        spline = PoseSpline(times - times[0], poses.position, exact)
+        return cls(*spline(times - times[0]), time=times)
 
     @classmethod
     def stack(cls, motions: Sequence[Motion], axis: int = 0) -> Self:

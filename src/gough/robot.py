@@ -16,7 +16,7 @@ from gough.exchange import c, casadi
 from gough.model.batch import OnError
 from gough.model.model import Model
 from gough.motion import Motion
-from gough.parameters import generalised, regressor
+from gough.parameters import generalised
 from gough.variants import Variants
 
 
@@ -77,8 +77,11 @@ class Robot(Model):
     ) -> Array:
         """W of Γ = W X: actuator forces are linear in the inertial parameters.
 
+        Of a flexible robot Γ = W X + w0 along a motion that has the elastic acceleration which belongs
+        to it; `gough.parameters.generalised.force_regressor` has both and says why.
+
         Args:
-            motion: pose, twist and acceleration.
+            motion: pose, twist and acceleration, elastic ones included.
             friction: with columns for the friction that forces are linear in.
             on_error: "raise" or "nan".
             threads: at most so many.
@@ -94,7 +97,7 @@ class Robot(Model):
 
         """
         with limited(threads):
-            return regressor.regressor(self, motion, friction, on_error=on_error)
+            return generalised.force_regressor(self, motion, friction, on_error=on_error).matrix
 
     def generalised_regressor(
         self,

@@ -17,11 +17,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import BSpline, make_interp_spline
-from scipy.spatial.transform import Rotation, RotationSpline
+from scipy.spatial.transform import Rotation
 
 from gough.base import rotations
 from gough.base.arrays import Array
+from gough.base.pose_spline import PoseSpline
 from gough.errors import InputError
 from gough.motion import Motion
 
@@ -29,7 +29,6 @@ State = tuple[Array, Array, Array, Array, Array, Array]
 """Position, rotation, velocity, angular velocity, acceleration, angular acceleration."""
 Outside = Literal["refuse", "hold", "continue"]
 TIME_SLACK = 1e-10  # of the duration: how far rounding may carry a time past the ends
-JUMP = 1e-6  # largest relative jump of a spline's angular acceleration at a pose
 
 
 class Trajectory(ABC):
@@ -363,35 +362,21 @@ class Spline(Trajectory):
 
     times: Array
     poses: Motion
-    _path: BSpline[np.float64] = field(init=False, repr=False)
-    _turns: RotationSpline = field(init=False, repr=False)
+    _spline: PoseSpline = field(init=False, repr=False)
 
     def __init__(self, times: ArrayLike, poses: Motion) -> None:
         poses = self._poses("poses", poses, one=False)
         times = self._numbers("times", times, poses.shape)
         self._refuse("times", times, np.r_[False, np.diff(times) <= 0], "must increase")
-        t, degree = times - times[0], min(5, len(poses) - 1)
-        knots = None if degree < len(poses) - 1 else np.repeat(t[[0, -1]], degree + 1)
+        t = times - times[0]
         self._set(times=times, poses=poses, start_time=float(times[0]), duration=float(t[-1]))
-        self._set(_path=make_interp_spline(t, poses.position, k=degree, t=knots))
-        self._set(_turns=RotationSpline(t, Rotation.from_matrix(poses.rotation)))
-        # RotationSpline iterates for its rates and stops after ten passes whether they met or not.
-        before, at = self._state(np.nextafter(t[1:-1], 0.0)), self._state(t[1:-1])
-        jumps = np.linalg.norm(before[5] - at[5], axis=-1)
-        sizes = np.linalg.norm(at[5], axis=-1) + np.linalg.norm(at[3], axis=-1) * len(t) / t[-1]
-        bad = jumps > JUMP * np.max(sizes, initial=0.0)
-        if np.any(bad):
-            far = f"no smooth rotation through poses[{np.argmax(bad) + 1}]"
-            raise self._error(f"{far}: too far from its neighbours, add poses in between")
+        try:
+            self._set(_spline=PoseSpline(t, poses.position, poses.rotation))
+        except InputError as error:
+            raise self._error(str(error)) from None
 
     def _state(self, t: Array) -> State:
-        i = np.searchsorted(self._turns.times, t, side="right") - 1
-        base = self.poses.rotation[np.clip(i, 0, len(self.times) - 2)]
-        vectors = (self._turns.interpolator(t, order) for order in range(3))
-        turn, omega, omega_dot = rotations.exponential(*vectors)
-        position, velocity, acceleration = (self._path(t, order) for order in range(3))
-        omega, omega_dot = (np.einsum("...ij,...j->...i", base, w) for w in (omega, omega_dot))
-        return position, base @ turn, velocity, omega, acceleration, omega_dot
+        return self._spline(t)
 
 
 def _from_coordinates(convention: str, x: Array, xd: Array, xdd: Array) -> State:

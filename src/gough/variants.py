@@ -22,6 +22,7 @@ from gough.engine.functions import VARIANT
 from gough.engine.run.execute import Executor, chosen
 from gough.engine.tree import leaves, map_arrays, replaced
 from gough.errors import InputError, OneRobotError
+from gough.legs.leg import LegKind
 from gough.legs.reading import Limits
 from gough.mechanics.equation import Mechanism
 from gough.model.batch import Inputs
@@ -119,6 +120,11 @@ class Variants(ModelCalls):
     def missing(self) -> tuple[str, ...]:
         """Bodies that a robot file does not give."""
         return self._shared.robot.missing
+
+    @property
+    def leg_kind(self) -> LegKind:
+        """What gough knows of such legs."""
+        return self._shared.robot.leg_kind
 
     @property
     def limits(self) -> Limits:

@@ -3,17 +3,13 @@
 With unit legs n_i, arms r_i and slopes c_i (`gough.analysis.singularities`), small errors move the
 platform by ξ = (δp, δθ):
 
-    n_i·(δp + δθ×r_i) = c_i δq_i + δl_i + n_i·(δo_i + q_i δa_i − R δb_i):      G ξ = ε
+    n_i·(δp + δθ×r_i) = ε_i:   G ξ = ε,     ε_i = c_i δq_i − n_i·R δb_i + what is off in the leg
 
-δq leg coordinate, δl link (PUS), δo base joint (UPS) or rail's origin (PUS), δa rail's direction, δb
-platform joint. Errors are independent with standard deviations σ, the same along every axis, so the
-variance of ε_i is
-
-    c_i² σ_q² + σ_l² + σ_o² + σ_b² + q_i² (1 − c_i²) σ_a²
-
-and cov ξ = G⁻¹ var(ε) G⁻ᵀ. A base mounted askew, by a displacement and a rotation φ about the world's
-origin, adds (δp, δθ) = (δt + φ×p, φ); the tool adds its own error. `sampled` gets the
-same from the exact model.
+δq leg coordinate, δb platform joint; what else can be off in a leg, its kind knows
+(`gough.legs.tolerances`). Errors are independent with standard deviations σ, the same along every axis,
+so the variance of ε_i is c_i² σ_q² + σ_b² + that of the leg's own errors, and cov ξ = G⁻¹ var(ε) G⁻ᵀ.
+A base mounted askew, by a displacement and a rotation φ about the world's origin, adds
+(δp, δθ) = (δt + φ×p, φ); the tool adds its own error. `sampled` gets the same from the exact model.
 """
 
 from __future__ import annotations
@@ -26,7 +22,8 @@ from scipy.spatial.transform import Rotation
 from gough.analysis.singularities import lines, matrix
 from gough.base.arrays import Array, condition
 from gough.errors import ConvergenceError, Failure, InputError, SingularError
-from gough.legs.pus.equations import PUS
+from gough.legs.register import KINDS
+from gough.legs.tolerances import around
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError
 from gough.model.model import Model
@@ -36,6 +33,8 @@ from gough.variants import Variants
 MOST_STEPS, SETTLED = 12, 1e-12
 """Newton steps to a sample's pose, and the error of a leg, in length scales, at which it is found."""
 MOST_SAMPLES = 5_000_000
+OF_LEGS = ("base", "link", "rail")
+"""Tolerances of which the kind of leg knows what they do."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +48,9 @@ class Tolerances:
     platform: float = 0.0
     """Joint on the platform, m a coordinate."""
     link: float = 0.0
-    """Length of a PUS leg's link, m."""
+    """Length of a link that does not change with q (PUS), m."""
     rail: float = 0.0
-    """Direction of a PUS leg's rail, rad about each of two axes."""
+    """Direction of a rail (PUS), rad about each of two axes."""
     mounting: float = 0.0
     """Place of the base in the world, m a coordinate."""
     mounting_angle: float = 0.0
@@ -135,14 +134,12 @@ def accuracy(
     arm = rotation @ robot.description.tool
     to_tool = np.concatenate([np.broadcast_to(np.eye(3), (count, 3, 3)), _turned(arm)], axis=-1)
     slope, given = found.slope, tolerances
-    flat = np.ones_like(slope)
-    across = q**2 * (1 - slope**2)
+    variance = {"leg": slope**2, "platform": np.ones_like(slope)}
+    variance |= robot.leg_kind.tolerances.variance(q, slope)
+    none = np.zeros_like(slope)
     spread = {
-        "leg": _through(inverse, given.leg**2 * slope**2),
-        "base": _through(inverse, given.base**2 * flat),
-        "platform": _through(inverse, given.platform**2 * flat),
-        "link": _through(inverse, given.link**2 * flat),
-        "rail": _through(inverse, given.rail**2 * across),
+        name: _through(inverse, getattr(given, name) ** 2 * variance.get(name, none))
+        for name in ("leg", "base", "platform", "link", "rail")
     }
     still = np.tile(np.eye(6), (count, 1, 1))
     spread["mounting"] = _through(still, np.tile([given.mounting**2] * 3 + [0.0] * 3, (count, 1)))
@@ -174,24 +171,12 @@ def sampled(
     if samples < 1 or total > MOST_SAMPLES:
         raise InputError(f"{samples} samples of {motion.shape} poses: needs 1 to {MOST_SAMPLES:,}")
     rng = np.random.default_rng(seed)
-    rigid, legs = robot.rigid, robot.description.legs
+    rigid, count = robot.rigid, robot.leg_count
     points = robot.description.platform_points[..., 0].T
-    count = robot.leg_count
-
-    def around(middle: Array, deviation: float) -> Array:
-        return middle + deviation * rng.normal(size=(samples, *middle.shape))
-
-    changes = {"legs.platform": around(points, tolerances.platform)}
-    if isinstance(legs, PUS):
-        rail = legs.rail_direction[..., 0].T
-        turn = rng.normal(size=(samples, count, 3)) * tolerances.rail
-        turn -= np.sum(turn * rail, axis=-1, keepdims=True) * rail
-        swung = Rotation.from_rotvec(turn.reshape(-1, 3)).apply(np.tile(rail, (samples, 1)))
-        changes["legs.rail_origin"] = around(legs.rail_origin[..., 0].T, tolerances.base)
-        changes["legs.rail_direction"] = swung.reshape(samples, count, 3)
-        changes["legs.length"] = around(legs.length[:, 0], tolerances.link)
-    else:
-        changes["legs.base"] = around(legs.base[..., 0].T, tolerances.base)
+    changes = {"legs.platform": around(points, tolerances.platform, samples, rng)}
+    deviation = {name: getattr(tolerances, name) for name in OF_LEGS}
+    kind = robot.leg_kind
+    changes |= kind.tolerances.built(robot.description.legs, deviation, samples, rng)
     many = Variants.of(rigid, changes)
     nominal = Motion(motion.position[..., np.newaxis, :], motion.rotation[..., np.newaxis, :, :])
     wanted = rigid.inverse_kinematics(nominal).q + tolerances.leg * rng.normal(
@@ -211,13 +196,16 @@ def sampled(
     else:
         off = np.abs(missing).max(axis=-1)
         worst = np.unravel_index(int(np.argmax(off)), off.shape)
-        reason = f"a random robot was not brought to its pose: leg error {off[worst]:.2g} m"
+        reason = (
+            f"a random robot was not brought to its pose: leg error {off[worst]:.2g} "
+            f"{robot.leg_kind.units.q}"
+        )
         raise ConvergenceError([Failure(tuple(int(i) for i in worst), None, reason)])
     askew = _exponential(tolerances.mounting_angle * rng.normal(size=(samples, 3)))
     placed = tolerances.mounting * rng.normal(size=(samples, 3))
     position = (askew @ position[..., np.newaxis])[..., 0] + placed
     rotation = askew @ rotation
-    tool = around(robot.description.tool, tolerances.tool)
+    tool = around(robot.description.tool, tolerances.tool, samples, rng)
     at = position + (rotation @ tool[..., np.newaxis])[..., 0]
     should = nominal.position + nominal.rotation @ robot.description.tool
     turned = rotation @ np.swapaxes(nominal.rotation, -1, -2)
@@ -230,8 +218,14 @@ def _six(robot: Model, tolerances: Tolerances) -> None:
         raise InputError(
             f"{robot.name} has {robot.leg_count} legs: the errors of six legs give a pose, no others"
         )
-    if robot.kind == "UPS" and (tolerances.link or tolerances.rail):
-        raise InputError("tolerances link and rail are those of PUS legs; this robot has UPS legs")
+    known = robot.leg_kind.tolerances.names
+    strange = [name for name in OF_LEGS if getattr(tolerances, name) and name not in known]
+    if strange:
+        name = strange[0]
+        others = [kind.name for kind in KINDS.values() if name in kind.tolerances.names]
+        raise InputError(
+            f"tolerance {name} is one of {' or '.join(others)} legs; {robot.name} has {robot.kind} legs"
+        )
 
 
 def _inverse(matrices: Array, shape: tuple[int, ...], on_error: OnError) -> Array:

@@ -213,7 +213,7 @@ def _foot(
         size = np.linalg.norm(change, axis=1)
         change *= np.minimum(1.0, LONGEST * length / np.maximum(size, 1e-300))[:, np.newaxis]
         left = np.arange(len(active))
-        for share in (1.0, 0.25):  # where that is out of a PUS leg's reach, less far
+        for share in (1.0, 0.25):  # where that is out of a leg's reach, less far
             new = here[left] + share * change[left]
             value, gradient = slope(active[left], new)
             fine = np.isfinite(value + gradient.sum(axis=1))

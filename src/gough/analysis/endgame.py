@@ -37,7 +37,7 @@ class Ends(NamedTuple):
 
     z: Array
     """Unit Study coordinates (n, 8)."""
-    kind: Array
+    outcome: Array
     """REGULAR, SINGULAR (a multiple one, or of a continuum), NO_POSE or LOST, (n,)."""
 
 
@@ -64,13 +64,13 @@ def ends(line: Line, near: Array, arrived: Array) -> Ends:
         z, step = homotopy.newton(line, z, np.ones(count))
     good = arrived & reached & (jacobian_condition(target, z) < WORST_CONDITION)
     good &= step < homotopy.CORRECTED
-    kind = np.where(good, REGULAR, LOST)
+    outcome = np.where(good, REGULAR, LOST)
     rest = np.flatnonzero(arrived & ~good)
     if rest.size:
         found, settled = _cauchy(line, near[rest])
         z[rest] = found
-        kind[rest] = np.where(settled, np.where(no_pose(found), NO_POSE, SINGULAR), LOST)
-    return Ends(z, kind)
+        outcome[rest] = np.where(settled, np.where(no_pose(found), NO_POSE, SINGULAR), LOST)
+    return Ends(z, outcome)
 
 
 def no_pose(z: Array) -> Array:

@@ -1,7 +1,8 @@
 """How near legs come to each other: distances between the legs as straight segments.
 
-A leg is the segment from its universal to its spherical joint: UPS from B to P, PUS the link. With a
-radius r a leg is a capsule, and two legs are clear of each other where their distance is over 2 r.
+A leg is the segment from its universal to its spherical joint: UPS from B to P, PUS the link
+(`gough.model.forward.rods`). With a radius r a leg is a capsule, and two legs are clear of each other
+where their distance is over 2 r.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.model.batch import OnError
+from gough.model.forward import rods
 from gough.model.model import Model
 from gough.motion import Motion
 
@@ -29,8 +31,7 @@ def leg_distances(robot: Model, motion: Motion, *, on_error: OnError = "raise") 
     legs = robot.inverse_kinematics(Motion(motion.position, motion.rotation), on_error=on_error)
     points = robot.description.platform_points[..., 0].T
     tip = motion.position[..., np.newaxis, :] + points @ np.swapaxes(motion.rotation, -1, -2)
-    length = legs.q if robot.kind == "UPS" else robot.mechanism.legs.length[:, 0]
-    return pair_distances(robot, tip - length[..., np.newaxis] * legs.direction, tip)
+    return pair_distances(robot, rods(robot, legs.q)[0], tip)
 
 
 def pair_distances(robot: Model, anchor: Array, tip: Array) -> Array:

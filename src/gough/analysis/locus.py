@@ -39,13 +39,13 @@ class Slice:
     second: Array
     """Grid along the second, (m,) m."""
     determinant: Array
-    """(m, n); NaN where a PUS leg does not reach."""
+    """(m, n); NaN where a leg does not reach."""
     curves: list[Array]
     """The locus: polylines (k, 2) in the plane, m."""
 
 
 def determinant(robot: Model, position: Array, rotation: Array, length: float) -> Array:
-    """det G/(1, L) (...) at poses (..., 3), (..., 3, 3); NaN where a PUS leg does not reach."""
+    """det G/(1, L) (...) at poses (..., 3), (..., 3, 3); NaN where a leg does not reach."""
     if robot.leg_count != 6:
         raise InputError(
             f"{robot.name} has {robot.leg_count} legs: a locus det = 0 is there for six legs only"

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.analysis.margins import Margins
 from gough.base.arrays import Array
+from gough.legs.reach import Margins
 
 SPLIT = 0.85
 """Share of all doubt in the boxes that a round splits."""

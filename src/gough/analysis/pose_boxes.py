@@ -1,6 +1,6 @@
 """Boxes of poses with three coordinates: what a box does to orientation and tips of the platform.
 
-Over a box a tip moves as t + T δ + e with ‖e‖ ≤ ε, and stays within σ of t (`gough.analysis.margins`).
+Over a box a tip moves as t + T δ + e with ‖e‖ ≤ ε, and stays within σ of t (`gough.legs.reach`).
 """
 
 from __future__ import annotations
@@ -12,35 +12,20 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.base.rotations import exponential
+from gough.legs.reach import Tips
 
 
 class Boxes(NamedTuple):
     """Boxes of poses, and where they put platform and tips."""
 
-    half: Array
-    """(n, 3) half sides, m or rad."""
+    tips: Tips
+    """Tips of the legs, and the boxes' half sides."""
     rotation: Array
     """(n, 3, 3) at the centre."""
-    tip: Array
-    """(n, legs, 3) at the centre, m."""
-    slope: Array | None
-    """T (n, legs, 3, 3); None is the identity."""
-    rest: Array
-    """ε (n, legs), m."""
-    reach: Array
-    """σ (n, legs), m."""
     turn: Array
     """(n,) rad: how far orientations in the box are from its centre's."""
     turn_slope: Array | None
     """(n, 3, 3): δθ = turn_slope δ to first order; None where nothing turns."""
-
-    def some(self, chosen: Array) -> Boxes:
-        """The boxes that a mask (n,) chooses."""
-        slope = None if self.slope is None else self.slope[chosen]
-        turn_slope = None if self.turn_slope is None else self.turn_slope[chosen]
-        half, rotation, tip = self.half[chosen], self.rotation[chosen], self.tip[chosen]
-        rest, reach, turn = self.rest[chosen], self.reach[chosen], self.turn[chosen]
-        return Boxes(half, rotation, tip, slope, rest, reach, turn, turn_slope)
 
 
 class Poses(Protocol):
@@ -66,7 +51,7 @@ class Positions:
         reach = np.broadcast_to(np.linalg.norm(half, axis=1)[:, np.newaxis], (n, legs))
         none = np.zeros((n, legs))
         rotation = np.broadcast_to(self.rotation, (n, 3, 3))
-        return Boxes(half, rotation, tip, None, none, reach, np.zeros(n), None)
+        return Boxes(Tips(half, tip, None, none, reach), rotation, np.zeros(n), None)
 
 
 @dataclass(frozen=True)
@@ -90,4 +75,5 @@ class Orientations:
         slope = np.cross(turn_slope[:, np.newaxis], arm[..., np.newaxis], axis=2)
         reach = np.minimum(far, 2.0)[:, np.newaxis] * size
         rest = (far**2 / 2)[:, np.newaxis] * size
-        return Boxes(half, rotation, self.position + arm, slope, rest, reach, far, turn_slope)
+        tips = Tips(half, self.position + arm, slope, rest, reach)
+        return Boxes(tips, rotation, far, turn_slope)

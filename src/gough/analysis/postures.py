@@ -72,7 +72,7 @@ class Postures:
     radius: Array
     """(k,) bound of that proof on the error of unit Study coordinates; inf where there is none."""
     other_branch: Motion
-    """PUS: poses of the same rods in which a link leans the other way along its rail: of another q."""
+    """Poses of the same rods with another q: a PUS leg's link leans the other way along its rail."""
     continuum: Motion
     """Some poses (n,) of a continuum on the file's branch: the platform moves, actuators locked."""
     method: Method
@@ -89,7 +89,7 @@ class Postures:
 
 
 def postures(robot: Model, q: ArrayLike, *, method: Method = "complete", seed: int = 0) -> Postures:
-    """All real poses with actuated coordinates q (legs,), UPS or PUS, six legs or more.
+    """All real poses with actuated coordinates q (legs,), six legs or more.
 
     Of more than six legs six are solved and the rest filters. A flexible platform counts as undeformed.
     `seed` is that of the random starts of "quick". Postures that are no isolated points are in
@@ -99,8 +99,12 @@ def postures(robot: Model, q: ArrayLike, *, method: Method = "complete", seed: i
     if method not in ("complete", "quick"):
         raise InputError(f"method is 'complete' or 'quick', not {method!r}")
     coordinates = _coordinates(robot, q)
-    anchor, length = forward.rods(robot, coordinates[np.newaxis])
-    rods = Rods(anchor[0], robot.description.platform_points[..., 0].T, length[0])
+    anchor, length = forward.rods(robot, coordinates)
+    if np.any(length <= 0):
+        leg = int(np.argmin(length))
+        reason = f"its length in q is {length[leg]:.6g} m (limit 0)"
+        raise ReachError([Failure((), leg + 1, reason)])
+    rods = Rods(anchor, robot.description.platform_points[..., 0].T, length)
     if not _possible(rods):
         none = Motion(np.zeros((0, 3)))
         empty = np.zeros(0)
@@ -154,10 +158,6 @@ def _coordinates(robot: Model, q: ArrayLike) -> Array:
     if bad.any():
         leg = int(np.argmax(bad))
         raise NotFiniteError([Failure((), leg + 1, f"q is {coordinates[leg]}, not finite")])
-    if robot.kind == "UPS" and np.any(coordinates <= 0):
-        leg = int(np.argmin(coordinates))
-        reason = f"its length in q is {coordinates[leg]:.6g} m (limit 0)"
-        raise ReachError([Failure((), leg + 1, reason)])
     return coordinates
 
 
@@ -198,8 +198,8 @@ class _Finish:
 
     def complete(self) -> Postures:
         ends = self._all_ends()
-        regular = _different(ends.z[ends.kind == endgame.REGULAR])
-        singular = ends.z[ends.kind == endgame.SINGULAR]
+        regular = _different(ends.z[ends.outcome == endgame.REGULAR])
+        singular = ends.z[ends.outcome == endgame.SINGULAR]
         real = _reality(regular) < NEARLY_REAL
         isolated, moving = self._isolated(singular)
         candidates = np.concatenate([regular[real], isolated])
@@ -212,7 +212,7 @@ class _Finish:
             moving,
             "complete",
             complex_count=len(regular),
-            at_infinity=int(np.sum(ends.kind == endgame.NO_POSE)),
+            at_infinity=int(np.sum(ends.outcome == endgame.NO_POSE)),
             singular=len(singular),
             proven=proven,
         )
@@ -255,8 +255,8 @@ class _Finish:
                     z, ok = homotopy.track(line, z, at, corner, tight)
                     arrived, at = arrived & ok, corner
             ends = endgame.ends(line, z, arrived)
-            lost = int(np.sum(ends.kind == endgame.LOST))
-            simple = ends.z[ends.kind == endgame.REGULAR]
+            lost = int(np.sum(ends.outcome == endgame.LOST))
+            simple = ends.z[ends.outcome == endgame.REGULAR]
             doubled = separation(simple) < DOUBLED
             if not lost and not doubled.any():
                 return ends

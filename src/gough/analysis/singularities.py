@@ -2,11 +2,11 @@
 
 With unit rods n_i at arms r_i (world axes, about the platform frame's origin) and slopes c_i,
 
-    n_i·(v + ω×r_i) = c_i q̇_i:    G ξ = diag(c) q̇,   G = (n_i, r_i×n_i),   c = 1 (UPS), a·n (PUS)
+    n_i·(v + ω×r_i) = c_i q̇_i:    G ξ = diag(c) q̇,   G = (n_i, r_i×n_i)
 
-so J = diag(c)⁻¹ G. det G = 0 is a *parallel* singularity (the platform moves though the actuators are
-locked, and no actuator forces hold it); c_i = 0, or a leg along its first universal axis, is a *serial*
-one (a leg cannot follow the platform). Gosselin & Angeles 1990.
+with c = 1 for UPS and a·n for PUS legs, so J = diag(c)⁻¹ G. det G = 0 is a *parallel* singularity (the
+platform moves though the actuators are locked, and no actuator forces hold it); c_i = 0, or a leg along
+its first universal axis, is a *serial* one (a leg cannot follow the platform). Gosselin & Angeles 1990.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.errors import InputError, ReachError
-from gough.legs.pus.equations import PUS
-from gough.legs.ups import equations as ups
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError, Trouble, lay_out, not_finite, settle
 from gough.model.model import Model
@@ -28,21 +26,19 @@ from gough.motion import Motion
 
 SERIAL_LIMIT = 1e-9
 """Slope or sine at which the models refuse a leg as singular."""
-SHORTEST = ups.UPS.HEALTH[0].limit
-"""Length, m, at which the models refuse a UPS leg as singular."""
 PARALLEL_LIMIT = 1 / WORST_CONDITION
 """Smallest over largest singular value at which the models refuse a pose as singular."""
 
 
 class Lines(NamedTuple):
-    """The legs as lines through their tips at n poses; NaN where a PUS leg does not reach."""
+    """The legs as lines through their tips at n poses; NaN where a leg does not reach."""
 
     direction: Array
     """n, unit, (n, legs, 3), world axes."""
     arm: Array
     """r, from the platform frame's origin to the tip, (n, legs, 3) m, world axes."""
     slope: Array
-    """c: 1 of a UPS leg, a·n of a PUS leg, (n, legs)."""
+    """c (n, legs), n·v = c q̇ of the tip: 1 of a UPS leg, a·n of a PUS leg."""
     sine: Array
     """Of the angle between leg and first universal axis, (n, legs)."""
 
@@ -60,7 +56,7 @@ class Singularity:
     parallel: Array
     """Smallest over largest singular value of G/(1, L) (...): 0 at a parallel singularity."""
     serial: Array
-    """|c| (..., legs): 0 where a slider cannot move its link; 1 for a UPS leg."""
+    """|c| (..., legs): 0 where an actuator cannot move its leg's tip; 1 for a UPS leg."""
     universal: Array
     """Sine (..., legs) between leg and first universal axis: 0 where the joint is locked."""
     output: Array
@@ -75,26 +71,8 @@ def lines(robot: Model, position: Array, rotation: Array) -> Lines:
     """The legs' lines at poses (n, 3), (n, 3, 3); a flexible platform counts as undeformed."""
     legs, points = robot.description.legs, robot.description.platform_points[..., 0].T
     arm = np.einsum("nij,lj->nli", rotation, points)
-    tip = position[:, np.newaxis] + arm
-    with np.errstate(invalid="ignore"):
-        if isinstance(legs, PUS):
-            # q = a·d ∓ √(l² − ‖a×d‖²), n = (d − q a)/l
-            rail, length = legs.rail_direction[..., 0].T, legs.length[:, 0]
-            d = tip - legs.rail_origin[..., 0].T
-            offset = np.cross(rail, d)
-            root = np.sqrt(length**2 - np.sum(offset**2, axis=-1))
-            q = np.sum(rail * d, axis=-1) + legs.sign[:, 0] * root
-            direction = (d - q[..., np.newaxis] * rail) / length[:, np.newaxis]
-            slope = -legs.sign[:, 0] * root / length
-        else:
-            d = tip - legs.base[..., 0].T
-            size = np.linalg.norm(d, axis=-1)
-            # a leg without length has no direction: it holds nothing
-            bare = size <= SHORTEST
-            slope = np.where(np.isnan(size), np.nan, np.where(bare, 0.0, 1.0))
-            direction = d / np.where(bare, np.inf, size)[..., np.newaxis]
-    sine = np.linalg.norm(np.cross(direction, legs.axis[..., 0].T), axis=-1)
-    return Lines(direction, arm, slope, sine)
+    found = robot.leg_kind.geometry.stance(legs, position[:, np.newaxis] + arm)
+    return Lines(found.direction, arm, found.slope, found.sine)
 
 
 def matrix(found: Lines, length: float) -> Array:

@@ -24,6 +24,7 @@ from gough.analysis.study import quadrics, to_study
 from gough.base.arrays import Array
 from gough.description.rods import UNFRAMED, Rods, constants, framed
 from gough.errors import ConvergenceError, Failure
+from gough.model.forward import rods
 from gough.model.model import Model
 
 FILE = "start_system.npz"
@@ -53,9 +54,9 @@ def start_system() -> tuple[Geometry, Array]:
         return geometry, stored["solutions"]
 
 
-def geometry_of(rods: Rods) -> Geometry:
+def geometry_of(six: Rods) -> Geometry:
     """The real geometry of six rods."""
-    return Geometry(rods.anchor, rods.point, constants(rods))
+    return Geometry(six.anchor, six.point, constants(six))
 
 
 def line_between(start: Geometry, end: Geometry) -> Line:
@@ -84,13 +85,8 @@ def separation(z: Array) -> Array:
 def make(seed: int = 1998) -> tuple[Geometry, Array]:
     """A random complex geometry and its 40 solutions, from Dietmaier's 40 postures."""
     robot = Model.load("dietmaier-1998")
-    legs = robot.description.legs
-    rods = Rods(
-        legs.base[..., 0].T,
-        robot.description.platform_points[..., 0].T,
-        np.array(LENGTHS, dtype=np.float64),
-    )
-    small, _ = framed(rods)
+    anchor, length = rods(robot, np.array(LENGTHS, dtype=np.float64))
+    small, _ = framed(Rods(anchor, robot.description.platform_points[..., 0].T, length))
     position, rotation, met = multistart.search(small)
     rng = np.random.default_rng(seed)
 

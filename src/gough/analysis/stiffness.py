@@ -12,9 +12,10 @@ weight and the stiffness of a flexible platform. The tool, at t in the platform 
         [0     1              R Φ_r    ]        0 where it has none
 
 so its compliance, in world axes, is C = S K⁻¹ Sᵀ. A leg that is itself elastic along its line with k_leg
-adds to the compliance: force along the leg f = Γ/c, slope c = 1 (UPS) or a·n (PUS),
+adds to the compliance. It pushes the platform with w Γ, w the first three of its row of J (‖w‖ = 1 for
+UPS, 1/|a·n| for PUS), so it gives way by ‖w‖ Γ/k_leg along w, which is worth ‖w‖ as much of q:
 
-    n·δ = c δq + f/k_leg:    1/k = 1/k_actuator + 1/(c² k_leg)     along q
+    1/k = 1/k_actuator + ‖w‖²/k_leg     along q
 
 exact without preload; with it K_g leaves out terms of order f/(k l), which is the strain of a leg.
 """
@@ -29,7 +30,6 @@ from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
 from gough.errors import InputError, SingularError
-from gough.legs.pus.equations import PUS
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError, Trouble, last_axis, lay_out, settle
 from gough.model.calls import ModelCalls
@@ -161,26 +161,24 @@ def along_actuators(
     *,
     on_error: OnError = "raise",
 ) -> Array:
-    """k (..., legs), N/m, along q of actuators and legs in series: 1/k = 1/k_actuator + 1/(c² k_leg)."""
+    """k (..., legs), N/m, along q of actuators and legs in series: 1/k = 1/k_actuator + ‖w‖²/k_leg."""
     parts = []
-    for name, given in (("actuator", actuator), ("leg", leg)):
+    units = robot.leg_kind.units
+    along_q = f"{units.force}/{units.q}"
+    for name, given, unit in (("actuator", actuator, along_q), ("leg", leg, "N/m")):
         value = np.asarray(given, dtype=np.float64)
         if value.ndim and value.shape[-1] != robot.leg_count:
             raise InputError(
                 f"{name} has shape {value.shape}, needs one stiffness or one per leg ({robot.leg_count})"
             )
         if not np.all(value > 0):
-            raise InputError(f"{name} needs stiffnesses over 0 N/m")
+            raise InputError(f"{name} needs stiffnesses over 0 {unit}")
         parts.append(value)
-    legs, slope = robot.description.legs, np.float64(1.0)
-    if isinstance(legs, PUS):
-        direction = robot.inverse_kinematics(motion, on_error=on_error).direction
-        slope = np.sum(direction * legs.rail_direction[..., 0].T, axis=-1)
-    softness = 1 / parts[0] + 1 / (slope**2 * parts[1])
+    w = robot.jacobian(motion, on_error=on_error)[..., :3]
+    softness = 1 / parts[0] + np.sum(w**2, axis=-1) / parts[1]
     if np.any(softness == 0):
         raise InputError("actuator and leg are both infinitely stiff: the robot gives no way")
-    shape = np.broadcast_shapes(softness.shape, (*motion.shape, robot.leg_count))
-    return np.broadcast_to(1 / softness, shape)
+    return np.asarray(1 / softness)
 
 
 def tool_map(robot: ModelCalls, motion: Motion) -> Array:

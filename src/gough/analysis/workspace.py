@@ -9,8 +9,8 @@
 
 Conditions (`gough.analysis.margins`): stroke, reach, universal and spherical angle as the robot file
 limits them, and if asked for legs apart from each other and from the platform's plane. Speed, force and
-singularities are not among them. A UPS or PUS leg has one coordinate for a pose, so there are no
-branches to follow. A flexible platform counts as undeformed.
+singularities are not among them. A leg has one coordinate for a pose, so there are no branches to
+follow. A flexible platform counts as undeformed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from gough.analysis.margins import Conditions, Margins
+from gough.analysis.margins import Conditions
 from gough.analysis.octree import Tree, grow, shares
 from gough.analysis.pose_boxes import Orientations, Poses, Positions
 from gough.analysis.rotation_measure import measured
 from gough.analysis.workspace_result import Workspace
 from gough.base.arrays import Array
 from gough.errors import InputError, MissingDataError, ToleranceWarning
-from gough.legs.pus.equations import PUS
+from gough.legs.reach import Margins
 from gough.model.batch import last_axis
 from gough.model.model import Model
 from gough.motion import Motion
@@ -250,25 +250,15 @@ class _Space:
 
 def _strokes(robot: Model, arm: Array) -> tuple[Array, Array]:
     """Corners of the box of positions that the legs' strokes allow, tips at arms (legs, 3)."""
-    legs, limits = robot.description.legs, robot.description.limits
-    bounded = np.isfinite(limits.longest)
-    if isinstance(legs, PUS):
-        bounded &= np.isfinite(limits.shortest)
+    limits, geometry = robot.description.limits, robot.leg_kind.geometry
+    low, high = geometry.tip_bounds(robot.description.legs, limits.shortest, limits.longest)
+    bounded = np.isfinite(low).all(axis=1) & np.isfinite(high).all(axis=1)
     if not bounded.any():
         raise MissingDataError(
             f"{robot.name} has no stroke limits, so its workspace has no end: give bounds, or limits "
             'with robot.edited({"legs.limits.stroke": [shortest, longest]})'
         )
-    if isinstance(legs, PUS):
-        origin, rail = legs.rail_origin[..., 0].T, legs.rail_direction[..., 0].T
-        with np.errstate(invalid="ignore"):
-            ends = [origin + q[:, np.newaxis] * rail for q in (limits.shortest, limits.longest)]
-        start, end, reach = np.minimum(*ends), np.maximum(*ends), legs.length
-    else:
-        start = end = legs.base[..., 0].T
-        reach = limits.longest[:, np.newaxis]
-    low, high = (start - reach - arm)[bounded], (end + reach - arm)[bounded]
-    return low.max(axis=0), high.min(axis=0)
+    return (low - arm)[bounded].max(axis=0), (high - arm)[bounded].min(axis=0)
 
 
 def _grown(

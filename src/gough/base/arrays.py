@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
+def unit(vectors: Array) -> Array:
+    """Vectors (..., 3) of length 1; those of length 0 stay."""
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.where(length == 0, 1.0, length))
+
+
 def condition(matrices: Array) -> Array:
     """2-norm condition number (...) of matrices (..., rows, columns); NaN where one is not finite."""
     finite = np.asarray(np.isfinite(matrices).all(axis=(-2, -1)))

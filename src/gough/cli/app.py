@@ -111,9 +111,9 @@ app = typer.Typer(name="gough", cls=Commands, pretty_exceptions_enable=False)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from gough import __version__
+        from gough.base.version import VERSION
 
-        print(f"gough {__version__}")
+        print(f"gough {VERSION}")
         raise typer.Exit
 
 

@@ -47,6 +47,7 @@ def command(
     from gough.show.plots import contribution_curves, force_curves, save
 
     robot, states = load(name), read_motion(motion, samples)
+    units = robot.leg_kind.units
 
     def over_motion(label: str, model: Any) -> Any:
         return joined(in_parts(label, partial(model, friction=friction), states))
@@ -58,8 +59,10 @@ def command(
     write_result(force_dataset(robot, states, needed, split, joints), checked, output)
     picture = plot or output.with_suffix(".png")
     if states.shape:
-        curves = force_curves(states, needed)
-        save(curves if split is None else contribution_curves(states, split), picture)
+        if split is None:
+            save(force_curves(states, needed, units=units), picture)
+        else:
+            save(contribution_curves(states, split, units=units), picture)
     largest, power = abs(needed.forces).max(initial=0.0), abs(needed.power).max(initial=0.0)
     count = states.shape[0] if states.shape else 1
     if json:
@@ -69,7 +72,7 @@ def command(
         print_json(result | violations(checked))
     else:
         say(f"{output}: {count} samples")
-        say(f"largest force {largest:.6g} N, largest power {power:.6g} W")
+        say(f"largest force {largest:.6g} {units.force}, largest power {power:.6g} W")
         if states.shape:
             say_written(picture)
     warn_of_limits(checked)

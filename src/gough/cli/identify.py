@@ -86,7 +86,7 @@ def command(
     if json:
         print_json(identification_numbers(found, judged))
         return
-    print_identification(found, judged, out)
+    print_identification(found, judged, robot.leg_kind.units.force, out)
     for path in (output, report):
         if path is not None:
             say_written(path)

@@ -58,9 +58,9 @@ def origin() -> dict[str, str]:
     """Where a result comes from: program and command."""
     import shlex
 
-    from gough import __version__
+    from gough.base.version import VERSION
 
-    return {"source": f"gough {__version__}", "history": shlex.join(["gough", *sys.argv[1:]])}
+    return {"source": f"gough {VERSION}", "history": shlex.join(["gough", *sys.argv[1:]])}
 
 
 def violations(checked: Report) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from gough.cli.terminal import progress_bar, say, warn
 from gough.errors import GoughError
 
 if TYPE_CHECKING:
-    from gough.model.limits import check
     from gough.simulation.result import Simulation
 
 
@@ -68,6 +67,8 @@ def command(
 
 def _limits(result: Simulation) -> dict[str, str]:
     """What a whole simulation exceeds of the robot file's strokes, speeds and angles."""
+    from gough.model.limits import check
+
     if result.shape or result.partial:
         return {}
     try:
@@ -83,9 +84,9 @@ def _summary(result: Simulation) -> str:
     import numpy as np
 
     apart, turn = (np.nanmax(np.linalg.norm(one, axis=-1)) for one in result.tracking_errors())
-    largest = np.nanmax(np.abs(result.forces))
+    largest, units = np.nanmax(np.abs(result.forces)), result.plants[0][1].leg_kind.units
     audit = result.energy_audit()
     return (
-        f"largest error {apart:.4g} m, {turn:.4g} rad; largest force {largest:.6g} N; "
+        f"largest error {apart:.4g} m, {turn:.4g} rad; largest force {largest:.6g} {units.force}; "
         f"energy unexplained {np.nanmax(np.abs(audit['energy_residual'])):.2g} J"
     )

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 KINDS = (".csv", ".nc")
 AXES = ("x", "y", "z")
 LEG_QUANTITIES = {
-    "q": ("q", "", "m", "actuated coordinate"),
-    "q_rate": ("qd", "", "m/s", "actuated rate"),
-    "q_acceleration": ("qdd", "", "m/s2", "actuated acceleration"),
+    "q": ("q", "", "", "actuated coordinate"),
+    "q_rate": ("qd", "", "/s", "actuated rate"),
+    "q_acceleration": ("qdd", "", "/s2", "actuated acceleration"),
     "joint_coordinate": ("joints", "joint", "", "joint coordinate"),
     "joint_rate": ("joint_rates", "joint", "/s", "joint rate"),
     "joint_acceleration": ("joint_accelerations", "joint", "/s2", "joint acceleration"),
@@ -38,9 +38,8 @@ LEG_QUANTITIES = {
     "link_angular_velocity": ("link_angular_velocity", "axis", "rad/s", "angular velocity of link"),
     "link_angular_acceleration": ("link_angular_acceleration", "axis", "rad/s2", "its derivative"),
 }
-"""Variables of a leg dataset: LegMotion's field, last dimension, unit (behind a joint's), meaning."""
-JOINT_UNITS = dict.fromkeys(("q3", "lambda"), "m")
-JOINT_UNITS |= dict.fromkeys(("q1", "q2", "phi1", "phi2"), "rad")
+"""Variables of a leg dataset: LegMotion's field, last dimension, unit (behind that of q, or of the
+joint), meaning."""
 LABELS = ("leg", "joint", "axis", "platform_axis", "mode")
 """Dimensions of a dataset that are not the batch's."""
 
@@ -61,8 +60,8 @@ def batch_coordinates(motion: Motion) -> tuple[tuple[str, ...], dict[str, Any]]:
 def leg_dataset(robot: Model, motion: Motion, legs: LegMotion) -> xarray.Dataset:
     """What the legs do (`robot.inverse_kinematics(motion)`) as a labelled dataset.
 
-    Dimensions: the batch's (`batch_coordinates`), `leg` 1 to n, `joint` (UPS: q1, q2, q3, PUS:
-    lambda, phi1, phi2), `axis` x, y, z of the world. Units along `joint` are a list: "rad, rad, m".
+    Dimensions: the batch's (`batch_coordinates`), `leg` 1 to n, `joint` (the names of the kind of leg,
+    such as q1, q2, q3), `axis` x, y, z of the world. Units along `joint` are a list: "rad, rad, m".
     """
     import xarray
 
@@ -70,13 +69,15 @@ def leg_dataset(robot: Model, motion: Motion, legs: LegMotion) -> xarray.Dataset
     if legs.q.shape != shape:
         raise InputError(f"legs has q of shape {legs.q.shape}, the motion and robot need {shape}")
     dims, coordinates = batch_coordinates(motion)
-    joints = robot.mechanism.legs.JOINTS
+    words, units = robot.leg_kind.words, robot.leg_kind.units
     coordinates |= {"leg": np.arange(1, robot.leg_count + 1)}
-    coordinates |= {"joint": list(joints), "axis": list(AXES)}
+    coordinates |= {"joint": list(words.joints), "axis": list(AXES)}
     variables = {}
     for name, (field, last, unit, meaning) in LEG_QUANTITIES.items():
         if last == "joint":
-            unit = ", ".join(f"{JOINT_UNITS[joint]}{unit}" for joint in joints)
+            unit = ", ".join(f"{joint}{unit}" for joint in words.joint_units)
+        elif not last:
+            unit = units.q + unit
         own = (*dims, "leg", last) if last else (*dims, "leg")
         variables[name] = (own, getattr(legs, field), attributes(unit, meaning))
     return xarray.Dataset(variables, coordinates, {"title": f"legs of {robot.name}"})
@@ -98,8 +99,9 @@ def force_dataset(
     dims, coordinates = batch_coordinates(motion)
     coordinates |= {"leg": np.arange(1, robot.leg_count + 1), "axis": list(AXES)}
     legs, vectors = (*dims, "leg"), (*dims, "leg", "axis")
+    force = robot.leg_kind.units.force
     variables: dict[str, Any] = {
-        "force": (legs, actuation.forces, attributes("N", "actuator force")),
+        "force": (legs, actuation.forces, attributes(force, "actuator force")),
         "power": (legs, actuation.power, attributes("W", "actuator power")),
     }
     if contributions is not None:
@@ -108,7 +110,7 @@ def force_dataset(
                 continue
             meaning = f"actuator force from {part.name.replace('_', ' ')}"
             value = getattr(contributions, part.name)
-            variables[f"force_{part.name}"] = (legs, value, attributes("N", meaning))
+            variables[f"force_{part.name}"] = (legs, value, attributes(force, meaning))
     if reactions is not None:
         for part in fields(reactions):
             value = getattr(reactions, part.name)

@@ -30,6 +30,7 @@ from gough.data.motion_files import (
 )
 from gough.data.plausibility import check_pose, check_stroke
 from gough.errors import FileError, GoughError, InputError
+from gough.legs.units import LINEAR, LegUnits
 from gough.model.model import Model
 from gough.motion import Motion
 
@@ -47,7 +48,7 @@ def _sample(row: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """What a machine did: times (n,) in s, leg coordinates (n, legs) in m and forces (n, legs) in N."""
+    """What a machine did: times (n,) in s, leg coordinates and forces (n, legs)."""
 
     time: Array
     q: Array
@@ -58,6 +59,8 @@ class Log:
     """Place of a sample in the file, in words."""
     header: str = "log"
     """Place of the columns' names in the file, in words."""
+    units: LegUnits = LINEAR
+    """Of leg coordinates and forces."""
 
     def __post_init__(self) -> None:
         for name in ("time", "q", "forces"):
@@ -124,8 +127,8 @@ def write_log(log: Log, path: str | os.PathLike[str]) -> None:
     dims = ("time", "leg")
     dataset = xarray.Dataset(
         {
-            "q": (dims, log.q, attributes("m", "actuated coordinate")),
-            "force": (dims, log.forces, attributes("N", "actuator force")),
+            "q": (dims, log.q, attributes(log.units.q, "actuated coordinate")),
+            "force": (dims, log.forces, attributes(log.units.force, "actuator force")),
         },
         {"time": ("time", log.time, attributes("s", "time")), "leg": np.arange(1, log.legs + 1)},
         {"title": "log"},
@@ -134,21 +137,21 @@ def write_log(log: Log, path: str | os.PathLike[str]) -> None:
 
 
 def _read_csv(robot: Model, data: bytes) -> Log:
-    table = read_table(data)
+    table, units = read_table(data), robot.leg_kind.units
     legs = range(1, robot.leg_count + 1)
     time = _columns(table, ["time"], "s")
     if time is None:
         raise FileError(f"no time (column time){_near(table, 'time')}")
-    forces = _columns(table, [FORCE.format(i) for i in legs], "N")
+    forces = _columns(table, [FORCE.format(i) for i in legs], units.force)
     if forces is None:
         raise FileError(f"no forces (columns force1 … force{legs[-1]}){_near(table, 'force1')}")
-    q = _columns(table, [COORDINATE.format(i) for i in legs], "m")
+    q = _columns(table, [COORDINATE.format(i) for i in legs], units.q)
     start = None
     if q is None:
         poses = _poses(robot, table)
         q, start = robot.inverse_kinematics(poses).q, poses[0]
     check_stroke(robot, q, table.where)
-    return Log(time[:, 0], q, forces, start, table.where, "line 1")
+    return Log(time[:, 0], q, forces, start, table.where, "line 1", units)
 
 
 def _poses(robot: Model, table: Table) -> Motion:
@@ -197,12 +200,12 @@ def _near(table: Table, wanted: str) -> str:
 
 
 def _read_netcdf(robot: Model, data: bytes) -> Log:
-    dataset = read_dataset(data)
+    dataset, units = read_dataset(data), robot.leg_kind.units
     found: dict[str, Array] = {}
     shapes = {
         "time": ("s", ()),
-        "q": ("m", ("leg",)),
-        "force": ("N", ("leg",)),
+        "q": (units.q, ("leg",)),
+        "force": (units.force, ("leg",)),
         "position": ("m", ("axis",)),
         "rotation": ("", ("axis", "platform_axis")),
     }
@@ -229,7 +232,7 @@ def _read_netcdf(robot: Model, data: bytes) -> Log:
         poses = Motion(found["position"], found.get("rotation"))
         found["q"], start = robot.inverse_kinematics(poses).q, poses[0]
     check_stroke(robot, found["q"], _sample)
-    return Log(found["time"], found["q"], found["force"], start, _sample, "variables")
+    return Log(found["time"], found["q"], found["force"], start, _sample, "variables", units)
 
 
 def simulated_log(
@@ -242,7 +245,7 @@ def simulated_log(
 ) -> Log:
     """The log that a robot would write along a motion (n,) with time, friction included.
 
-    Encoders round to `resolution` (m) from a random zero; forces have white noise of `noise` times the
+    Encoders round q to `resolution` from a random zero; forces have white noise of `noise` times the
     leg's rms force.
     """
     if motion.time is None or len(motion.shape) != 1:
@@ -255,4 +258,5 @@ def simulated_log(
         np.round((q - zero) / resolution) * resolution + zero if resolution else q,
         forces + size * rng.normal(size=forces.shape),
         motion[0],
+        units=robot.leg_kind.units,
     )

@@ -16,6 +16,7 @@ from gough.base.tables import Where
 from gough.data.leg_rates import with_rates
 from gough.errors import InputError
 from gough.model.model import Model
+from gough.model.places import places
 from gough.motion import Motion
 
 FAR = 30.0
@@ -33,15 +34,15 @@ SAMPLES = 24
 
 
 def check_stroke(robot: Model, q: Array, where: Where) -> None:
-    """Refuse leg coordinates (n, legs) in another unit than metres."""
-    size = _coordinate_size(robot)
+    """Refuse leg coordinates (n, legs) in another unit than the robot's."""
+    size, units = _coordinate_size(robot), robot.leg_kind.units
     row, leg = (int(i) for i in np.unravel_index(np.argmax(np.abs(q)), q.shape))
     if abs(q[row, leg]) > FAR * size:
         raise InputError(
-            f"{where(row)}, column q{leg + 1}: {q[row, leg]:g} m, where {robot.name}'s are about "
-            f"{size:.3g} m; are they in millimetres?"
+            f"{where(row)}, column q{leg + 1}: {q[row, leg]:g} {units.q}, where {robot.name}'s are "
+            f"about {size:.3g} {units.q}; are they in {units.mistaken}?"
         )
-    if robot.kind == "UPS" and np.abs(q).max() < size / FAR:
+    if robot.leg_kind.shape.q_is_length and np.abs(q).max() < size / FAR:
         raise InputError(
             f"{where(0)}, column q1: {q[0, 0]:g} m, where {robot.name}'s are about {size:.3g} m; "
             "leg coordinates are lengths from joint to joint, in metres"
@@ -53,7 +54,7 @@ def check_pose(robot: Model, position: Array, vectors: Array | None, where: Wher
     home = robot.description.home
     middle = np.zeros(3) if home is None else home.position
     away = np.linalg.norm(position - middle, axis=-1)
-    size, row = _coordinate_size(robot) + robot.length_scale, int(np.argmax(away))
+    size, row = _leg_length(robot) + robot.length_scale, int(np.argmax(away))
     if away[row] > FAR * size:
         raise InputError(
             f"{where(row)}: a position {away[row]:g} m from home, where {robot.name}'s legs are "
@@ -88,7 +89,7 @@ def check_fit(robot: Model, q: Array, qd: Array, qdd: Array, forces: Array, head
         ratio = float(np.sqrt(np.nanmean(model**2) / max(np.mean(measured**2), 1e-300)))
         if ratio > FAR or ratio < 1 / FAR:
             size = "large" if ratio < 1 else "small"
-            unit = "millinewtons" if ratio < 1 else "kilonewtons"
+            unit = ("milli" if ratio < 1 else "kilo") + robot.leg_kind.units.force_name
             raise InputError(
                 f"{header}: the forces are {max(ratio, 1 / ratio):.0f} times too {size} for "
                 f"{robot.name}; are they in {unit}?"
@@ -111,15 +112,22 @@ def check_fit(robot: Model, q: Array, qd: Array, qdd: Array, forces: Array, head
 
 
 def _coordinate_size(robot: Model) -> float:
-    """How large the robot's leg coordinates get, m, roughly."""
+    """How large the robot's leg coordinates get, in their unit, roughly."""
     limits = robot.description.limits
     ends = [one[np.isfinite(one)] for one in (limits.shortest, limits.longest)]
+    ends.append(robot.leg_kind.shape.q_size(robot.description.legs))
     if robot.description.home is not None:
         ends.append(robot.inverse_kinematics(robot.home).q)
-    if robot.kind == "PUS":
-        ends.append(robot.mechanism.legs.length[:, 0])
-    sizes = np.abs(np.concatenate(ends))
-    return float(sizes.max()) if sizes.size else robot.length_scale
+    return float(np.abs(np.concatenate(ends)).max()) or robot.length_scale
+
+
+def _leg_length(robot: Model) -> float:
+    """Largest distance of a leg's joints at home, m; without home, of a foot from the origin."""
+    if robot.description.home is None:
+        feet = robot.leg_kind.shape.feet(robot.description.legs)
+        return float(np.linalg.norm(feet, axis=-1).max())
+    joints = places(robot, robot.inverse_kinematics(robot.home))
+    return float(np.linalg.norm(joints.spherical - joints.universal, axis=-1).max())
 
 
 def _forces(robot: Model, q: Array, qd: Array, qdd: Array) -> Array:

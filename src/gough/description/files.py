@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import tomlkit
 
 from gough.base.files import small_text
 from gough.description.catalogue import catalogue, catalogue_text
@@ -53,15 +54,11 @@ def validate(data: Mapping[str, Any], name: str) -> RobotFile:
 
 def to_text(data: Mapping[str, Any]) -> str:
     """TOML text of a robot dictionary; NumPy numbers and arrays are fine."""
-    import tomlkit
-
     return tomlkit.dumps(_plain(data))
 
 
 def edit(text: str, changes: Mapping[str, Any]) -> str:
     """Text with the values at dotted keys ("platform.mass") changed and all else untouched."""
-    import tomlkit
-
     document = tomlkit.parse(text)
     for key, value in changes.items():
         *tables, last = key.split(".")

@@ -40,7 +40,7 @@ class SingleBody(Body):
 
 
 class Plate(Table):
-    """A thin plate that bends: mid-surface in the platform frame's plane z = 0."""
+    """A thin flexible plate: mid-surface in the platform frame's plane z = 0."""
 
     radius: Scalar = Field(None, description="of the circle through the corners, m")
     sides: int | None = Field(
@@ -52,7 +52,7 @@ class Plate(Table):
     young: Scalar = Field(description="Young's modulus, N/m²")
     poisson: Scalar = Field(0.3, description="Poisson's ratio")
     modes: int = Field(10, ge=0, le=300, description="number of elastic modes")
-    damping_ratio: ModeScalar = Field(0.0, description="of critical damping; one, or one a mode")
+    damping_ratio: ModeScalar = Field(0.0, description="of critical damping; one, or one per mode")
     boundary: Literal["free", "pinned", "clamped"] = Field(
         "free", description="free edge, or pinned at the tips, or the whole edge clamped"
     )
@@ -92,7 +92,7 @@ class Modes(Table):
         None, ge=0, le=300, description=".op2, .frd: number of elastic modes; default all"
     )
     damping_ratio: ModeScalar = Field(
-        0.0, description=".op2, .frd: of critical damping; one, or one a mode"
+        0.0, description=".op2, .frd: of critical damping; one, or one per mode"
     )
 
     @model_validator(mode="after")
@@ -115,14 +115,14 @@ class Platform(SingleBody):
     """The platform and what is bolted to it; or a flexible one, from a plate or from modes."""
 
     payload: list[SingleBody] = Field([], description="bodies added to the platform")
-    plate: Plate | None = Field(None, description="a plate that bends")
+    plate: Plate | None = Field(None, description="a flexible plate")
     modes: Modes | None = Field(None, description="a flexible body from a file")
 
     @model_validator(mode="after")
     def _rigid_or_flexible(self) -> Self:
         flexible = [key for key in ("plate", "modes") if getattr(self, key) is not None]
         if len(flexible) == 2:
-            raise ValueError("has both plate and modes: a platform bends in one way")
+            raise ValueError("has both plate and modes: a platform is flexible in one way")
         rigid = sorted(self.model_fields_set - {"plate", "modes"})
         if flexible and rigid:
             raise ValueError(

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from gough.base.arrays import Array
 from gough.engine.graph import CONSTANT, COUPLED, INPUT, MODE, SUM, TABLE, Graph
-from gough.engine.passes.order import few_alive
 
 PARAMETERS = "parameters"
 """The input field that holds a robot's numbers; all others are the state's."""
@@ -89,7 +88,7 @@ def assemble(
     fields: Mapping[str, tuple[int, ...]],
     modes: int = 0,
 ) -> Program:
-    """Dead code out, parameter-only work into the prologue, the rest ordered for few live values."""
+    """Dead code out, parameter-only work into the prologue, the rest as the outputs need it."""
     wanted = [symbol.number for array in outputs.values() for symbol in array.flat]
     fixed = _fixed(graph, graph.reachable(wanted))
     order = _depth_first(graph, wanted)
@@ -115,7 +114,7 @@ def assemble(
             body.append(step)
         return late[number]
 
-    moving = _ordered(graph, [number for number in order if not fixed[number]])
+    moving = [number for number in order if not fixed[number]]
     section = _sections(graph, moving) if modes else dict.fromkeys(moving, 0)
     last = max(section.values(), default=0)
     starts: list[int] = []
@@ -152,18 +151,6 @@ def assemble(
         tuple(used[TABLE]),
         tuple(used[COUPLED]),
     )
-
-
-def _ordered(graph: Graph, numbers: list[int]) -> list[int]:
-    """The same nodes with few values alive at a time; inputs come just before their first use."""
-    inner = {n: graph.arguments[n] for n in numbers if graph.operations[n] != INPUT}
-    order: dict[int, None] = {}
-    for n in few_alive(inner):
-        order.update(dict.fromkeys(a for a in graph.arguments[n] if graph.operations[a] == INPUT))
-        order[n] = None
-    order.update(dict.fromkeys(numbers))
-    moving = set(numbers)
-    return [n for n in order if n in moving]
 
 
 def _sections(graph: Graph, numbers: list[int]) -> dict[int, int]:

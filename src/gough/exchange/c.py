@@ -9,13 +9,13 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import gough
 from gough.base.files import replacing
+from gough.base.version import VERSION
 from gough.engine.emit.c import plain
 from gough.errors import FileError, InputError
 from gough.exchange import c_source
 from gough.exchange.c_test import EPSILON, test_program, test_vectors
-from gough.exchange.c_words import FLEXIBLE_SUMMARIES, KIND_NOTES, LOADED, NOTES, SUMMARIES, TIMES
+from gough.exchange.c_words import FLEXIBLE_SUMMARIES, LOADED, NOTES, SUMMARIES, TIMES
 from gough.exchange.programs import DYNAMIC, FORCED, KINEMATIC, PROGRAMS, by_columns, traced
 from gough.mechanics.state import shapes
 from gough.model import friction_loop
@@ -89,7 +89,7 @@ def _package(
     modes = f", platform of {robot.modes} modes" if robot.modes else ""
     title = [f"{robot.name}: {robot.leg_count} {robot.kind} legs{modes}, numbers of type {real}."]
     title += [f"Source: {robot.file.source}"] if robot.file.source else []
-    title.append(f"Made by gough {gough.__version__}.")
+    title.append(f"Made by gough {VERSION}.")
     single = real == "float"
     return c_source.Package(
         sanitised(robot.name if identifier is None else identifier),
@@ -98,7 +98,7 @@ def _package(
         shapes(robot.modes),
         real,
         functions,
-        NOTES | KIND_NOTES[robot.kind],
+        {**NOTES, **robot.leg_kind.units.c_notes, **robot.leg_kind.words.c_notes},
         friction_loop.MOST_PASSES,
         FLOAT_TOLERANCE if single else friction_loop.TOLERANCE,
         FLOAT_WORST_RESIDUAL if single else friction_loop.WORST_RESIDUAL,

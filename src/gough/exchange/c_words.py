@@ -39,20 +39,15 @@ NOTES = {
     "angular_acceleration": "rad/s^2: of the platform, world axes.",
     "wrench": "force (N) and moment (N m) on the platform at its frame's origin, world axes; NULL: "
     "none.",
-    "preload": "N: actuator forces of which the part that balances itself is added; NULL: none.",
     "loads": "load magnitudes, N; 0 leaves viscous friction and screw drag.",
-    "forces": "N: actuator forces; positive pushes towards larger q.",
     "power": "W: force times qd.",
     "margin": "Healthy where > 0: least distance of a health measure from its limit.",
-    "q": "m: actuated coordinates.",
-    "qd": "m/s: their rates.",
-    "qdd": "m/s^2: their accelerations.",
     "joint_rates": "m/s, rad/s.",
     "joint_accelerations": "m/s^2, rad/s^2.",
     "direction": "Unit vectors from universal to spherical joint, world axes.",
     "link_angular_velocity": "rad/s: world axes.",
     "link_angular_acceleration": "rad/s^2: world axes.",
-    "jacobian": "A row a leg: by velocity (no unit), by angular velocity (m).",
+    "jacobian": "One row per leg: by velocity (no unit), by angular velocity (m).",
     "linear": "m/s^2: acceleration of the platform frame's origin, world axes.",
     "angular": "rad/s^2: angular acceleration, world axes.",
     "mass_matrix": "kg, kg m, kg m^2.",
@@ -68,12 +63,12 @@ NOTES = {
     "sliding_moment": "N m: couple of the cylinder on the rod about the tip.",
     "caused": "N: the load magnitudes that these loads cause, rows as in the struct of loads.",
     "vectors": "N: F_A (3 rows) and F_B (3) in universal and spherical joint, world axes, and the "
-    "guide's two normal forces u.N and v.N; a column a leg.",
+    "guide's two normal forces u.N and v.N; one column per leg.",
     "elastic": "Accelerations of the elastic coordinates.",
-    "state.elastic": "Elastic coordinates, one a mode of the platform.",
+    "state.elastic": "Elastic coordinates, one per mode of the platform.",
     "elastic_velocity": "Their rates.",
     "elastic_acceleration": "Accelerations of the elastic coordinates.",
-    "jacobian_answer.elastic": "A row a leg: by the elastic velocities.",
+    "jacobian_answer.elastic": "One row per leg: by the elastic velocities.",
     "bias_answer.elastic": "Modal forces, stiffness and damping included.",
     "mass_matrix_times_answer.elastic": "The modes' part of the same.",
     "along": "a vector such as velocity and angular velocity, world axes.",
@@ -85,15 +80,6 @@ NOTES = {
     "residual": "Largest disagreement of the loads over the largest load.",
     "loads.universal": "|F_A|: size of the force in the universal joint.",
     "loads.spherical": "|F_B|: size of the force in the spherical joint.",
-    "loads.guide": "|u.N| + |v.N|: forces on the guide along its two normals (no meaning for UPS).",
+    "loads.guide": "|u.N| + |v.N|: forces on the guide along its two normals (no meaning without one).",
 }
-KIND_NOTES = {
-    "UPS": {
-        "joints": "rad, rad, m: (q1, q2, q3) of each leg.",
-        "universal": "N: force of the cross on the cylinder, world axes.",
-    },
-    "PUS": {
-        "joints": "m, rad, rad: (lambda, phi1, phi2) of each leg.",
-        "universal": "N: force of the cross on the link, world axes.",
-    },
-}
+"""Of what all kinds of legs have alike; `LegKind` has its own."""

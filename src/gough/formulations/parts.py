@@ -1,8 +1,8 @@
-"""A six-legged PUS robot's numbers, leg axis first and components last. No equations of motion."""
+"""Numbers of a robot with six links on sliders, leg axis first, components last: no equations."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from gough.errors import InputError, MissingDataError
 from gough.model.model import Model
 
 if TYPE_CHECKING:
-    from gough.legs.pus.equations import PUS
     from gough.mechanics.friction import Friction
 
 LEGS = 6
@@ -75,7 +74,8 @@ class Parts(NamedTuple):
 def read(robot: Model) -> Parts:
     """The numbers of a robot; refuses what neither paper covers."""
     robot.need_rigid("this formulation")
-    if robot.kind != "PUS":
+    sliding_links = robot.leg_kind.sliding_links
+    if sliding_links is None:
         raise InputError(f"{robot.name} has {robot.kind} legs; this formulation is for PUS legs")
     if robot.leg_count != LEGS:
         raise InputError(f"{robot.name} has {robot.leg_count} legs; this formulation needs {LEGS}")
@@ -83,11 +83,11 @@ def read(robot: Model) -> Parts:
     if description.missing:
         lacking = ", ".join(f"[{name}]" for name in description.missing)
         raise MissingDataError(f"{robot.name}: dynamics needs the masses of {lacking}")
-    legs = cast("PUS", description.legs)
+    legs = sliding_links(description.legs)
     return Parts(
         name=robot.name,
-        origin=_vectors(legs.rail_origin),
-        rail=_vectors(legs.rail_direction),
+        origin=_vectors(legs.origin),
+        rail=_vectors(legs.rail),
         length=_scalars(legs.length),
         sign=_scalars(legs.sign),
         axis=_vectors(legs.axis),
@@ -99,7 +99,7 @@ def read(robot: Model) -> Parts:
         points=_vectors(description.platform_points),
         platform=Body(*(field[0] for field in _body(description.platform, 1))),
         gravity=description.gravity,
-        friction=description.legs.friction,
+        friction=legs.friction,
         scale=robot.length_scale,
     )
 

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from gough.base.arrays import Array
+from gough.legs.reach import Span, Tips
 from gough.mechanics.leg import Leg
 
 L = TypeVar("L", bound=Leg, contravariant=True)
+
+
+class Stance(NamedTuple):
+    """How legs stand whose tips are somewhere, world axes; NaN where a tip is out of reach."""
+
+    direction: Array
+    """n (..., legs, 3), unit, along the link to the tip; 0 of a link without length."""
+    slope: Array
+    """c (..., legs), n·v = c q̇: 0 where the actuator cannot move the tip along the link."""
+    sine: Array
+    """(..., legs) of the angle between link and first universal axis: 0 where that joint is locked."""
 
 
 class LegGeometry(Protocol[L]):
@@ -20,3 +32,15 @@ class LegGeometry(Protocol[L]):
 
         `points` (legs, 3) in the platform frame; some of the poses may be out of reach.
         """
+
+    def stance(self, legs: L, tip: Array) -> Stance:
+        """How the legs stand with tips (..., legs, 3), m, world; singular ones are answered too."""
+
+    def tip_bounds(self, legs: L, shortest: Array, longest: Array) -> tuple[Array, Array]:
+        """Corners (legs, 3), m, world, of a box about all places of each tip with q in its stroke.
+
+        Strokes (legs,) may be infinite; so are the corners of a leg that its stroke does not bound.
+        """
+
+    def over(self, legs: L, tips: Tips) -> Span:
+        """The legs over boxes of poses, with bounds that prove."""

@@ -8,11 +8,17 @@ from typing import Any
 
 from gough.legs.geometry import LegGeometry
 from gough.legs.keys import LegTable
+from gough.legs.parameters import LegParameters
 from gough.legs.reading import LegReader
+from gough.legs.shape import LegShape
+from gough.legs.sliding_links import SlidingLinks
+from gough.legs.tolerances import LegTolerances
+from gough.legs.units import LINEAR, LegUnits
+from gough.legs.words import LegWords
 from gough.mechanics.leg import Leg
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LegKind:
     """A kind of leg. Nothing outside `gough.legs` asks which one it is."""
 
@@ -30,3 +36,15 @@ class LegKind:
     """Its numbers from these keys."""
     geometry: LegGeometry[Any]
     """Where its parts are."""
+    parameters: LegParameters[Any]
+    """Which of its inertial and friction parameters are felt, and how."""
+    tolerances: LegTolerances[Any]
+    """What is off in it as it was built."""
+    shape: LegShape[Any]
+    """What it looks like."""
+    words: LegWords
+    """What people read of it."""
+    units: LegUnits = LINEAR
+    """Of q and Γ."""
+    sliding_links: Callable[[Any], SlidingLinks] | None = None
+    """Its numbers as those of links on sliders, if it is one: for papers that know no other legs."""

@@ -101,6 +101,18 @@ def to_link(link: Link, vector: Components) -> Components:
     return np.stack(np.broadcast_arrays(x, dot(link.y, vector), along))
 
 
+def link_axes(link: Link) -> Components:
+    """The link's axes x, y, z as columns (3, 3, ...), world axes; x = axis/s − κ z."""
+    x = link.per_sine * link.axis - link.slope * link.z
+    return np.stack([x, link.y, link.z], axis=1)
+
+
+def cross_axes(link: Link) -> Components:
+    """The cross's axes as columns (3, 3, ...), world axes: x = n/s − κ axis, y = −y_link, z = axis."""
+    x = link.per_sine * link.z - link.slope * link.axis
+    return np.stack([x, -link.y, link.axis + 0 * link.y], axis=1)
+
+
 def turning(link: Link, rate: Components, acceleration: Components) -> Spin:
     """The link's rotation on its axes, from the x and y components of ṅ and n̈ on the same.
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from types import MappingProxyType
 
+from gough.errors import InputError
 from gough.legs import pus, ups
 from gough.legs.leg import LegKind
 
@@ -20,7 +21,7 @@ def _found() -> Mapping[str, LegKind]:
     for entry in entry_points(group=GROUP):
         kind = entry.load()
         if not isinstance(kind, LegKind):
-            raise TypeError(f"{entry.value}: an entry point of {GROUP} names a LegKind")
+            raise InputError(f"{entry.value}: an entry point of {GROUP} names a LegKind")
         kinds.setdefault(kind.name, kind)
     return MappingProxyType(kinds)
 

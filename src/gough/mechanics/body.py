@@ -20,6 +20,22 @@ class Body(NamedTuple):
     inertia: Components
 
 
+class Frame(NamedTuple):
+    """Where a body's frame is and how it moves, world axes.
+
+    The component axis is first, as in all equations; `gough.model.frames` has it last.
+    """
+
+    origin: Components
+    """m."""
+    axes: Components
+    """(3, 3, ...), columns x, y, z."""
+    velocity: Components
+    """Of the origin, m/s."""
+    omega: Components
+    """Angular velocity, rad/s."""
+
+
 class Spin(NamedTuple):
     """Rotation of a frame; all on the same axes."""
 

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol, Self
 
+from gough.mechanics.body import Body, Frame
 from gough.mechanics.friction import Friction, Loads
-from gough.mechanics.vectors import Components
+from gough.mechanics.vectors import Components, dot, matvec
 
 
 class Health(NamedTuple):
@@ -54,6 +55,8 @@ class Rubbing(NamedTuple):
 class MovingLeg(ABC):
     """Legs of a kind whose tips move in a given way."""
 
+    leg: Leg
+    """Their numbers."""
     q: Components
     """Actuated coordinate."""
     qd: Components
@@ -74,6 +77,10 @@ class MovingLeg(ABC):
     @abstractmethod
     def rotation(self) -> tuple[Components, Components]:
         """Angular velocity and acceleration of the link on the axes the leg computes with."""
+
+    @abstractmethod
+    def frames(self) -> tuple[Frame, ...]:
+        """The frames of its bodies, in the order of `Leg.BODIES`; (3, legs, samples) each."""
 
     @abstractmethod
     def load(self, gravity: Components) -> LegLoad:
@@ -97,9 +104,13 @@ class MovingLeg(ABC):
     def load_vectors(self, reactions: dict[str, Components]) -> Components:
         """F_A, F_B, u·N, v·N that friction depends on, (8, legs, samples), N."""
 
-    @abstractmethod
     def potential_energy(self, gravity: Components) -> Components:
-        """U of each leg, J, from the world's origin."""
+        """U = −g·Σ_j (M_j o_j + R_j MS_j) of each leg, J, from the world's origin; j its bodies."""
+        lifted = 0 * self.direction
+        for name, frame in zip(self.leg.BODIES, self.frames(), strict=True):
+            body: Body = getattr(self.leg, name)
+            lifted = lifted + body.mass * frame.origin + matvec(frame.axes, body.first_moment)
+        return -dot(gravity, lifted)
 
 
 class Leg(Protocol):

@@ -42,6 +42,18 @@ def inverse_kinematics(mechanism: Mechanism, state: State) -> Outputs:
     return outputs | {"margin": margin(mechanism, legs)}
 
 
+def leg_frames(mechanism: Mechanism, state: State) -> Outputs:
+    """All of `Frame`, of each of the legs' bodies: (bodies, legs, 3), axes (bodies, legs, 3, 3)."""
+    legs = equation.moving(mechanism, state)[1]
+    frames = legs.frames()
+    outputs = {"margin": margin(mechanism, legs)}
+    for name in ("origin", "velocity", "omega"):
+        vectors = [np.moveaxis(getattr(frame, name) + 0 * legs.direction, 0, 1) for frame in frames]
+        outputs[name] = np.stack(vectors)
+    axes = [np.moveaxis(frame.axes + 0 * legs.direction, 2, 0) for frame in frames]
+    return outputs | {"axes": np.stack(axes)}
+
+
 def jacobian(mechanism: Mechanism, state: State) -> Outputs:
     """J (legs, 6): q̇ = J (v, ω), and of a flexible platform (legs, modes): q̇ = J (v, ω) + J_e q̇e."""
     platform, legs = equation.unforced(mechanism, state)

@@ -1,7 +1,8 @@
 """Forward kinematics: the pose in which every leg has its given coordinate, by Newton on SE(3).
 
-With the actuated coordinates fixed every leg is a rod between a fixed point A_i and the tip P_i:
-UPS A = B, length q; PUS A = rail_origin + q a, length l. So both kinds share one equation,
+With the actuated coordinates fixed every leg is a rod between a fixed point A_i and the tip P_i
+(`Leg.locked`; UPS: A = B, length q; PUS: A = rail_origin + q a, length l). So all kinds share one
+equation,
 
     g_i = (‖P_i − A_i‖² − l_i²)/(2 l_i) = 0,   dg_i = d_i/l_i · (δp + δθ×r_i),   d_i = P_i − A_i
 
@@ -44,7 +45,7 @@ REASONS = {
     "iterations (limit {limit:.2g} m)",
     SINGULAR: "forward kinematics ran into a singular pose (condition number {condition:.2g}, "
     f"limit {WORST_CONDITION:g})",
-    OTHER_BRANCH: "forward kinematics found a posture on the other branch of a PUS leg",
+    OTHER_BRANCH: "forward kinematics found a posture on the other branch of a leg",
     NOT_FINITE: "q or the guess is not finite",
     IMPOSSIBLE: "a leg length in q is not positive",
 }
@@ -125,7 +126,8 @@ def solve(robot: DescribedModel, q: ArrayLike, guess: Motion, along: int | None 
     except ValueError:
         raise InputError(f"batch axes do not fit: q {batch}, guess {guess.shape}") from None
     samples = int(np.prod(shape))
-    elastic = robot.elastic_inputs(guess)["elastic"][0]
+    given = robot.elastic_inputs(guess)
+    elastic = given["elastic"][0] if given else np.zeros(0)
     flat = _newton(
         robot,
         np.broadcast_to(coordinates, (*shape, count)).reshape(samples, count),
@@ -223,9 +225,11 @@ def _newton(
 
 
 def rods(robot: DescribedModel, q: Array) -> tuple[Array, Array]:
-    """Fixed ends (samples, legs, 3) and lengths (samples, legs) of the legs as rods."""
-    anchor, length, _ = robot.mechanism.legs.locked(q.T)
-    return np.broadcast_to(anchor.T, (*q.shape, 3)), np.broadcast_to(length.T, q.shape)
+    """Fixed ends (..., legs, 3) and lengths (..., legs), m, of the legs at q (..., legs) as rods."""
+    flat = q.reshape(-1, q.shape[-1])
+    anchor, length, _ = robot.mechanism.legs.locked(flat.T)
+    ends = np.broadcast_to(anchor.T, (*flat.shape, 3)).reshape(*q.shape, 3)
+    return ends, np.broadcast_to(length.T, flat.shape).reshape(q.shape)
 
 
 def _orthogonal(rotation: Array, good: Array) -> Array:

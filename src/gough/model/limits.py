@@ -25,16 +25,18 @@ class Violation(NamedTuple):
     value: float
     allowed: float
     excess: float
-    """By how much, in the limit's unit."""
+    """By how much."""
     sample: tuple[int, ...]
     """Where it is worst, an index into the batch axes."""
     time: float | None
     """When it is worst, s, if the motion has time."""
     samples: int
     """In how many samples it is exceeded."""
+    unit: str
+    """Of value, allowed and excess."""
 
     def __str__(self) -> str:
-        unit = UNITS[self.limit]
+        unit = self.unit
         text = (
             f"leg {self.leg}: {self.limit} {self.value:.6g} {unit} is {self.excess:.3g} {unit} past "
             f"{self.allowed:.6g} {unit}"
@@ -46,13 +48,6 @@ class Violation(NamedTuple):
 
 
 SHORTEST = "shortest stroke"
-UNITS = {
-    "stroke": "m",
-    "force": "N",
-    "speed": "m/s",
-    "universal_angle": "rad",
-    "spherical_angle": "rad",
-}
 
 
 @dataclass(frozen=True)
@@ -78,11 +73,12 @@ def check(robot: ModelCalls, motion: Motion, wrench: ArrayLike | None = None) ->
 
     Forces are compared if the file limits them; they are those of the motion with the wrench.
     """
+    units = robot.leg_kind.units.limits
     violations: list[Violation] = []
     for name, value, allowed in demands(robot, motion, robot.limits, wrench):
         mirrored = name == SHORTEST
         shown = "stroke" if mirrored else name
-        violations += _exceeding(shown, value, allowed, motion, mirrored)
+        violations += _exceeding(shown, units[shown], value, allowed, motion, mirrored)
     return Report(tuple(violations))
 
 
@@ -132,7 +128,7 @@ def _angle(a: Array, b: Array) -> Array:
 
 
 def _exceeding(
-    name: str, value: Array, allowed: Array, motion: Motion, mirrored: bool = False
+    name: str, unit: str, value: Array, allowed: Array, motion: Motion, mirrored: bool
 ) -> list[Violation]:
     found = []
     sign = -1.0 if mirrored else 1.0
@@ -151,6 +147,7 @@ def _exceeding(
                     sample,
                     None if motion.time is None else float(motion.time[sample]),
                     count,
+                    unit,
                 )
             )
     return found

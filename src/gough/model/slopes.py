@@ -100,6 +100,23 @@ def matrices(
     return out
 
 
+def balance_slopes(
+    robot: DescribedModel, rows: int, fields: Mapping[str, Array], sizes: Mapping[str, int]
+) -> dict[str, Array]:
+    """Derivatives (rows, equations, ...) of what `balance_reverse` weighs, by all that it depends on.
+
+    `sizes` are the numbers of weights by name, 0 for those that there are not.
+    """
+    sizes = {name: size for name, size in sizes.items() if size}
+    count, edges = sum(sizes.values()), np.cumsum([*sizes.values()])[:-1]
+    units = dict(zip(sizes, np.split(np.eye(count), edges, axis=1), strict=True))
+    found = matrices(robot, balance_reverse, rows, fields, units)
+    for name in found:
+        if name.startswith("elastic"):  # where all modes are alike there is one number for all
+            found[name] = np.broadcast_to(found[name], (rows, count, robot.modes))
+    return found
+
+
 class Asked:
     """A model at a motion, where its derivatives are asked for."""
 
@@ -211,20 +228,11 @@ class Asked:
         """
         robot, legs, modes = self.robot, self.robot.leg_count, self.robot.modes
         fields = fields | self._loads(rows, fields) | self._multipliers(rows, fields)
-        units = {"weights": 6 + (3 * legs if self.rubs else 0)}
-        if modes:
-            units["elastic_weights"] = modes
-        if "multipliers" in fields:
-            units["weights"] += legs
-            if modes:
-                units["elastic_sharing_weights"] = modes
-        size, edges = sum(units.values()), np.cumsum([*units.values()])[:-1]
-        split = np.split(np.eye(size), edges, axis=1)
-        weights = dict(zip(units, split, strict=True))
-        found = matrices(robot, balance_reverse, rows, fields, weights)
-        for name in found:
-            if name.startswith("elastic"):  # where all modes are alike there is one number for all
-                found[name] = np.broadcast_to(found[name], (rows, size, modes))
+        shared = "multipliers" in fields
+        sizes = {"weights": 6 + 3 * legs * self.rubs + legs * shared, "elastic_weights": modes}
+        sizes["elastic_sharing_weights"] = modes * shared
+        size = sum(sizes.values())
+        found = balance_slopes(robot, rows, fields, sizes)
         if self.rubs:
             found["loads"] = found["loads"].reshape(rows, size, 3 * legs)
         solved = (self.model.solved, *(name for name in ALSO_SOLVED if name in fields))

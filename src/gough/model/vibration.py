@@ -1,4 +1,4 @@
-"""Small motions near rest: natural frequencies, and whether a bending platform can be commanded.
+"""Small motions near rest: natural frequencies, and whether a flexible platform can be commanded.
 
 At rest, M δξ̇ + D δξ + K δx = Jᵀ δΓ with δx = (δp, δθ, δqe), R ← exp(δθ) R, and
 
@@ -16,17 +16,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
-from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.errors import InputError, UnstableWarning
-from gough.model.batch import OnError
-from gough.model.deflection import largest_shapes, static_deflection
+from gough.model import batch
+from gough.model.batch import Inputs, OnError
+from gough.model.deflection import static_deflection
 from gough.model.described import DescribedModel
+from gough.model.slopes import balance_slopes
 from gough.motion import Motion
 
-STEP = 1e-5
-"""Metres and radians (deflection of the most moved point) of the central differences."""
 Actuators = Literal["locked", "free"]
 
 
@@ -71,7 +70,7 @@ def natural_frequencies(
     """Undamped natural frequencies at rest in the motion's poses.
 
     Actuators "locked" (J δx = 0), "free" (forces stay as they are), or with a stiffness, N/m, one for
-    all, one a leg or (..., legs): δΓ = −k δq.
+    all, one per leg or (..., legs): δΓ = −k δq.
     """
     spring: Array | None = None
     if isinstance(actuators, str):
@@ -128,25 +127,18 @@ def natural_frequencies(
 def stiffness_matrix(
     robot: DescribedModel, motion: Motion, forces: ArrayLike, *, on_error: OnError = "raise"
 ) -> Array:
-    """K (..., 6 + N, 6 + N) = ∂/∂(p, θ, qe) (b − Jᵀ Γ) at rest, Γ constant, by central differences."""
-    size = 6 + robot.modes
-    modal = STEP / largest_shapes(robot) if robot.modes else np.zeros(0)
-    steps = np.concatenate([np.full(3, STEP), np.full(3, STEP / robot.length_scale), modal])
-    moves = np.concatenate([np.diag(steps), -np.diag(steps)])
-    push = np.asarray(forces, dtype=np.float64)[..., np.newaxis, :]
-    turned = (
-        Rotation.from_rotvec(moves[:, 3:6]).as_matrix() @ motion.rotation[..., np.newaxis, :, :]
-    )
-    elastic = motion.elastic if motion.modes else np.zeros(robot.modes)
-    near = Motion(
-        motion.position[..., np.newaxis, :] + moves[:, :3],
-        turned,
-        elastic=elastic[..., np.newaxis, :] + moves[:, 6:] if robot.modes else None,
-    )
-    jacobian = robot.jacobian(near, on_error=on_error)
-    held = robot.bias(near, on_error=on_error) - (push[..., np.newaxis, :] @ jacobian)[..., 0, :]
-    slopes = (held[..., :size, :] - held[..., size:, :]) / (2 * steps[:, np.newaxis])
-    return np.swapaxes(slopes, -1, -2)
+    """K (..., 6 + N, 6 + N) = ∂/∂(p, θ, qe) (b − Jᵀ Γ) at rest, Γ (..., legs) constant; exact."""
+    elastic = motion.elastic if motion.modes else None
+    rest = Motion(motion.position, motion.rotation, elastic=elastic)
+    healthy = robot.bias(rest, on_error=on_error)
+    given: Inputs = {"forces": (forces, (robot.leg_count,)), "bias": (healthy, healthy.shape[-1:])}
+    rows = batch.lay_out(rest, robot.elastic_inputs(rest) | given)
+    fields = {name: value for name, value in rows.fields.items() if name != "bias"}
+    fields["wrench"] = np.zeros((1, 6))
+    found = balance_slopes(robot, rows.rows, fields, {"weights": 6, "elastic_weights": robot.modes})
+    by = [found[name] for name in ("pose", "elastic") if name in found]
+    out = {"stiffness": np.concatenate(by, axis=-1)}
+    return batch.settle(rows, out, batch.not_finite(rows), on_error)["stiffness"]
 
 
 def elastic_health(

@@ -6,7 +6,7 @@ X_base = X_b + B X_d can be felt (Gautier 1991; Khalil & Guegan 2004, Eqs. 41–
     Γ = W_b X_base,    X_base = G X with G = 1 in the independent columns b and B in the others d.
 
 Independent columns are taken in an order of preference, so that a hexapod's base parameters carry the
-names of the paper's Table II. Where the platform bends the equation is that of all generalised forces,
+names of the paper's Table II. Of a flexible platform the equation is that of all generalised forces,
 Jᵀ Γ + (f, m, φ) − y0 = Y X, and Y takes the place of W (`gough.parameters.generalised`).
 """
 
@@ -14,11 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.legs.parameters import LegParameters
+from gough.legs.words import FRICTION_UNITS
 from gough.model.batch import OnError
 from gough.model.model import Model
 from gough.motion import Motion
@@ -32,19 +35,6 @@ from gough.parameters.regressor import (
 from gough.parameters.special import special_cases
 from gough.parameters.states import largest_displacements, random_states
 
-KEPT = {
-    "UPS": {
-        "cross": ("ZZ", "MX", "MY"),
-        "cylinder": ("XX", "XY", "XZ", "YZ", "ZZ", "MX", "MY"),
-        "rod": ("MX", "MY", "MZ"),
-    },
-    "PUS": {
-        "slider": ("M",),
-        "cross": ("ZZ", "MX", "MY"),
-        "link": ("XX", "XY", "XZ", "YY", "YZ", "MX"),
-    },
-}
-"""Parameters of a leg that name the groups, where they can: Table II for UPS; see `grouping` for PUS."""
 NO_EFFECT = 1e-11
 """A column so much shorter than the longest of its unit counts as 0."""
 NEGLIGIBLE = 1e-9
@@ -53,6 +43,14 @@ SMALLEST_GAP = 1e4
 """Ratio of neighbouring singular values below which the rank is not clear."""
 STATES = 4
 """Equations for each column of the regressor."""
+UNITS = {
+    **FRICTION_UNITS,
+    "slider_coulomb": "N",  # where forces are linear in it
+    **{"M": "kg", "rotor_mass": "kg"},
+    **dict.fromkeys(("MX", "MY", "MZ"), "kg m"),
+    **{"stiffness": "1/s²", "damping": "1/s"},
+}
+"""SI units of parameters by the end of their names; of tensors and the like kg m²."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +71,8 @@ class BaseParameters:
     """With friction columns."""
     special: tuple[str, ...]
     """What is special about this robot, in words."""
+    legs: LegParameters[Any]
+    """What is known of the parameters of such legs."""
 
     @property
     def rank(self) -> int:
@@ -153,6 +153,7 @@ def base_parameters(robot: Model, friction: bool = False, *, seed: int = 0) -> B
         singular_values=singular_values,
         friction=friction,
         special=special_cases(robot),
+        legs=robot.leg_kind.parameters,
     )
 
 
@@ -161,7 +162,7 @@ def base_regressor(
 ) -> Array:
     """W_b (..., legs, rank): Γ = W_b X_base, W's independent columns.
 
-    Where the platform bends Y_b (..., 6 + N, rank): Jᵀ Γ + (f, m, φ) − y0 = Y_b X_base.
+    Of a flexible platform Y_b (..., 6 + N, rank): Jᵀ Γ + (f, m, φ) − y0 = Y_b X_base.
     """
     if robot.modes:
         found = generalised_regressor(robot, motion, base.friction, on_error=on_error)
@@ -172,7 +173,7 @@ def base_regressor(
 def _equations(robot: Model, names: Sequence[str], friction: bool, seed: int) -> Array:
     """The regressor (states, equations, columns) on as many random states as it takes.
 
-    Where the platform bends, rows count as forces: moments are divided by a length, modal forces by
+    Of a flexible platform rows count as forces: moments are divided by a length, modal forces by
     the largest displacement of their mode.
     """
     rows = STATES * len(names)
@@ -190,19 +191,20 @@ def _equations(robot: Model, names: Sequence[str], friction: bool, seed: int) ->
 def preference(robot: Model, names: Sequence[str]) -> list[int]:
     """Columns in the order in which they are taken as independent.
 
-    The platform's, the rotor masses, the legs' KEPT ones, friction and modes, then the rest.
+    The platform's, the rotor masses, those that name a leg's groups, friction and modes, then the rest.
     """
-    kept = {f"{body} {key}" for body, keys in KEPT[robot.kind].items() for key in keys}
+    rules = robot.leg_kind.parameters
+    naming = set(rules.naming)
 
     def place(name: str) -> int:
         parameter = name.removeprefix("leg ").partition(" ")[2]
         if name.startswith("platform"):
             return 0
-        if parameter == "rotor_mass":
+        if parameter == rules.rotor:
             return 1
         if parameter in robot.mechanism.legs.LINEAR_FRICTION or name.startswith("mode"):
             return 3
-        return 2 if parameter in kept else 4
+        return 2 if parameter in naming else 4
 
     return sorted(range(len(names)), key=lambda i: place(names[i]))
 
@@ -230,20 +232,7 @@ def _natural_sizes(names: Sequence[str], sizes: Array) -> Array:
 def unit_of(name: str) -> str:
     """SI unit of a parameter, by its name; of modes those of shapes normalised by mass."""
     key = name.rpartition(" ")[2]
-    if key in ("M", "rotor_mass"):
-        return "kg"
-    if key in ("MX", "MY", "MZ"):
-        return "kg m"
-    units = {
-        "slider_viscous": "N s/m",
-        "slider_coulomb": "N",
-        "screw_drag": "N",
-        "universal_viscous": "N m s/rad",
-        "spherical_viscous": "N m s/rad",
-        "stiffness": "1/s²",
-        "damping": "1/s",
-    }
-    return units.get(key, "kg m²")
+    return UNITS.get(key, "kg m²")
 
 
 def _limit(robot: Model, singular_values: Array) -> float:

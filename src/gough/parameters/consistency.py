@@ -1,7 +1,7 @@
 """Standard parameters that carry identified base parameters, as near as may be to a robot file's.
 
 A log fixes G X only. Of all X the one is taken that strays least from the robot file's X₀, in widths
-that are natural for its kind:
+that are natural for its unit:
 
     minimise  (G X − X_base)ᵀ P⁻¹ (G X − X_base) + ‖(X − X₀)/width‖²
 
@@ -25,7 +25,8 @@ from gough.description.numbers import describe
 from gough.errors import ConvergenceError, Failure, MissingDataError
 from gough.legs.bodies import STANDARD_PARAMETERS
 from gough.model.model import Model
-from gough.parameters.base import unit_of
+from gough.parameters.base import BaseParameters, unit_of
+from gough.parameters.layout import TEN, Layout
 from gough.parameters.regressor import standard_parameters
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ SPEED = 0.1
 """Speed (m/s) and, over the length scale, rate at which viscous friction is compared with weight."""
 SHARE = 0.1
 """Friction's width, in weights."""
-TEN = len(STANDARD_PARAMETERS)
 NO_CHANGE = 1e-9
 """In widths: what is rounding only."""
 NOMINAL_LEAD = 0.01
@@ -62,8 +62,7 @@ def standard_values(robot: Model, found: Identification, *, consistent: bool = F
         if np.any(x < lower):
             x = lsq_linear(rows, right, bounds=(lower, np.inf)).x
     same = np.abs(x * widths - base.standard) < NO_CHANGE * widths
-    if robot.kind == "UPS":
-        same |= [name.endswith("screw_drag") for name in base.names]
+    same |= _untold(base)
     return np.where(same, base.standard, x * widths)
 
 
@@ -79,15 +78,14 @@ def changes(robot: Model, names: tuple[str, ...], values: Array) -> Mapping[str,
 
     What is bolted to the platform as payload stays; the platform has the rest.
     """
-    legs, bodies = robot.leg_count, robot.mechanism.legs.BODIES
+    legs = robot.mechanism.legs
+    layout = Layout.of(legs, robot.leg_count, len(names) > _inertial(robot).size)
     found: dict[str, Any] = {}
-    leg_values = values[: 3 * TEN * legs].reshape(legs, 3, TEN)
-    for i, body in enumerate(bodies):
-        columns = zip(STANDARD_PARAMETERS, leg_values[:, i].T, strict=True)
+    for i, body in enumerate(legs.BODIES):
+        columns = zip(STANDARD_PARAMETERS, values[layout.bodies_of_legs[:, i]].T, strict=True)
         found[f"legs.{body}"] = {key: _short(column) for key, column in columns if column.any()}
-    found["legs.rotor_mass"] = _short(values[3 * TEN * legs : (3 * TEN + 1) * legs])
-    at = (3 * TEN + 1) * legs
-    platform = values[at : at + TEN] - _payload(robot)
+    found[f"legs.{robot.leg_kind.parameters.rotor}"] = _short(values[layout.of_rotors])
+    platform = values[layout.of_platform] - _payload(robot)
     table = {key: float(one) for key, one in zip(STANDARD_PARAMETERS, platform, strict=True) if one}
     payload = robot.file.platform.payload if robot.file.platform is not None else []
     if payload:
@@ -95,19 +93,18 @@ def changes(robot: Model, names: tuple[str, ...], values: Array) -> Mapping[str,
         found["platform"] = {**table, "payload": kept}
     else:
         found["platform"] = table
-    if len(names) == at + TEN:
+    if not layout.friction:
         return found
-    kinds = robot.mechanism.legs.LINEAR_FRICTION
-    by_leg = values[at + TEN :].reshape(legs, len(kinds))
-    for kind, column in zip(kinds, by_leg.T, strict=True):
-        if kind != "screw_drag":
-            if column.any():
-                found[f"legs.friction.{kind}"] = _short(column)
-        elif column.any():
+    for name, places in zip(legs.LINEAR_FRICTION, layout.friction_of_legs.T, strict=True):
+        column = values[places]
+        if not column.any():
+            continue
+        if name == "screw_drag":
             lead = robot.file.legs.friction.screw_lead
             if lead is None:
                 lead = found["legs.friction.screw_lead"] = NOMINAL_LEAD
-            found["legs.friction.screw_torque"] = _short(column * np.asarray(lead) / (2 * np.pi))
+            name, column = "screw_torque", column * np.asarray(lead) / (2 * np.pi)
+        found[f"legs.friction.{name}"] = _short(column)
     return found
 
 
@@ -127,11 +124,21 @@ def _payload(robot: Model) -> Array:
     )
     only = robot.file.model_copy(update={"platform": bare})
     alone = type(robot)(only, robot.text, describe(only, robot.name))
-    return standard_parameters(alone)[-TEN:]
+    return standard_parameters(alone)[_inertial(robot).of_platform]
+
+
+def _inertial(robot: Model) -> Layout:
+    """Places of the inertial parameters."""
+    return Layout.of(robot.mechanism.legs, robot.leg_count)
+
+
+def _untold(base: BaseParameters) -> Array:
+    """(columns,) booleans: friction that nothing tells from other friction of the leg."""
+    return np.array([name.rpartition(" ")[2] in base.legs.felt_as for name in base.names])
 
 
 def _never_negative(name: str) -> bool:
-    return unit_of(name).startswith("N") or name.endswith("rotor_mass")
+    return unit_of(name).startswith("N") or name.rpartition(" ")[2].startswith("rotor_")
 
 
 def _widths(robot: Model, found: Identification) -> Array:
@@ -149,8 +156,7 @@ def _widths(robot: Model, found: Identification) -> Array:
         "N m s/rad": weight * length**2 / SPEED,
     }
     widths = np.array([sizes[unit_of(name)] for name in names])
-    if robot.kind == "UPS":  # told by nothing from the sliders' own friction: as the file has it
-        widths[[name.endswith("screw_drag") for name in names]] *= 1e-9
+    widths[_untold(found.base)] *= 1e-9  # as the file has it
     return widths
 
 
@@ -167,12 +173,13 @@ def _semidefinite(robot: Model, rows: Array, right: Array, widths: Array, lower:
     x = cvxpy.Variable(rows.shape[1])
     bounded = np.flatnonzero(np.isfinite(lower))
     constraints: list[Any] = [x[bounded] >= 0]
-    legs = robot.leg_count
-    starts = [*range(0, 3 * TEN * legs, TEN), (3 * TEN + 1) * legs]
-    for start in starts:
-        ten = cvxpy.multiply(widths[start : start + TEN], x[start : start + TEN])
+    layout = _inertial(robot)
+    platform = np.arange(layout.of_platform.start, layout.of_platform.stop)
+    for places in (*layout.bodies_of_legs.reshape(-1, TEN), platform):
+        ten = cvxpy.multiply(widths[places], x[places])
         xx, xy, xz, yy, yz, zz, mx, my, mz, mass = (ten[i] for i in range(TEN))
-        length = float(widths[start + 6] / widths[start + 9])
+        of_inertia, *_, of_moment, of_mass = widths[places]
+        length = float(of_moment / of_mass)
         pseudo = cvxpy.bmat(
             [
                 [(yy + zz - xx) / 2, -xy, -xz, mx * length],
@@ -181,7 +188,7 @@ def _semidefinite(robot: Model, rows: Array, right: Array, widths: Array, lower:
                 [mx * length, my * length, mz * length, mass * length**2],
             ]
         )
-        constraints.append(pseudo / float(widths[start]) >> 0)
+        constraints.append(pseudo / float(of_inertia) >> 0)
     objective = cvxpy.Minimize(cvxpy.sum_squares(triangle[:, :-1] @ x - triangle[:, -1]))
     problem = cvxpy.Problem(objective, constraints)
     try:

@@ -7,23 +7,14 @@ alone, no forces: a second way to the base parameters, and the only one for an o
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.mechanics.body import Frame
+from gough.model.frames import leg_frames
 from gough.model.model import Model
 from gough.motion import Motion
-
-
-class Frame(NamedTuple):
-    """Where a body's frame is and how it moves, (..., 3) in world axes."""
-
-    origin: Array
-    axes: Array
-    """(..., 3, 3), columns x, y, z."""
-    velocity: Array
-    omega: Array
+from gough.parameters.layout import Layout
 
 
 def energy_functions(frame: Frame, gravity: Array) -> Array:
@@ -48,9 +39,10 @@ def energy_functions(frame: Frame, gravity: Array) -> Array:
 def robot_energy_functions(robot: Model, motion: Motion) -> Array:
     """h (..., parameters) of a whole robot, columns as `parameter_names`; a rotor's is ½ q̇².
 
-    h X is `Robot.energy`, kinetic and potential together. A leg's own thirty columns are those of the
-    leg opened at its spherical joint.
+    h X is `Robot.energy`, kinetic and potential together. A leg's own columns are those of the leg
+    opened at its spherical joint.
     """
+    layout = Layout.of(robot.mechanism.legs, robot.leg_count)
     robot.need_rigid("the sum of rigid bodies' energies")
     legs = robot.inverse_kinematics(motion)
     gravity = robot.mechanism.gravity[:, 0, 0]
@@ -58,69 +50,13 @@ def robot_energy_functions(robot: Model, motion: Motion) -> Array:
     bodies = np.stack([energy_functions(frame, gravity) for frame in frames], axis=-2)
     platform = Frame(motion.position, motion.rotation, motion.velocity, motion.angular_velocity)
     parts = (
-        bodies.reshape(*motion.shape, 30 * robot.leg_count),
+        bodies.reshape(*motion.shape, layout.of_rotors.start),
         0.5 * legs.qd**2,
         energy_functions(platform, gravity),
     )
     return np.concatenate(parts, axis=-1)
 
 
-def leg_frames(robot: Model, motion: Motion) -> list[Frame]:
-    """The frames of a leg's bodies in the order of the robot file, (..., legs, 3) each."""
-    return _ups_frames(robot, motion) if robot.kind == "UPS" else _pus_frames(robot, motion)
-
-
 def _on_axes(axes: Array, vector: Array) -> tuple[Array, Array, Array]:
     x, y, z = np.moveaxis(np.einsum("...ij,...i->...j", axes, vector), -1, 0)
     return x, y, z
-
-
-def _joint_axes(axis: Array, direction: Array) -> tuple[Array, Array]:
-    """Axes (..., legs, 3, 3) of cross and link.
-
-    Cross: z along axis, x towards the link. Link: z along itself, y along link × axis.
-    """
-    y = np.cross(direction, axis)
-    y = y / np.linalg.norm(y, axis=-1, keepdims=True)
-    axis = np.broadcast_to(axis, direction.shape)
-    link = np.stack([np.cross(y, direction), y, direction], axis=-1)
-    return np.stack([np.cross(-y, axis), -y, axis], axis=-1), link
-
-
-def _ups_frames(robot: Model, motion: Motion) -> list[Frame]:
-    """Frames 1, 2, 3 of the papers: 1 and 2 at B, 3 at the tip P; x2 = x3, y2 = −z3, z2 = y3."""
-    legs, parts = robot.inverse_kinematics(motion), robot.mechanism.legs
-    axis, base = parts.axis[..., 0].T, parts.base[..., 0].T
-    if robot.modes:
-        bent = robot.deformation(motion)
-        tip, speed = bent.position, bent.velocity
-    else:
-        arm = np.einsum("...ij,kj->...ki", motion.rotation, robot.mechanism.points[..., 0].T)
-        tip = motion.position[..., np.newaxis, :] + arm
-        speed = motion.velocity[..., np.newaxis, :] + np.cross(
-            motion.angular_velocity[..., np.newaxis, :], arm
-        )
-    cross, rod = _joint_axes(axis, legs.direction)
-    cylinder = np.stack([rod[..., 0], -rod[..., 2], rod[..., 1]], axis=-1)
-    omega, still = legs.link_angular_velocity, np.zeros_like(speed)
-    turning = legs.joint_rates[..., :1] * axis
-    fixed = np.broadcast_to(base, tip.shape)
-    return [
-        Frame(fixed, cross, still, turning),
-        Frame(fixed, cylinder, still, omega),
-        Frame(tip, rod, speed, omega),
-    ]
-
-
-def _pus_frames(robot: Model, motion: Motion) -> list[Frame]:
-    """Slider, cross and link, all at the universal joint; the slider's on world axes."""
-    legs, parts = robot.inverse_kinematics(motion), robot.mechanism.legs
-    axis, rail = parts.axis[..., 0].T, parts.rail_direction[..., 0].T
-    joint = parts.rail_origin[..., 0].T + legs.q[..., np.newaxis] * rail
-    speed = legs.qd[..., np.newaxis] * rail
-    cross, link = _joint_axes(axis, legs.direction)
-    return [
-        Frame(joint, np.broadcast_to(np.eye(3), cross.shape), speed, np.zeros_like(speed)),
-        Frame(joint, cross, speed, legs.joint_rates[..., 1:2] * axis),
-        Frame(joint, link, speed, legs.link_angular_velocity),
-    ]

@@ -18,27 +18,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.legs.bodies import STANDARD_PARAMETERS
+from gough.legs.parameters import LegParameters
 from gough.parameters.base import BaseParameters, first_independent, relation
 
 ASSUMPTIONS = {
-    "off-centre": "the cross has no inertia of its own (it is one body with what it carries); a UPS "
-    "cylinder is symmetric in two planes through the leg's line; the body at the tip has principal "
-    "axes along the leg's frame, its centre of mass may be anywhere",
+    "off-centre": "the cross has no inertia of its own (it is one body with what it carries); the body "
+    "at the tip has principal axes along the leg's frame, its centre of mass may be anywhere; other "
+    "bodies along the leg's line are symmetric in two planes through it",
     "symmetric": "the cross has no inertia of its own; all other bodies of a leg are symmetric in two "
     "planes through its line",
     "revolution": "the cross has no inertia of its own; all other bodies of a leg are bodies of "
     "revolution about its line",
 }
-"""What can be assumed, each stronger than the one before; at the tip is a UPS rod or a PUS link."""
-LINE = {"cylinder": "y", "rod": "z", "link": "z"}
-"""The axis of a body's frame that lies along the leg."""
-TIP = ("rod", "link")
+"""What can be assumed, each stronger than the one before."""
 NEGLIGIBLE = 1e-9
 """Relative size below which a coefficient, or what breaks an assumption, is rounding."""
 
@@ -91,7 +90,7 @@ def essential_parameters(base: BaseParameters, assumption: str) -> EssentialPara
     place = {name: i for i, name in enumerate(base.names)}
     constraints = np.zeros((0, len(base.names)))
     broken = []
-    for terms in _constraints(base.names, assumption):
+    for terms in _constraints(base.legs, base.names, assumption):
         row = np.zeros(len(base.names))
         for name, factor in terms.items():
             row[place[name]] = factor
@@ -109,22 +108,24 @@ def essential_parameters(base: BaseParameters, assumption: str) -> EssentialPara
     return EssentialParameters(base, assumption, kept, expansion, tuple(broken))
 
 
-def _constraints(names: tuple[str, ...], assumption: str) -> Iterator[dict[str, float]]:
+def _constraints(
+    legs: LegParameters[Any], names: tuple[str, ...], assumption: str
+) -> Iterator[dict[str, float]]:
     """Sums of parameters that are assumed to be 0, by name and factor."""
     for name in names:
         *where, key = name.split()
         if len(where) != 3 or key not in STANDARD_PARAMETERS:  # platform, rotor, friction
             continue
         leg_body, body = " ".join(where), where[2]
-        if body == "cross":
+        if body in legs.carried:
             yield {name: 1.0}
-        if body not in LINE:
+        if body not in legs.lines:
             continue
-        line = LINE[body].upper()
+        line = legs.lines[body].upper()
         off_centre = key.startswith("M") and key not in ("M", f"M{line}")
         if key in ("XY", "XZ", "YZ"):
             yield {name: 1.0}
-        if off_centre and (assumption != "off-centre" or body not in TIP):
+        if off_centre and (assumption != "off-centre" or body != legs.tip_mass.body):
             yield {name: 1.0}
         if assumption == "revolution" and key == "XX":
             other = "ZZ" if line == "Y" else "YY"
@@ -155,6 +156,6 @@ def _free(constraints: Array) -> Array:
 
 def _order(base: BaseParameters, used: Array) -> list[int]:
     """Base parameters in the order in which they are kept: transverse inertias last."""
-    late = ("cylinder XX", "link XX")
+    late = tuple(f"{body} XX" for body in base.legs.lines)
     rows = np.flatnonzero(used).tolist()
     return sorted(rows, key=lambda i: base.base_names[i].endswith(late))

@@ -98,18 +98,19 @@ def default_bounds(robot: Model) -> Bounds:
     limits, home = robot.description.limits, robot.home
     q = robot.inverse_kinematics(home).q
     length = leg_length(robot, home)
-    assumed = []
+    assumed, units = [], robot.leg_kind.units
     if not np.all(np.isfinite(limits.longest)):
         limits = limits._replace(shortest=q - STROKE * length, longest=q + STROKE * length)
-        assumed.append(f"stroke: home ± {STROKE * length:.3g} m")
+        assumed.append(f"stroke: home ± {STROKE * length:.3g} {units.q}")
     if not np.all(np.isfinite(limits.speed)):
         limits = limits._replace(speed=np.full_like(q, SPEED))
-        assumed.append(f"speed: {SPEED:g} m/s")
+        assumed.append(f"speed: {SPEED:g} {units.speed}")
     if not np.all(np.isfinite(limits.force)):
         largest = FORCE * float(np.abs(robot.inverse_dynamics(home).forces).max())
         if largest > 0:
             limits = limits._replace(force=np.full_like(q, largest))
-            assumed.append(f"force: {largest:.4g} N, {FORCE:g} times the largest at rest at home")
+            times = f"{FORCE:g} times the largest at rest at home"
+            assumed.append(f"force: {largest:.4g} {units.force}, {times}")
     condition = WORSE * float(robot.condition_number(home))
     return Bounds(limits, condition, tuple(assumed))
 

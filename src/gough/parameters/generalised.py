@@ -39,6 +39,7 @@ from gough.parameters.layout import Layout
 from gough.parameters.regressor import (
     modal_elements,
     refuse_load_friction,
+    regressor,
     rubbing_with,
     with_parameters,
 )
@@ -53,6 +54,15 @@ class GeneralisedRegressor(NamedTuple):
     """Y (..., 6 + N, parameters)."""
     known: Array
     """y0 (..., 6 + N): N, N m and modal forces, from the platform's mode shapes and nodal masses."""
+
+
+class ForceRegressor(NamedTuple):
+    """Γ = matrix X + known."""
+
+    matrix: Array
+    """W (..., legs, parameters)."""
+    known: Array
+    """w0 (..., legs), N; 0 on a rigid platform."""
 
 
 def generalised_regressor(
@@ -82,6 +92,27 @@ def generalised_regressor(
         known = np.concatenate([tips["known"], tips["elastic"]], axis=-1)
     out = {"matrix": Y, "known": known}
     return GeneralisedRegressor(**batch.settle(rows, out, batch.not_finite(rows), on_error))
+
+
+def force_regressor(
+    robot: Model, motion: Motion, friction: bool = False, *, on_error: OnError = "raise"
+) -> ForceRegressor:
+    """W and w0 of the actuator forces alone, no wrench; X as `standard_parameters`.
+
+    On a rigid platform W is `gough.parameters.regressor.regressor`. On a flexible one q̈e is solved for
+    together with Γ, which is then not linear in X. Along a motion that has the elastic acceleration
+    which belongs to it (measured, or that of `inverse_dynamics`) it is: all 6 + N rows of
+    Jᵀ Γ = Y X + y0 hold and tell Γ = (Jᵀ)⁺ (Y X + y0), over six legs the one of least norm. With any
+    other elastic acceleration there are no such forces, and Γ is what comes nearest. To identify
+    parameters take `generalised_regressor`, which keeps all rows.
+    """
+    if not robot.modes:
+        matrix = regressor(robot, motion, friction, on_error=on_error)
+        return ForceRegressor(matrix, np.zeros(matrix.shape[:-1]))
+    Y, known = generalised_regressor(robot, motion, friction, on_error=on_error)
+    jacobian = robot.jacobian(motion, on_error=on_error)
+    share = np.linalg.pinv(np.nan_to_num(np.swapaxes(jacobian, -1, -2)))
+    return ForceRegressor(share @ Y, (share @ known[..., np.newaxis])[..., 0])
 
 
 def tip_motion(mechanism: Mechanism, state: State) -> Outputs:

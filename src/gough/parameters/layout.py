@@ -55,6 +55,24 @@ class Layout(NamedTuple):
         return slice(start, start + self.friction * self.legs)
 
     @property
+    def bodies_of_legs(self) -> Array:
+        """Places of each body's parameters: (legs, bodies, 10)."""
+        return np.arange(self.of_bodies.stop).reshape(self.legs, self.bodies, TEN)
+
+    @property
+    def inertia_of_legs(self) -> Array:
+        """Places of all inertial parameters of each leg, the rotor last: (legs, 10 bodies + 1)."""
+        own = self.bodies_of_legs.reshape(self.legs, -1)
+        rotors = np.arange(self.of_rotors.start, self.of_rotors.stop)
+        return np.column_stack([own, rotors])
+
+    @property
+    def friction_of_legs(self) -> Array:
+        """Places of the friction of each leg: (legs, friction)."""
+        places = np.arange(self.of_friction.start, self.of_friction.stop)
+        return places.reshape(self.legs, self.friction)
+
+    @property
     def size(self) -> int:
         """All of them."""
         return (TEN * self.bodies + 1 + self.friction) * self.legs + TEN

@@ -56,7 +56,7 @@ def regressor_row_with_friction(mechanism: Mechanism, state: State, weights: Com
 def parameter_names(robot: Model, friction: bool = False) -> tuple[str, ...]:
     """Names of the parameters, in the order of `standard_parameters`.
 
-    For each leg its three bodies, ten parameters each ("leg 1 rod XX"); the rotor masses; the
+    For each leg its bodies, ten parameters each ("leg 1 rod XX"); the rotor masses; the
     platform's ten; with `friction` each leg's friction ("leg 1 slider_viscous"). Of a
     flexible platform also the elements of K, then of D: "mode 1 stiffness", "modes 1,2 stiffness".
     """
@@ -65,7 +65,7 @@ def parameter_names(robot: Model, friction: bool = False) -> tuple[str, ...]:
     names = [
         f"{leg} {body} {key}" for leg in legs for body in bodies for key in STANDARD_PARAMETERS
     ]
-    names += [f"{leg} rotor_mass" for leg in legs]
+    names += [f"{leg} {robot.leg_kind.parameters.rotor}" for leg in legs]
     names += [f"platform {key}" for key in STANDARD_PARAMETERS]
     if friction:
         names += [f"{leg} {key}" for leg in legs for key in robot.mechanism.legs.LINEAR_FRICTION]
@@ -99,14 +99,14 @@ def regressor(
 
     The exact derivative of the forces by the parameters, which does not depend on their values. With
     more than six legs Γ is the one of least norm. `friction` adds columns for the friction that forces
-    are linear in; a robot that has friction of the other kind, which no W can give, is refused.
+    are linear in; a robot with friction that grows with loads, which no W can give, is refused.
     """
     if friction:
         refuse_load_friction(robot)
     if robot.modes:
         raise InputError(
-            f"{robot.name} has a flexible platform, whose actuator forces are not linear in its "
-            "parameters: q̈e is solved for together with them; `generalised_regressor` is linear"
+            f"{robot.name} has a flexible platform, whose elastic acceleration is solved for together "
+            "with the forces: `robot.regressor` and `generalised_regressor` take the motion's"
         )
     forces = robot.inverse_dynamics(motion, friction=False, on_error=on_error).forces
     rows = batch.lay_out(motion, {"forces": (forces, (robot.leg_count,))})

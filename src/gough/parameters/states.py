@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.model.forward import rods
 from gough.model.model import Model
 from gough.motion import Motion
 
@@ -14,7 +15,7 @@ GRAVITY = 9.81
 """Acceleration (m/s²) to which those of random states are comparable."""
 CANDIDATES = 4096
 REACH, TURN = 0.25, 0.4
-"""Largest offsets from home: in lengths of a leg, and in rad, an axis."""
+"""Largest offsets from home along and about each axis: in lengths of a leg, and in rad."""
 DEFLECTION = 0.05
 """Of the node that moves most, in lengths of a leg: far more than a real platform's."""
 SMALLEST_REGION = 1e-3
@@ -28,22 +29,22 @@ def random_states(robot: Model, count: int, seed: int = 0) -> Motion:
     Offsets go up to REACH leg lengths and TURN rad an axis, half as far and again where the legs do not
     follow; twists and accelerations are such that inertial, centrifugal and weight terms are alike:
     v ~ √(g l), ω ~ √(g/l), v̇ ~ g, ω̇ ~ g/l, with l the legs' length. Without a home pose within reach
-    the best conditioned of CANDIDATES random poses takes its place. A platform that bends does so by
-    DEFLECTION l in all modes together, where it moves most, and as quickly as it turns.
+    the best conditioned of CANDIDATES random poses takes its place. A flexible platform is deflected
+    by DEFLECTION l in all modes together, where it moves most, and as quickly as it turns.
     """
     rng = np.random.default_rng(seed)
     middle = _middle(robot, rng)
     length = leg_length(robot, middle)
     best = float(robot.condition_number(middle))
-    bent = 1 / (np.sqrt(max(robot.modes, 1)) * largest_displacements(robot))
+    per_mode = 1 / (np.sqrt(max(robot.modes, 1)) * largest_displacements(robot))
     position, rotation, elastic = np.zeros((0, 3)), np.zeros((0, 3, 3)), np.zeros((0, robot.modes))
     region = 1.0
     while len(position) < count:
         shift = rng.uniform(-REACH, REACH, (2 * count, 3)) * length * region
         turn = Rotation.from_rotvec(rng.uniform(-TURN, TURN, (2 * count, 3)) * region)
-        bend = rng.normal(size=(2 * count, robot.modes)) * DEFLECTION * length * region * bent
+        deflection = rng.normal(size=(2 * count, robot.modes)) * DEFLECTION * length * region
         turned = turn.as_matrix() @ middle.rotation
-        poses = Motion(middle.position + shift, turned, elastic=bend)
+        poses = Motion(middle.position + shift, turned, elastic=deflection * per_mode)
         condition = _condition(robot, poses)
         best = min(best, condition.min(initial=best))
         good = condition < WORSE * best
@@ -56,7 +57,7 @@ def random_states(robot: Model, count: int, seed: int = 0) -> Motion:
     rate = np.sqrt(GRAVITY / length)
     scales = (rate * length, rate, GRAVITY, GRAVITY / length)
     speeds = [scale * rng.normal(size=(count, 3)) for scale in scales]
-    rates = [scale * rng.normal(size=(count, robot.modes)) * bent for scale in scales[::2]]
+    rates = [scale * rng.normal(size=(count, robot.modes)) * per_mode for scale in scales[::2]]
     return Motion(
         position[:count],
         rotation[:count],
@@ -76,11 +77,8 @@ def largest_displacements(robot: Model) -> Array:
 
 
 def leg_length(robot: Model, pose: Motion) -> float:
-    """Mean distance from universal to spherical joint, m."""
-    mechanism = robot.mechanism
-    if robot.kind == "PUS":
-        return float(np.mean(mechanism.legs.length))
-    return float(np.mean(robot.inverse_kinematics(pose).q))
+    """Mean length of the rods that the legs are at a pose with q held there, m."""
+    return float(np.mean(rods(robot, robot.inverse_kinematics(pose).q)[1]))
 
 
 def _middle(robot: Model, rng: np.random.Generator) -> Motion:
@@ -88,11 +86,9 @@ def _middle(robot: Model, rng: np.random.Generator) -> Motion:
     home = robot.description.home
     if home is not None and np.isfinite(_condition(robot, home)):
         return home
-    legs, points = robot.mechanism.legs, robot.description.platform_points[..., 0].T
-    centers = (legs.base if robot.kind == "UPS" else legs.rail_origin)[..., 0].T
-    size = float(_spread(centers) + robot.length_scale)
-    if robot.kind == "PUS":
-        size += float(np.mean(legs.length))
+    points = robot.description.platform_points[..., 0].T
+    centers, lengths = rods(robot, np.zeros(robot.leg_count))
+    size = float(_spread(centers) + robot.length_scale + np.mean(lengths))
     shift = rng.uniform(-1, 1, (CANDIDATES, 3)) * size
     turn = Rotation.from_rotvec(rng.uniform(-TURN, TURN, (CANDIDATES, 3)))
     poses = Motion(centers.mean(axis=0) - points.mean(axis=0) + shift, turn)

@@ -6,7 +6,6 @@ wrong or could be better.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import os
 import platform
@@ -25,7 +24,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-import gough
+from gough.base.version import VERSION
 from gough.errors import GoughError
 from gough.motion import Motion
 from gough.robot import Robot, load
@@ -96,7 +95,7 @@ def _guarded(what: str, look: Callable[[], Iterator[Finding]]) -> list[Finding]:
 
 
 def _versions() -> Finding:
-    parts = [f"{gough.__version__}", f"Python {platform.python_version()}"]
+    parts = [f"{VERSION}", f"Python {platform.python_version()}"]
     parts += [f"{name} {metadata.version(name)}" for name in ("numpy", "scipy")]
     return Finding("gough", ", ".join([*parts, f"{platform.system()} {platform.machine()}"]))
 
@@ -197,15 +196,10 @@ def _size(path: Path) -> int:
 
 
 def _damaged(path: Path) -> bool:
-    """Whether the hash at the head of a kernel's file does not fit the rest, or cannot be read."""
-    from gough.engine.run.cache import MAGIC
+    """Whether a kernel's file is not as it was written, or cannot be read."""
+    from gough.engine.run import cache as disk
 
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return path.exists()
-    start = len(MAGIC) + 32
-    return data[:start] != MAGIC + hashlib.sha256(data[start:]).digest()
+    return path.exists() and disk.read(path) is None
 
 
 def _unwritable(folder: Path) -> str:

@@ -19,8 +19,8 @@ from typing import Any, Literal
 import matplotlib
 from matplotlib.figure import Figure
 
-from gough import __version__
 from gough.base.files import replacing
+from gough.base.version import VERSION
 
 PNG_DPI = 160
 LARGEST_SVG = 2_000_000
@@ -165,7 +165,7 @@ class Page:
     def html(self) -> str:
         """The page as text."""
         body = "\n".join([*self._parts, "</section>" if self._chapters else ""])
-        return FRAME.format(title=escape(self.title), style=STYLE, body=body, made=__version__)
+        return FRAME.format(title=escape(self.title), style=STYLE, body=body, made=VERSION)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the page, whole or not at all."""

@@ -20,9 +20,9 @@ from gough.mechanics.programs import Outputs
 from gough.mechanics.state import State
 from gough.model import batch
 from gough.model.execution import numpy_executor
+from gough.model.frames import leg_frames
 from gough.model.model import Model
 from gough.motion import Motion
-from gough.parameters.energy import leg_frames
 
 
 def base_inertia(robot: Model, still: Motion) -> Array:
@@ -68,10 +68,7 @@ def _of_legs(robot: Model, still: Motion) -> Array:
     names = robot.mechanism.legs.BODIES
     for name, frame in zip(names, leg_frames(robot, moving), strict=True):
         body = getattr(robot.mechanism.legs, name)
-        shape = (len(units), robot.leg_count, 3)
-        velocity, omega = (np.broadcast_to(one, shape) for one in (frame.velocity, frame.omega))
-        origin = np.broadcast_to(frame.origin, shape)[0]
-        axes = np.broadcast_to(frame.axes, (*shape, 3))[0]
+        origin, axes = frame.origin[0], frame.axes[0]  # the same whatever moves
         moment = np.einsum("lij,jl->li", axes, body.first_moment[..., 0])
         inertia = np.einsum("lij,jkl,lmk->lim", axes, body.inertia[..., 0], axes)
         field = np.stack([carried(one) for one in origin])  # (legs, 6, 6), columns (a, α)
@@ -79,5 +76,6 @@ def _of_legs(robot: Model, still: Motion) -> Array:
         mass = body.mass[:, :1, np.newaxis]
         push = mass * linear + np.cross(turning, moment[:, np.newaxis])
         turn = np.einsum("lij,lcj->lci", inertia, turning) + np.cross(moment[:, np.newaxis], linear)
-        total += np.einsum("uli,lci->uc", velocity, push) + np.einsum("uli,lci->uc", omega, turn)
+        total += np.einsum("uli,lci->uc", frame.velocity, push)
+        total += np.einsum("uli,lci->uc", frame.omega, turn)
     return total

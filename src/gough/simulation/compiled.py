@@ -19,6 +19,7 @@ from gough.model.calls import ModelCalls
 from gough.simulation import programs
 from gough.simulation.chunk import Chunk
 from gough.simulation.laws import law_inputs
+from gough.simulation.layout import RIGID
 from gough.simulation.plant import ELASTIC, MOVING, NOTHING
 from gough.simulation.scenario import Record, Scenario
 
@@ -205,8 +206,8 @@ class _Machine(Chunk):
         scenario, h = self.scenario, self.scenario.step
         plant, rows = scenario.plant, scenario.rows
         lags = bool(plant.actuators.lag)
-        numbers = 15 + (plant.robot.leg_count if lags else 0)
-        rates = np.zeros((4, rows, numbers))
+        size = RIGID + (plant.robot.leg_count if lags else 0)
+        rates = np.zeros((4, rows, size))
         margins, residuals = np.zeros((2, 4, rows))
         now: dict[str, Any] = self._now()
         if lags:
@@ -322,10 +323,7 @@ def _call(
         name: value.array.shape[2:] if isinstance(value, Stream) else value.shape[1:]
         for name, value in inputs.items()
     }
-    ready: dict[Any, Any] = executor.__dict__.setdefault("_bound_programs", {})
-    key = (program.__name__, tuple(shapes.items()))
-    if key not in ready:
-        ready[key] = executor.bind(program, shapes)
+    bound = executor.bind(program, shapes)
     index = robot.which().get(VARIANT)
     variants = None if index is None else np.ascontiguousarray(index, dtype=np.int64)
-    return Call(ready[key], _state(robot, state) | dict(inputs), outputs, every, until, variants)
+    return Call(bound, _state(robot, state) | dict(inputs), outputs, every, until, variants)

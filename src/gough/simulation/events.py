@@ -74,8 +74,10 @@ class Monitor:
     """Compares every step with the one before."""
 
     shortest: Array
-    """(legs,), m."""
+    """(legs,)."""
     longest: Array
+    unit: str
+    """Of q."""
     sharp: bool
     """Coulomb friction without width: reversals are events."""
     stop_on: frozenset[str]
@@ -146,7 +148,7 @@ class Monitor:
         leg = place % legs
         limit = (self.longest if place < legs else self.shortest)[leg]
         side = "longest" if place < legs else "shortest"
-        text = f"its stroke is at its end: q = {limit:.6g} m, the {side}"
+        text = f"its stroke is at its end: q = {limit:.6g} {self.unit}, the {side}"
         return Event("stroke", time, row, leg + 1, text)
 
     def add(self, event: Event) -> None:

@@ -14,6 +14,7 @@ from scipy import integrate
 
 from gough.base.arrays import Array
 from gough.errors import ConvergenceError, Failure, SampleError
+from gough.simulation.layout import GIBBS
 from gough.simulation.plant import Rates, State
 
 SOLVERS: dict[str, Any] = {
@@ -73,7 +74,7 @@ def adaptive(
 
         def rate(t: float, y: Array, anchor: State = anchor) -> Array:
             now = anchor.at(y[np.newaxis])
-            found = rate_of(t, now, y[np.newaxis, 3:6])
+            found = rate_of(t, now, y[np.newaxis, GIBBS])
             for error in found.troubles.values():
                 raise error
             return np.asarray(found.rate[0])
@@ -109,7 +110,7 @@ def adaptive(
                 if calm > PATIENCE and np.isfinite(widest):
                     widest, calm = widest * SHRINK, 0
                     break
-                if np.linalg.norm(solver.y[3:6]) > FAR:
+                if np.linalg.norm(solver.y[GIBBS]) > FAR:
                     suggested = getattr(solver, "h_abs", suggested)
                     break
         except SampleError as error:
@@ -125,11 +126,11 @@ def runge_kutta(rate_of: RateOf, state: State, time: float, step: float) -> tupl
     k1 … k4 at the start, twice the middle, the end; y ← y + h (k1 + 2 k2 + 2 k3 + k4)/6.
     """
     begin = state.numbers()
-    first = rate_of(time, state, begin[:, 3:6])
+    first = rate_of(time, state, begin[:, GIBBS])
     found, total = first, first.rate
     for part, weight in ((0.5, 2.0), (0.5, 2.0), (1.0, 1.0)):
         y = begin + part * step * found.rate
-        found = rate_of(time + part * step, state.at(y), y[:, 3:6])
+        found = rate_of(time + part * step, state.at(y), y[:, GIBBS])
         first.troubles.update({k: v for k, v in found.troubles.items() if k not in first.troubles})
         total = total + weight * found.rate
     return state.at(begin + step / 6 * total), first

@@ -24,13 +24,11 @@ from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
 from gough.model.calls import ModelCalls
 from gough.model.friction_loop import WORST_RESIDUAL, with_friction
 from gough.motion import Motion
-from gough.simulation import programs
+from gough.simulation import layout, programs
 from gough.simulation.actuators import UNLIMITED, Actuators, at_speed, within
 from gough.simulation.attitude import turned_rows
 from gough.simulation.sensors import Reading, Sensors
 
-RIGID = 15
-"""Numbers before the drives': p, g, v, ω, three works."""
 NOTHING = np.zeros((1, 3))
 MOVING = ("position", "rotation", "velocity", "angular_velocity")
 ELASTIC = ("elastic", "elastic_velocity")
@@ -73,17 +71,16 @@ class State:
     def at(self, y: Array) -> State:
         """The state of numbers (rows, n) whose anchor is this state's rotation."""
         legs, modes = self.drive.shape[1], self.elastic.shape[1]
-        drives, elastics = RIGID + legs, RIGID + legs + modes
-        gibbs, velocity, omega, works = y[:, 3:6], y[:, 6:9], y[:, 9:12], y[:, 12:RIGID]
+        drive, elastic, rate = np.split(y[:, layout.BEHIND], [legs, legs + modes], axis=1)
         return State(
-            y[:, :3],
-            turned_rows(gibbs, self.rotation),
-            velocity,
-            omega,
-            works,
-            y[:, RIGID:drives],
-            y[:, drives:elastics],
-            y[:, elastics:],
+            y[:, layout.POSITION],
+            turned_rows(y[:, layout.GIBBS], self.rotation),
+            y[:, layout.VELOCITY],
+            y[:, layout.ANGULAR_VELOCITY],
+            y[:, layout.WORKS],
+            drive,
+            elastic,
+            rate,
         )
 
     def __getitem__(self, rows: slice | Array) -> State:

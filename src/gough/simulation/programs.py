@@ -19,6 +19,7 @@ from gough.mechanics.programs import Outputs
 from gough.mechanics.solves import factor
 from gough.mechanics.state import State
 from gough.mechanics.vectors import Components, copysign, dot, maximum, minimum, or_one
+from gough.simulation import layout
 from gough.simulation.actuators import at_speed, within
 from gough.simulation.attitude import gibbs_rate, orthonormal, turned
 from gough.simulation.laws import law_inputs
@@ -58,7 +59,6 @@ def watching(law: Function) -> Function:
         measured = {name: seen[name] for name in ("q", "qd") if name in law_inputs(law)}
         return {**law(mechanism, state, **inputs, **measured), **seen}
 
-    both.__name__ = f"watching_{law.__name__}"
     return both
 
 
@@ -73,7 +73,6 @@ def acting(law: Function) -> Function:
         found = rates(mechanism, state, 0 * state.position[:, 0], seen["command"], **inputs)
         return {**found, **seen}
 
-    first.__name__ = f"acting_{law.__name__}"
     return first
 
 
@@ -152,11 +151,11 @@ def stage(
     """
     change = ahead * before
     moved = _moved(state, change)
-    pulled = None if drive is None else drive + change[15:]
+    pulled = None if drive is None else drive + change[layout.BEHIND]
     found = rates(
         mechanism,
         moved,
-        change[3:6],
+        change[layout.GIBBS],
         command,
         wrench,
         force_limit,
@@ -215,11 +214,11 @@ def finish(
         "rotation": orthonormal(moved.rotation[:, :, 0]),
         "velocity": moved.velocity[:, 0],
         "angular_velocity": moved.angular_velocity[:, 0],
-        "works": works + change[12:15],
+        "works": works + change[layout.WORKS],
         "worst_margin": reduce(minimum, (margin_1, margin_2, margin_3, margin_4)),
     }
     if drive is not None:
-        outputs["drive"] = drive + change[15:]
+        outputs["drive"] = drive + change[layout.BEHIND]
     return outputs
 
 
@@ -260,10 +259,10 @@ def worst_residual(
 def _moved(state: State, change: Components) -> State:
     """The state at y + change."""
     return state._replace(
-        position=state.position + change[:3, np.newaxis],
-        rotation=turned(change[3:6], state.rotation[:, :, 0])[:, :, np.newaxis],
-        velocity=state.velocity + change[6:9, np.newaxis],
-        angular_velocity=state.angular_velocity + change[9:12, np.newaxis],
+        position=state.position + change[layout.POSITION, np.newaxis],
+        rotation=turned(change[layout.GIBBS], state.rotation[:, :, 0])[:, :, np.newaxis],
+        velocity=state.velocity + change[layout.VELOCITY, np.newaxis],
+        angular_velocity=state.angular_velocity + change[layout.ANGULAR_VELOCITY, np.newaxis],
     )
 
 

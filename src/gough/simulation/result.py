@@ -201,15 +201,15 @@ class Simulation:
                 about,
             )
         apart, turn = self.tracking_errors()
-        moved = self.legs()
+        moved, units = self.legs(), robot.leg_kind.units
         cut = np.abs(self.command) > self.force_limit[..., np.newaxis, :]
         variables |= {
             "position_error": ((*dims, "axis"), apart, attributes("m", "reference − position")),
             "rotation_error": ((*dims, "axis"), turn, attributes("rad", "turn to the reference")),
-            "q": (legs, moved["q"], attributes("m", "actuated coordinate")),
-            "q_rate": (legs, moved["qd"], attributes("m/s", "actuated rate")),
-            "command": (legs, self.command, attributes("N", "commanded force")),
-            "force": (legs, self.forces, attributes("N", "actuator force")),
+            "q": (legs, moved["q"], attributes(units.q, "actuated coordinate")),
+            "q_rate": (legs, moved["qd"], attributes(units.speed, "actuated rate")),
+            "command": (legs, self.command, attributes(units.force, "commanded force")),
+            "force": (legs, self.forces, attributes(units.force, "actuator force")),
             "power": (legs, self.forces * moved["qd"], attributes("W", "actuator power")),
             "saturated": (legs, cut.astype(np.int8), attributes("1", "command beyond the limit")),
         }

@@ -4,31 +4,9 @@ found = size(robot, {"circle": motion}, Drive(lead=0.01, efficiency=0.9, rotor_i
 worst = worst_case(robot, poses, acceleration=[5, 5, 5, 10, 10, 10], load=[200, 200, 500, 0, 0, 0])
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from gough.sizing.bounds import WorstCase, worst_case
-    from gough.sizing.demand import Sizing, size
-    from gough.sizing.drive import Drive
-    from gough.sizing.region import Region, worst_in_region
+from gough.sizing.bounds import WorstCase, worst_case
+from gough.sizing.demand import Sizing, size
+from gough.sizing.drive import Drive
+from gough.sizing.region import Region, worst_in_region
 
 __all__ = ["Drive", "Region", "Sizing", "WorstCase", "size", "worst_case", "worst_in_region"]
-
-_HOMES = {
-    "Drive": "drive",
-    "Region": "region",
-    "Sizing": "demand",
-    "WorstCase": "bounds",
-    "size": "demand",
-    "worst_case": "bounds",
-    "worst_in_region": "region",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"gough.sizing.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'gough.sizing' has no attribute {name!r}")

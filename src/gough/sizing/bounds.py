@@ -42,20 +42,23 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class WorstCase:
-    """Extremes over the boxes, (..., legs), without friction."""
+    """Extremes over the boxes, (..., legs), without friction.
+
+    q and Γ are in the actuators' units: m and N, or rad and N m.
+    """
 
     push: Array
-    """Largest Γ, N."""
+    """Largest Γ."""
     pull: Array
-    """Largest −Γ, N."""
+    """Largest −Γ."""
     speed: Array
-    """Largest |q̇|, m/s."""
+    """Largest |q̇|."""
     acceleration: Array
-    """Largest |q̈|, m/s²."""
+    """Largest |q̈|."""
 
     @property
     def force(self) -> Array:
-        """Largest |Γ|, N."""
+        """Largest |Γ|."""
         return np.maximum(self.push, self.pull)
 
     @property

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.legs.units import LegUnits
 from gough.model.model import Model
 from gough.motion import Motion
 from gough.sizing import integrals
@@ -19,22 +20,25 @@ from gough.sizing.drive import RPM, Drive, Motor
 
 @dataclass(frozen=True)
 class Demand:
-    """Of each leg over a motion, (..., legs): between samples curves count as straight."""
+    """Of each leg over a motion, (..., legs): between samples curves count as straight.
+
+    q and Γ are in the actuators' units: m and N, or rad and N m.
+    """
 
     shortest: Array
-    """m."""
+    """min q."""
     longest: Array
-    """m."""
+    """max q."""
     peak_speed: Array
-    """max |q̇|, m/s."""
+    """max |q̇|."""
     peak_force: Array
-    """max |Γ|, N."""
+    """max |Γ|."""
     peak_push: Array
-    """max Γ, N: towards larger q."""
+    """max Γ: towards larger q."""
     peak_pull: Array
-    """max −Γ, N; negative if the actuator never pulls."""
+    """max −Γ; negative if the actuator never pulls."""
     rms_force: Array
-    """√(1/T ∫ Γ² dt), N."""
+    """√(1/T ∫ Γ² dt)."""
     peak_power: Array
     """max Γ q̇, W."""
     peak_regenerated: Array
@@ -46,7 +50,7 @@ class Demand:
 
     @property
     def stroke(self) -> Array:
-        """longest − shortest, m."""
+        """longest − shortest."""
         return np.asarray(self.longest - self.shortest)
 
 
@@ -77,6 +81,8 @@ class Sizing:
     """Demands of a set of motions, (motions, legs)."""
 
     robot: str
+    units: LegUnits
+    """Of its actuators."""
     names: tuple[str, ...]
     duration: Array
     """Of each motion, s (motions,)."""
@@ -189,6 +195,7 @@ def size(
                 ratios.append(np.broadcast_to(ratio, robot.leg_count))
     return Sizing(
         robot.name,
+        robot.leg_kind.units,
         tuple(names),
         np.array([motion.time[-1] - motion.time[0] for motion in parts if motion.time is not None]),
         stacked(Demand, demands),
@@ -202,7 +209,7 @@ def size(
 def _named(
     motions: Motion | Sequence[Motion] | Mapping[str, Motion],
 ) -> tuple[list[str], list[Motion]]:
-    """Timed motions (n,), one a name."""
+    """Timed motions (n,), one per name."""
     if isinstance(motions, Motion):
         motions = [motions]
     if isinstance(motions, Mapping):

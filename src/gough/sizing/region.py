@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.legs.units import LegUnits
 from gough.model.model import Model
 from gough.motion import Motion
 from gough.sizing.bounds import WorstCase, worst_case
@@ -57,6 +58,8 @@ class RegionCase:
     """By quantity: the poses (legs,) at which each leg has its worst."""
     poses: int
     """Poses tried."""
+    units: LegUnits
+    """Of the robot's actuators."""
 
 
 def worst_in_region(
@@ -102,7 +105,7 @@ def worst_in_region(
             value[i, better] = here[legs, best][better]
         step /= 2
     at = {name: region.poses(place[i]) for i, name in enumerate(names)}
-    return RegionCase(WorstCase(*value), at, tried)
+    return RegionCase(WorstCase(*value), at, tried, robot.leg_kind.units)
 
 
 def doubts(robot: Model, region: Region) -> list[str]:

@@ -14,6 +14,7 @@ from gough.base.arrays import Array
 from gough.base.showing import shown
 from gough.data.datasets import write_table, writing
 from gough.errors import FileError, InputError
+from gough.legs.units import LegUnits
 from gough.sizing.demand import ADDED, Sizing
 from gough.sizing.drive import RPM, Drive
 from gough.sizing.region import RegionCase
@@ -25,25 +26,21 @@ class Quantity(NamedTuple):
     """What a row of the table is called."""
 
     unit: str
+    """As `LegUnits.of` reads it; "1" for plain numbers."""
     meaning: str
     margin: bool = False
     """Whether a drive is chosen with a margin on it."""
 
-    @property
-    def label(self) -> str:
-        """The unit as people read it: none for plain numbers."""
-        return "" if self.unit == "1" else self.unit
-
 
 QUANTITIES = {
-    "stroke": Quantity("m", "stroke"),
-    "shortest": Quantity("m", "shortest"),
-    "longest": Quantity("m", "longest"),
-    "peak_speed": Quantity("m/s", "peak speed", True),
-    "peak_force": Quantity("N", "peak force", True),
-    "peak_push": Quantity("N", "peak push"),
-    "peak_pull": Quantity("N", "peak pull"),
-    "rms_force": Quantity("N", "rms force", True),
+    "stroke": Quantity("[q]", "stroke"),
+    "shortest": Quantity("[q]", "shortest"),
+    "longest": Quantity("[q]", "longest"),
+    "peak_speed": Quantity("[q]/s", "peak speed", True),
+    "peak_force": Quantity("[force]", "peak force", True),
+    "peak_push": Quantity("[force]", "peak push"),
+    "peak_pull": Quantity("[force]", "peak pull"),
+    "rms_force": Quantity("[force]", "rms force", True),
     "peak_power": Quantity("W", "peak power", True),
     "peak_regenerated": Quantity("W", "peak regenerated power", True),
     "energy": Quantity("J", "energy put in"),
@@ -57,8 +54,8 @@ QUANTITIES = {
     "motor_energy": Quantity("J", "motor energy put in"),
     "motor_regenerated": Quantity("J", "motor energy given back"),
     "inertia_ratio": Quantity("1", "load inertia : rotor inertia"),
-    "worst_force": Quantity("N", "worst force in the region", True),
-    "worst_speed": Quantity("m/s", "worst speed in the region", True),
+    "worst_force": Quantity("[force]", "worst force in the region", True),
+    "worst_speed": Quantity("[q]/s", "worst speed in the region", True),
     "worst_power": Quantity("W", "bound on the power there", True),
     "worst_torque": Quantity("N m", "bound on the torque there", True),
     "worst_motor_speed": Quantity("rpm", "worst motor speed there", True),
@@ -71,11 +68,21 @@ class Requirements:
     """Demands of motions and of a region in one table."""
 
     robot: str
+    units: LegUnits
+    """Of its actuators."""
     sizing: Sizing | None
     region: dict[str, Array]
     """Worst case over a region by name (legs,)."""
     margin: float = 1.0
     """Factor on forces, torques, speeds and powers."""
+
+    def unit(self, name: str) -> str:
+        """Of a quantity of this robot; "1" for plain numbers."""
+        return self.units.of(QUANTITIES[name].unit)
+
+    def label(self, name: str) -> str:
+        """The unit as people read it: none for plain numbers."""
+        return self.unit(name).removeprefix("1")
 
     def rows(self) -> dict[str, tuple[Array, float, float | None]]:
         """By quantity: each leg over all motions (legs,), the worst, and what to choose."""
@@ -102,7 +109,7 @@ class Requirements:
         found: dict[str, Any] = {"robot": self.robot, "margin": self.margin, "drive": _plain(drive)}
         found["requirements"] = {
             name: {
-                "unit": QUANTITIES[name].unit,
+                "unit": self.unit(name),
                 "legs": [_number(one) for one in value],
                 "worst": _number(worst),
                 "with_margin": _number(wanted),
@@ -127,7 +134,7 @@ class Requirements:
             legs = np.array([value for value, _, _ in rows.values()])
             columns = {
                 "quantity": np.array(list(rows), dtype=object),
-                "unit": np.array([QUANTITIES[name].unit for name in rows], dtype=object),
+                "unit": np.array([self.unit(name) for name in rows], dtype=object),
                 **{f"leg {i + 1}": legs[:, i] for i in range(legs.shape[1])},
                 "worst": np.array([worst for _, worst, _ in rows.values()]),
                 "with margin": np.array(
@@ -155,7 +162,8 @@ def requirements(
     """The table of what motions, a region, or both demand."""
     if not (np.isfinite(margin) and margin > 0):
         raise InputError(f"margin is {margin:g}, needs a positive number")
-    if sizing is None and region is None:
+    source = sizing or region
+    if source is None:
         raise InputError("sizing needs a motion or a region")
     found = {}
     if region is not None:
@@ -171,7 +179,8 @@ def requirements(
             found["worst_torque"] = torque
             if np.any(worst.speed):
                 found["worst_motor_speed"] = RPM * speed
-    return Requirements(sizing.robot if sizing is not None else robot, sizing, found, margin)
+    name = sizing.robot if sizing is not None else robot
+    return Requirements(name, source.units, sizing, found, margin)
 
 
 def kind_of(path: str | os.PathLike[str]) -> str:

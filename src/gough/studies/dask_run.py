@@ -10,7 +10,7 @@ from typing import Any
 from gough.errors import MissingDataError
 from gough.studies.evaluate import Outcome, compute
 from gough.studies.plan import Plan
-from gough.studies.run import Job, LostWorkersError, Workers, windowed
+from gough.studies.workers import Job, LostWorkersError, Workers, windowed
 
 PATIENCE = 30.0
 """Seconds to wait for a scheduler, for its first worker, and for news of a scheduler that is silent."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -330,8 +331,6 @@ class _Carried:
 
 def compute(digest: str, recipe: Recipe, inputs: Array, threads: int | None = None) -> Outcome:
     """Outcome of some points, here or on a worker; the recipe is understood once a process."""
-    import warnings
-
     with warnings.catch_warnings(action="ignore"):
         evaluator = _evaluator(digest, _Carried(digest, recipe))
         if threads is None:

@@ -12,6 +12,7 @@ import numpy as np
 from gough.analysis.stiffness import tool_map
 from gough.analysis.workspace import workspace
 from gough.base.arrays import Array, condition
+from gough.mechanics.body import Body
 from gough.model.model import Model
 from gough.motion import Motion
 from gough.sizing.demand import Demand, MotorDemand, demand, motor_demand, stacked
@@ -73,8 +74,7 @@ class Case:
     def motors(self) -> MotorDemand:
         """(motions, n, legs)."""
         assert self.drive is not None
-        rotor = self.numbers(lambda mechanism: mechanism.legs.rotor)  # (legs or 1, n)
-        rotor = np.moveaxis(rotor, -1, 0)[:, np.newaxis]
+        rotor = np.moveaxis(self.robots.mechanism.legs.rotor, -1, 0)[:, np.newaxis]  # (n, 1, legs)
         parts = zip(self.motions, self.legs, self.forces, strict=True)
         found: MotorDemand = stacked(
             MotorDemand,
@@ -88,7 +88,7 @@ class Case:
     @cached_property
     def condition(self) -> Array:
         """Condition number of the Jacobian (motions, n), worst over each motion."""
-        length = self.numbers(lambda mechanism: np.atleast_1d(mechanism.length_scale))
+        length = np.atleast_1d(self.robots.mechanism.length_scale)
         scale = np.ones((len(length), 6))
         scale[:, 3:] = length[:, np.newaxis]
         found = []
@@ -100,27 +100,21 @@ class Case:
     @cached_property
     def mass(self) -> Array:
         """Of all bodies of the robot file, payload included (n,), kg."""
-
-        def total(mechanism: Any) -> Array:
-            bodies = [getattr(mechanism.legs, name) for name in mechanism.legs.BODIES]
-            count = mechanism.points.shape[1]
-            whole = np.sum(mechanism.platform.mass, axis=0)
-            for body in bodies:
-                share = np.broadcast_to(body.mass, (count, body.mass.shape[-1]))
-                whole = whole + np.sum(share, axis=0)
-            return np.asarray(whole)
-
-        return self.numbers(total)
-
-    def numbers(self, of: Callable[[Any], Array]) -> Array:
-        """Numbers of the mechanisms (..., n or 1)."""
-        return of(self.robots.mechanism)
+        mechanism = self.robots.mechanism
+        count = mechanism.points.shape[1]
+        whole = np.sum(mechanism.platform.body.mass, axis=0)
+        for name in mechanism.legs.BODIES:
+            body: Body = getattr(mechanism.legs, name)
+            share = np.broadcast_to(body.mass, (count, body.mass.shape[-1]))
+            whole = whole + np.sum(share, axis=0)
+        return np.asarray(whole)
 
 
 class Measure(NamedTuple):
     """A number of a robot."""
 
     unit: str
+    """As `LegUnits.of` reads it."""
     meaning: str
     of: Callable[[Case], Array]
     """(n,), or (1,) where all robots have the same; NaN for robots without an answer."""
@@ -179,16 +173,22 @@ def _volume(case: Case) -> Array:
 
 
 MEASURES: dict[str, Measure] = {
-    "stroke": Measure("m", "longest way of a leg", _stroke),
-    "shortest": Measure("m", "least q of any leg", lambda case: _coordinates(case)[0].min(axis=1)),
-    "longest": Measure("m", "largest q of any leg", lambda case: _coordinates(case)[1].max(axis=1)),
-    "peak_speed": Measure("m/s", "largest speed of a leg", _speed),
+    "stroke": Measure("[q]", "longest way of a leg", _stroke),
+    "shortest": Measure(
+        "[q]", "least q of any leg", lambda case: _coordinates(case)[0].min(axis=1)
+    ),
+    "longest": Measure(
+        "[q]", "largest q of any leg", lambda case: _coordinates(case)[1].max(axis=1)
+    ),
+    "peak_speed": Measure("[q]/s", "largest speed of a leg", _speed),
     "condition": Measure("1", "worst condition number", lambda case: case.condition.max(axis=0)),
     "stiffness": Measure("1", "least of the tool, over that of one actuator", _stiffness),
     "workspace": Measure("m³", "volume at home's orientation, to 2 %", _volume, "alone"),
     "mass": Measure("kg", "of all bodies", lambda case: case.mass, "masses"),
-    "peak_force": Measure("N", "largest actuator force", _worst("peak_force"), "masses"),
-    "rms_force": Measure("N", "largest rms force of an actuator", _worst("rms_force"), "masses"),
+    "peak_force": Measure("[force]", "largest actuator force", _worst("peak_force"), "masses"),
+    "rms_force": Measure(
+        "[force]", "largest rms force of an actuator", _worst("rms_force"), "masses"
+    ),
     "peak_power": Measure("W", "largest power of an actuator", _worst("peak_power"), "masses"),
     "peak_regenerated": Measure("W", "largest power back", _worst("peak_regenerated"), "masses"),
     "energy": Measure("J", "put in by all actuators", _total("energy"), "masses"),

@@ -7,19 +7,17 @@ only what is missing. Points that fail break a constraint and never enter the fr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray
 
 from gough.base.arrays import Array
 from gough.errors import FileError, MissingDataError
 from gough.studies.evaluate import Outcome
 from gough.studies.plan import Plan, Search
-from gough.studies.run import Job, Progress, Workers
 from gough.studies.store import Store
-
-if TYPE_CHECKING:
-    import xarray
+from gough.studies.workers import Job, Progress, Workers
 
 NOT_ASKED = "not asked for"
 """Reason of points that a generation has less than its population: copies are not computed again."""

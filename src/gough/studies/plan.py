@@ -32,10 +32,10 @@ from typing import Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-import gough
 from gough.base.arrays import Array
 from gough.base.files import small_text
 from gough.base.keys import Table
+from gough.base.version import VERSION
 from gough.base.words import shown
 from gough.data.paper_motions import motion_named
 from gough.description.catalogue import catalogue
@@ -176,7 +176,10 @@ class Plan:
     @property
     def units(self) -> tuple[str, ...]:
         """Of the columns; "" of results."""
-        return tuple(MEASURES[one].unit if one in MEASURES else "" for one in self.columns)
+        units = self.evaluator.robot.leg_kind.units
+        return tuple(
+            units.of(MEASURES[one].unit) if one in MEASURES else "" for one in self.columns
+        )
 
     @property
     def parts(self) -> int:
@@ -195,7 +198,7 @@ class Plan:
     @property
     def digest(self) -> str:
         """Changes with all that the results depend on, the version of gough included."""
-        whole = (gough.__version__, self.recipe.digest(), self.part, self.points)
+        whole = (VERSION, self.recipe.digest(), self.part, self.points)
         how = (self.sampling, None if self.search is None else _plain(self.search))
         return hashlib.sha256(repr((whole, how)).encode()).hexdigest()
 

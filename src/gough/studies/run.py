@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, contextmanager
-from multiprocessing import get_context
-from typing import Any, NamedTuple, Protocol
+from contextlib import AbstractContextManager
 
 import numpy as np
 
-from gough.base.arrays import Array
-from gough.errors import GoughError, InputError
-from gough.studies.evaluate import Outcome, compute
+from gough.errors import InputError
+from gough.studies.dask_run import dask_workers
+from gough.studies.optimise import optimise
 from gough.studies.plan import Plan
 from gough.studies.store import Store
-
-Progress = Callable[[int, int, int], None]
-"""Told finished points, all points, and failed points."""
-
-
-class Job(NamedTuple):
-    """A part to compute."""
-
-    part: int
-    inputs: Array
-
-
-class LostWorkersError(GoughError):
-    """Workers or their scheduler are gone; finished parts are on disk."""
-
-
-class Workers(Protocol):
-    """Computes parts in any order."""
-
-    def __call__(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
-        """Outcomes as they come."""
+from gough.studies.workers import Job, Progress, Workers, here, processes
 
 
 def run(
@@ -62,8 +37,6 @@ def run(
     store = Store(path, plan)
     told = progress or (lambda *_: None)
     if plan.search is not None:
-        from gough.studies.optimise import optimise
-
         with workers(plan, jobs, scheduler) as pool:
             optimise(plan, store, pool, told)
         return store
@@ -95,66 +68,5 @@ def _state(store: Store) -> tuple[int, int]:
 def workers(plan: Plan, jobs: int | None, scheduler: str | None) -> AbstractContextManager[Workers]:
     """What computes the parts of a plan."""
     if scheduler is not None:
-        from gough.studies.dask_run import dask_workers
-
         return dask_workers(plan, scheduler)
-    return _here(plan) if jobs in (None, 1) else _processes(plan, int(jobs or 1))
-
-
-@contextmanager
-def _here(plan: Plan) -> Iterator[Workers]:
-    digest = plan.recipe.digest()
-
-    def work(jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
-        for job in jobs:
-            yield job, compute(digest, plan.recipe, job.inputs)
-
-    yield work
-
-
-@contextmanager
-def _processes(plan: Plan, count: int) -> Iterator[Workers]:
-    digest = plan.recipe.digest()
-    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
-
-        def work(jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
-            def submit(job: Job) -> Future[Outcome]:
-                return pool.submit(compute, digest, plan.recipe, job.inputs, 1)
-
-            def next_of(pending: Any) -> Any:
-                return wait(pending, return_when=FIRST_COMPLETED).done
-
-            try:
-                yield from windowed(jobs, submit, next_of, 2 * count)
-            except BrokenProcessPool:
-                raise LostWorkersError(
-                    "a process has died; what it had not finished is not written: "
-                    "run the same command again to go on"
-                ) from None
-
-        try:
-            yield work
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def windowed(
-    jobs: Iterable[Job],
-    submit: Callable[[Job], Any],
-    next_of: Callable[[Any], Any],
-    width: int,
-) -> Iterator[tuple[Job, Outcome]]:
-    """Keep `width` jobs under way; yield each as it ends."""
-    waiting = iter(jobs)
-    pending: dict[Any, Job] = {}
-    while True:
-        for job in waiting:
-            pending[submit(job)] = job
-            if len(pending) >= width:
-                break
-        if not pending:
-            return
-        for future in next_of(list(pending)):
-            job = pending.pop(future)
-            yield job, Outcome(*future.result())
+    return here(plan) if jobs in (None, 1) else processes(plan, int(jobs or 1))

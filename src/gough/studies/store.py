@@ -16,17 +16,15 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray
 
 from gough.base.arrays import Array
 from gough.errors import FileError, MissingDataError
 from gough.studies.evaluate import LONGEST_REASON, Outcome
 from gough.studies.plan import Plan
-
-if TYPE_CHECKING:
-    import xarray
 
 FORMAT = 1
 
@@ -173,8 +171,6 @@ class Store:
 
 def read_study(path: str | os.PathLike[str]) -> xarray.Dataset:
     """A study's results: one variable an input and quantity along `point`, and `failed`; with units."""
-    import xarray
-
     try:
         group = _zarr().open_group(str(path), mode="r", zarr_format=2)
         if group.attrs.get("gough_study") != FORMAT:

@@ -213,7 +213,7 @@ class Numbers:
         except (TypeError, ValueError):
             raise InputError(f"{target.text} of {self.robot.name} is no number") from None
         if core is not None:
-            # one value for all legs, or one a leg
+            # one value for all legs, or one per leg
             array = (
                 array[np.newaxis]
                 if target.key.startswith("legs.") and array.ndim < len(core)
@@ -251,7 +251,7 @@ def _get(data: Any, path: Sequence[str | int]) -> Any:
                 return None
             data = data[step]
         elif isinstance(data, list) and data and isinstance(data[0], dict):
-            # an array of tables, one a leg
+            # an array of tables, one per leg
             found = [_get(one, path[number:]) for one in data]
             return None if any(one is None for one in found) else found
         elif isinstance(data, dict) and step in data:

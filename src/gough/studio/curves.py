@@ -40,10 +40,11 @@ def thinned(time: Array, values: Array) -> tuple[Array, Array]:
 
 def panels(shown: Record) -> dict[str, Array]:
     """What is plotted, by its label: (n, legs) each; thousands and millions get their prefix."""
+    units = shown.robot.leg_kind.units
     if shown.forces is None or shown.power is None:
-        return {"q [m]": shown.q}
+        return {f"q [{units.q}]": shown.q}
     found = {}
-    for name, values, unit in (("force", shown.forces, "N"), ("power", shown.power, "W")):
+    for name, values, unit in (("force", shown.forces, units.force), ("power", shown.power, "W")):
         largest = np.nanmax(np.abs(values), initial=0.0)
         scale, prefix = next(one for one in PREFIXES if largest >= 20 * one[0] or one[0] == 1)
         found[f"{name} [{prefix}{unit}]"] = values / scale

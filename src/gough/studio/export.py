@@ -32,9 +32,9 @@ def force_file(shown: Record) -> bytes:
     elastic = np.zeros((len(shown), shown.robot.modes))
     found = Actuation(shown.forces, shown.power, elastic, samples)
     dataset = force_dataset(shown.robot, shown.motion, found)
-    legs = dataset["force"].dims
-    dataset["q"] = (legs, shown.q, attributes("m", "actuated coordinate"))
-    dataset["q_rate"] = (legs, shown.qd, attributes("m/s", "actuated rate"))
+    legs, units = dataset["force"].dims, shown.robot.leg_kind.units
+    dataset["q"] = (legs, shown.q, attributes(units.q, "actuated coordinate"))
+    dataset["q_rate"] = (legs, shown.qd, attributes(units.speed, "actuated rate"))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / FORCES
         write_dataset(dataset, path)

@@ -36,7 +36,7 @@ EASY = 0.12
 """Amplitude of the simple motions over the robot's size; halved until the robot can do them."""
 
 
-BENT = "The platform bends here as it would at rest; a simulation shows how it vibrates"
+SAGGING = "The platform is deformed here as it would be at rest; a simulation shows how it vibrates"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Track:
             lost, first = len(shown.troubles), next(iter(shown.troubles.values()))
             notes.append(f"{lost} of {len(shown)} samples have no answer: {first}")
         if shown.robot.modes and self.forces is None:
-            notes.append(BENT)
+            notes.append(SAGGING)
         return ". ".join(filter(None, notes))
 
 
@@ -72,17 +72,17 @@ def at_rest(robot: Robot, pose: Motion, friction: bool = True) -> Record:
 
 
 def sagging(robot: Robot, motion: Motion) -> Motion:
-    """The motion with the platform bent, at every instant, as it would be at rest there.
+    """The motion with the platform deformed, at every instant, as it would be at rest there.
 
-    A motion that says how its platform bends, and a rigid robot's, stay as they are.
+    A motion that has elastic coordinates, and a rigid robot's, stay as they are.
     """
     if not robot.modes or np.any(motion.elastic):
         return motion
     try:
-        bent = robot.static_deflection(motion, on_error="nan").elastic
-    except GoughError:  # dynamics cannot be had: it is drawn straight
+        elastic = robot.static_deflection(motion, on_error="nan").elastic
+    except GoughError:  # dynamics cannot be had: it is drawn undeformed
         return motion
-    return _with(motion, elastic=np.where(np.isfinite(bent), bent, 0.0))
+    return _with(motion, elastic=np.where(np.isfinite(elastic), elastic, 0.0))
 
 
 def offered(robot: Robot, layout: Layout, label: str) -> dict[str, Callable[[], Track]]:

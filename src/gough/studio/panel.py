@@ -135,7 +135,7 @@ class Panel:
         gui = self._gui
         self._robot = gui.add_dropdown("Robot", tuple(robots), initial_value=robots[0])
         self._when(self._robot, lambda: self._actions.choose_robot(self._robot.value))
-        self._flexible = gui.add_checkbox("Platform bends", True)
+        self._flexible = gui.add_checkbox("Flexible platform", True)
         self._friction = gui.add_checkbox("Friction", True)
         self._gravity = gui.add_vector3("Gravity [m/s²]", (0.0, 0.0, -9.81), step=0.01)
         self._payload = gui.add_number("Payload [kg]", 0.0, min=0.0, step=0.1)
@@ -157,7 +157,7 @@ class Panel:
             self._show_weight = gui.add_checkbox("Weight", False)
             self._show_handle = gui.add_checkbox("Drag handle", True)
             self._magnified = gui.add_slider(
-                "Bending ×", min=0.0, max=100.0, step=1.0, initial_value=1.0, visible=False
+                "Deformation ×", min=0.0, max=100.0, step=1.0, initial_value=1.0, visible=False
             )
             self._colors = gui.add_html("")
         for field in (self._show_forces, self._show_weight, self._show_handle, self._magnified):
@@ -215,10 +215,10 @@ class Panel:
         """The robot chooser says which robot is shown."""
         self._robot.value = label
 
-    def show_setup(self, bends: bool) -> None:
-        """Which settings make sense: a platform that bends takes no payload."""
-        self._payload.disabled = self._payload_place.disabled = bends
-        self._magnified.visible = bends
+    def show_setup(self, flexible: bool) -> None:
+        """Which settings make sense: a flexible platform takes no payload."""
+        self._payload.disabled = self._payload_place.disabled = flexible
+        self._magnified.visible = flexible
 
     def show_magnified(self, value: float, largest: float) -> None:
         """The slider of the drawn deformation."""

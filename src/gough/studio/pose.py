@@ -11,7 +11,6 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
-from gough.legs.pus.equations import PUS
 from gough.motion import Motion
 
 if TYPE_CHECKING:
@@ -28,8 +27,7 @@ def start_pose(robot: Robot) -> Motion:
     """Home, or without one a guess: above the middle of what the legs stand on."""
     if robot.description.home is not None:
         return robot.description.home
-    parts = robot.description.legs
-    feet = (parts.rail_origin if isinstance(parts, PUS) else parts.base)[..., 0].T
+    feet = robot.leg_kind.shape.feet(robot.description.legs)
     tips = robot.description.platform_points[..., 0].T
     size = float(np.ptp(feet, axis=0).max())
     return Motion(feet.mean(axis=0) - tips.mean(axis=0) + upward(robot) * size)

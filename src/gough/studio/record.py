@@ -33,16 +33,16 @@ class Record:
     wxyz: Array
     """(n, 4): the platform's rotation as a unit quaternion."""
     q: Array
-    """(n, legs), m."""
+    """(n, legs)."""
     qd: Array
-    """(n, legs), m/s."""
+    """(n, legs)."""
     universal: Array
     """(n, legs, 3): joint centres, world, m."""
     spherical: Array
     condition: Array
     """(n,): of the Jacobian."""
     forces: Array | None
-    """(n, legs), N; None where the robot file lacks masses."""
+    """(n, legs); None where the robot file lacks masses."""
     power: Array | None
     """(n, legs), W."""
     on_platform: Array | None

@@ -7,28 +7,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.colors import to_rgb
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, unit
+from gough.legs.shape import Places
+from gough.model.places import bodies
 from gough.show.colors import DARK, GREY, ORANGE, PALE, SKY, VERMILION, leg_color
-from gough.studio.bending import BANDS, Bending
 from gough.studio.record import Record
 from gough.studio.shapes import (
-    CYLINDER,
-    ROD,
     Layout,
     Mesh,
     arrow_vectors,
     ball,
     bar,
     bars,
-    box,
+    block,
     cone,
     grid,
-    rod_stretch,
     round_number,
     slab,
     turns_from_z,
-    unit,
 )
+from gough.studio.skin import BANDS, Skin
 
 if TYPE_CHECKING:
     from viser import MeshHandle, ViserServer
@@ -39,6 +37,7 @@ ARROW = 0.3
 """Length of the largest force's arrow over the robot's size."""
 PATH_POINTS = 150
 """Of a drawn path: lines are dear without a graphics card."""
+STEEL, IVORY = "#AEB4BC", "#E8EAED"
 NOTHING = np.zeros((1, 3, 3))
 """A triangle that is not seen: a mesh must have one."""
 
@@ -104,7 +103,7 @@ class Scene:
         self.show_handle = True
         self._scene: Any = server.scene
         modal = robot.description.modal
-        self._bending = None if modal is None or not robot.modes else Bending(modal)
+        self._skin = None if modal is None or not robot.modes else Skin(modal)
         with server.atomic():
             self._scene.reset()
             self._scene.set_up_direction(tuple(layout.up))
@@ -134,13 +133,13 @@ class Scene:
         place, turn = motion.position[sample], motion.rotation[sample]
         universal, spherical = shown.universal[sample], shown.spherical[sample]
         self._platform.position, self._platform.wxyz = place, shown.wxyz[sample]
-        if self._bending is not None:
+        if self._skin is not None:
             elastic = motion.elastic[sample] if motion.modes else np.zeros(self.robot.modes)
-            spherical = place + self._bending.bent_tips(elastic, self.magnified) @ turn.T
-            self._bend(elastic)
+            spherical = place + self._skin.moved_tips(elastic, self.magnified) @ turn.T
+            self._deform(elastic)
         elif self._plate is not None:
             self._plate.color = rgb(VERMILION if alarmed else SKY)
-        self._move_legs(universal, spherical)
+        self._move_legs(Places(universal, spherical))
         self._move_arrows(shown, sample, spherical)
 
     def draw_path(self, positions: Array | None) -> None:
@@ -215,38 +214,42 @@ class Scene:
         return np.argsort(np.arctan2(spread[:, (main + 2) % 3], spread[:, (main + 1) % 3]))
 
     def _add_legs(self) -> None:
-        """UPS: a cylinder that turns about its foot and a rod from the tip; PUS: a slider and a link.
+        """The bodies of each leg and its joints.
 
-        Poses reach the page faster than any other change, so bodies keep their lengths: a rod slides
-        in its cylinder.
+        Poses reach the page faster than any other change, so bodies keep their lengths as far as they
+        can: a rod slides in its cylinder.
         """
         size, layout = self.size, self.layout
-        self._turning: list[MeshHandle] = []
-        """Bodies that turn about the universal joint: cylinders, links."""
-        self._rods: list[MeshHandle] = []
-        self._sliders: list[MeshHandle] = []
-        self._spherical: list[MeshHandle] = []
-        for leg in range(self.robot.leg_count):
-            name, color = f"/legs/{leg + 1}", leg_color(leg)
-            length = float(layout.lengths[leg])
-            if self.robot.kind == "UPS":
-                sleeve = self._body(f"{name}/cylinder", bar(0.017 * size, CYLINDER * length), color)
-                rod = bar(0.0095 * size, -ROD * length)
-                self._rods.append(self._body(f"{name}/rod", rod, "#AEB4BC"))
-            else:
-                sleeve = self._body(f"{name}/link", bar(0.012 * size, length), color)
-                block = box((0.04 * size, 0.04 * size, 0.06 * size))
-                rail = layout.ground[leg, 1] - layout.ground[leg, 0]
-                slider = self._body(f"{name}/slider", block, DARK)
-                slider.wxyz = turns_from_z(rail / np.linalg.norm(rail))
-                self._sliders.append(slider)
-            self._turning.append(sleeve)
-            self._body(f"{sleeve.name}/universal", ball(0.0205 * size), DARK)
-            self._spherical.append(self._body(f"{name}/spherical", ball(0.0175 * size), "#E8EAED"))
-        self._stretched = np.ones(self.robot.leg_count)
-        self._move_legs(layout.universal, layout.spherical)
-        for sleeve, place in zip(self._turning, layout.universal, strict=True):
-            sleeve.position = place
+        self._bodies: list[list[MeshHandle]] = []
+        """By body, then by leg."""
+        self._lengths = []
+        """(legs,) of each body as its mesh has it, m."""
+        for one in bodies(self.robot, layout.joints, layout.lengths, size):
+            lengths = np.linalg.norm(one.end - one.start, axis=-1)
+            shape, color = (block, DARK) if one.square else (bar, STEEL)
+            self._bodies.append(
+                [
+                    self._body(
+                        f"/legs/{leg + 1}/{one.name}",
+                        shape(one.radius, float(length)),
+                        leg_color(leg) if one.colored else color,
+                    )
+                    for leg, length in enumerate(lengths)
+                ]
+            )
+            self._lengths.append(lengths)
+        self._universal, self._spherical = (
+            [
+                self._body(f"/legs/{leg + 1}/{name}", ball(radius * size), color)
+                for leg in range(self.robot.leg_count)
+            ]
+            for name, radius, color in (
+                ("universal", 0.0205, DARK),
+                ("spherical", 0.0175, IVORY),
+            )
+        )
+        self._stretched = np.ones((len(self._bodies), self.robot.leg_count))
+        self._move_legs(layout.joints)
 
     def _add_platform(self) -> None:
         size, home = self.size, self.layout.home
@@ -259,7 +262,7 @@ class Scene:
         )
         self._plate: MeshHandle | None = None
         self._bands: list[MeshHandle] = []
-        if self._bending is None:
+        if self._skin is None:
             tips = self.robot.description.platform_points[..., 0].T
             mesh = slab(tips, 0.014 * size, 0.03 * size)
             self._plate = self._scene.add_mesh_simple(
@@ -314,26 +317,23 @@ class Scene:
         )
         return handle
 
-    def _move_legs(self, universal: Array, spherical: Array) -> None:
-        apart = spherical - universal
-        length = np.linalg.norm(apart, axis=-1)
-        turns = turns_from_z(apart / length[:, None])
-        for leg, turn in enumerate(turns):
-            self._turning[leg].wxyz = turn
-            self._spherical[leg].position = spherical[leg]
-        for leg, rod in enumerate(self._rods):
-            rod.position, rod.wxyz = spherical[leg], turns[leg]
-        for leg, slider in enumerate(self._sliders):
-            slider.position = self._turning[leg].position = universal[leg]
-        if self._rods:
-            self._stretch(length)
-
-    def _stretch(self, length: Array) -> None:
-        """Rods of legs (legs,) drawn longer or shorter where their own length does not do."""
-        factor = rod_stretch(length, self.layout.lengths)
-        for leg in np.flatnonzero(np.abs(factor - self._stretched) > 1e-3):
-            self._rods[leg].scale = (1.0, 1.0, float(factor[leg]))
-            self._stretched[leg] = factor[leg]
+    def _move_legs(self, joints: Places) -> None:
+        found = bodies(self.robot, joints, self.layout.lengths, self.size)
+        for one, handles, own, stretched in zip(
+            found, self._bodies, self._lengths, self._stretched, strict=True
+        ):
+            along = one.end - one.start
+            for handle, place, turn in zip(
+                handles, one.start, turns_from_z(unit(along)), strict=True
+            ):
+                handle.position, handle.wxyz = place, turn
+            factor = np.linalg.norm(along, axis=-1) / own
+            for leg in np.flatnonzero(np.abs(factor - stretched) > 1e-3):
+                handles[leg].scale = (1.0, 1.0, float(factor[leg]))
+                stretched[leg] = factor[leg]
+        for handles, places in zip((self._universal, self._spherical), joints, strict=True):
+            for handle, place in zip(handles, places, strict=True):
+                handle.position = place
 
     def _move_arrows(self, shown: Record, sample: int, spherical: Array) -> None:
         force = None if shown.on_platform is None else shown.on_platform[sample]
@@ -352,10 +352,10 @@ class Scene:
             start = shown.motion.position[sample] + turn @ body.center_of_mass
             self._weight.point(start, arrow_vectors(weight, self.strongest, ARROW * self.size))
 
-    def _bend(self, elastic: Array) -> None:
-        assert self._bending is not None
+    def _deform(self, elastic: Array) -> None:
+        assert self._skin is not None
         largest = max(self.deepest, 1e-12)
-        found = self._bending.bands(elastic, self.magnified, largest)
+        found = self._skin.bands(elastic, self.magnified, largest)
         for handle, triangles in zip(self._bands, found, strict=True):
             handle.visible = len(triangles) > 0
             if len(triangles):
@@ -371,6 +371,6 @@ class Scene:
 
     def deepest_of(self, shown: Record) -> float:
         """Largest displacement of the platform's skin over a record, m; 0 of a rigid one."""
-        if self._bending is None or not shown.motion.modes:
+        if self._skin is None or not shown.motion.modes:
             return 0.0
-        return self._bending.largest(shown.motion.elastic[:: max(1, len(shown) // 100)])
+        return self._skin.largest(shown.motion.elastic[:: max(1, len(shown) // 100)])

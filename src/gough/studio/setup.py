@@ -1,4 +1,4 @@
-"""What can be changed about a robot on the page: gravity, payload, friction, a platform that bends."""
+"""What can be changed about a robot on the page: gravity, payload, friction, a flexible platform."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Setup:
     """Its centre of mass, platform frame, m."""
     friction: bool = True
     flexible: bool = True
-    """A platform that bends may do so; else it is taken as rigid."""
+    """A flexible platform is taken as such; else as rigid."""
 
     @classmethod
     def of(cls, robot: Robot) -> Setup:
@@ -44,7 +44,7 @@ class Setup:
         if self.payload < 0:
             raise InputError(f"payload of {self.payload:g} kg is negative")
         if self.payload and base.modes:
-            raise InputError("a platform that bends takes no payload: take it as rigid")
+            raise InputError("a flexible platform takes no payload: take it as rigid")
         if self.payload:
             table = base.file.platform
             own = [] if table is None else table.payload

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, unit
+from gough.legs.shape import Places
 from gough.model.places import ground, places
 from gough.motion import Motion
 from gough.studio.pose import start_pose, upward
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from gough.robot import Robot
 
 SIDES = 20
-CYLINDER = 0.55
-"""Part of a UPS leg's length at home that is its cylinder."""
-ROD = 0.75
-"""The same of its rod."""
 
 
 class Mesh(NamedTuple):
@@ -69,16 +66,6 @@ def arrow_vectors(force: Array, strongest: float, longest: float) -> Array:
     return longest * part * np.minimum(1.0, 1.5 / np.where(size == 0, 1.0, size))
 
 
-def rod_stretch(length: Array, home: Array) -> Array:
-    """Factors (legs,) on the rods of UPS legs, 1 where a rod of its own length does.
-
-    A rod must reach into its cylinder, and not out of its far end.
-    """
-    shortest, longest = length - 0.95 * CYLINDER * home, length
-    own = ROD * home
-    return np.clip(own, np.maximum(shortest, 0.0), longest) / own
-
-
 def ball(radius: float = 1.0) -> Mesh:
     """A ball about the origin."""
     rows = 8
@@ -100,6 +87,12 @@ def box(size: tuple[float, float, float]) -> Mesh:
     """A box about the origin, faces with corners of their own so that edges are sharp."""
     corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) / 2.0
     return sharp(Mesh(corners * size, outward(corners)))
+
+
+def block(half: float, length: float) -> Mesh:
+    """A square bar along z, from z = 0 to the length; `half` its side."""
+    mesh = box((2 * half, 2 * half, length))
+    return Mesh(mesh.vertices + np.array([0.0, 0.0, length / 2]), mesh.faces)
 
 
 def slab(points: Array, thickness: float, margin: float, down: Array | None = None) -> Mesh:
@@ -160,10 +153,9 @@ class Layout:
     up: Array
     """Unit world axis against gravity, (3,)."""
     ground: Array
-    """(legs, 1 or 2, 3): base joints, or the ends of the rails."""
-    universal: Array
-    """(legs, 3) at home."""
-    spherical: Array
+    """(legs, 1 or 2, 3): points, or the ends of rails."""
+    joints: Places
+    """(legs, 3) each, at home."""
     lengths: Array
     """(legs,): distance of a leg's joints at home."""
     middle: Array
@@ -177,16 +169,16 @@ class Layout:
         """The layout of a robot at home."""
         home, up = start_pose(robot), upward(robot)
         legs = robot.inverse_kinematics(home)
-        universal, spherical = places(robot, legs)
+        joints = places(robot, legs)
         stands = ground(robot, legs.q)
-        points = np.concatenate([stands.reshape(-1, 3), spherical, home.position[np.newaxis]])
+        points = np.concatenate(
+            [stands.reshape(-1, 3), joints.spherical, home.position[np.newaxis]]
+        )
         low, high = points.min(axis=0), points.max(axis=0)
         size = float(np.max(high - low))
-        lengths = np.linalg.norm(spherical - universal, axis=-1)
+        lengths = np.linalg.norm(joints.spherical - joints.universal, axis=-1)
         floor = float(np.min(points @ up)) - 0.06 * size
-        return cls(
-            home, up, stands, universal, spherical, lengths, (low + high) / 2, size, floor
-        )  # fmt: skip
+        return cls(home, up, stands, joints, lengths, (low + high) / 2, size, floor)
 
     @property
     def camera(self) -> Array:
@@ -239,9 +231,3 @@ def bars(starts: Array, ends: Array, radius: float) -> Mesh:
     faces = bar(radius, 1.0).faces
     every = faces + len(found[0]) * np.arange(len(found))[:, None, None]
     return Mesh(np.concatenate(found), every.reshape(-1, 3))
-
-
-def unit(vectors: Array) -> Array:
-    """Vectors (..., 3) of length 1; those of length 0 stay."""
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors / np.where(length == 0, 1.0, length))

@@ -8,9 +8,9 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.show.colors import leg_color
-from gough.studio.bending import BANDS
 from gough.studio.levels import Level, condition_level, level, worst
 from gough.studio.record import Record
+from gough.studio.skin import BANDS
 
 INSET = 9
 """Pixels between the panel's edge and its fields."""
@@ -31,9 +31,13 @@ LIMITS = {
 
 def leg_table(shown: Record, sample: int) -> str:
     """Coordinate, rate, force and power of each leg."""
-    columns = [("q [m]", shown.q, 4, "stroke"), ("q̇ [m/s]", shown.qd, 3, "speed")]
+    units = shown.robot.leg_kind.units
+    columns = [
+        (f"q [{units.q}]", shown.q, 4, "stroke"),
+        (f"q̇ [{units.speed}]", shown.qd, 3, "speed"),
+    ]
     if shown.forces is not None and shown.power is not None:
-        columns.append(("Γ [N]", shown.forces, 1, "force"))
+        columns.append((f"Γ [{units.force}]", shown.forces, 1, "force"))
         columns.append(("power [W]", shown.power, 1, ""))
     return _table(shown, sample, columns)
 
@@ -72,7 +76,11 @@ def summary(shown: Record, sample: int) -> str:
     condition = float(shown.condition[sample])
     parts = [_badge("condition", _number(condition, 1), condition_level(condition))]
     if shown.forces is not None and shown.power is not None:
-        for name, values, unit in (("force", shown.forces, "N"), ("power", shown.power, "W")):
+        unit_of_force = shown.robot.leg_kind.units.force
+        for name, values, unit in (
+            ("force", shown.forces, unit_of_force),
+            ("power", shown.power, "W"),
+        ):
             now = np.abs(values[sample])
             largest = float(np.nanmax(now)) if np.isfinite(now).any() else np.nan
             used = _most(shown, sample, name)

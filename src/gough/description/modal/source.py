@@ -9,8 +9,11 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.description.modal.body import ModalBody
+from gough.description.modal.calculix import read_calculix
 from gough.description.modal.meshed import Selection
+from gough.description.modal.nastran import read_nastran
 from gough.description.modal.npz import read_npz
+from gough.description.modal.plate import Material, plate_body, regular_polygon
 from gough.description.schema import Modes, Plate
 
 _plates: dict[tuple[str, bytes, str], ModalBody] = {}
@@ -30,8 +33,6 @@ def body_of_plate(table: Plate, tips: Array, name: str) -> ModalBody:
 
 
 def _plate(table: Plate, tips: Array, name: str) -> ModalBody:
-    from gough.description.modal.plate import Material, plate_body, regular_polygon
-
     if table.sides is not None:
         outline = regular_polygon(float(table.radius), table.sides)
     else:
@@ -61,9 +62,5 @@ def body_of_file(table: Modes, tips: Array, folder: Path) -> ModalBody:
         return read_npz(path)
     wanted = Selection(tips, table.tips, table.modes, table.damping_ratio)
     if path.suffix.lower() == ".op2":
-        from gough.description.modal.nastran import read_nastran
-
         return read_nastran(path, folder / table.geometry, wanted)
-    from gough.description.modal.calculix import read_calculix
-
     return read_calculix(path, folder / table.geometry, wanted)

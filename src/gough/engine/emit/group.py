@@ -77,10 +77,10 @@ class Group(States):
     def straight(self, order: Sequence[tuple[int, bool]], first: bool, last: bool) -> None:
         """Operations of a section (the first reads inputs, the last writes outputs), or of halves."""
         ready = self.plan.lasting | self.sums | self.handed.keys() | {~p for p in self.handed}
-        self.kept.clear()
         memory = Memory(self._load, self._keep, ready)
         work = self._work(order, first, last)
         self.slots = max(self.slots, carry_out(work, memory, self.plan.registers))
+        self.kept.clear()
 
     def sections(self) -> list[tuple[int, int]]:
         """Where each section starts and stops."""
@@ -100,8 +100,9 @@ class Group(States):
             for place in range(start, stop):
                 given = self.steps[place].arguments
                 found.update(dict.fromkeys(a for a in given if a < start))
-        for places in self.plan.fused.outputs.values():
-            found.update(dict.fromkeys(place for place in places if place < last))
+        for name, places in self.plan.fused.outputs.items():
+            by_loop = self.program.outputs[name].varying
+            found.update(dict.fromkeys(place for place in places if place < last or by_loop))
         inside = {p for start, stop in edges[1::2] for p in range(start, stop)}
         known = self.plan.lasting | inside
         return [p for p in found if p not in known and not self._anywhere(p)]

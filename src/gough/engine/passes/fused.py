@@ -139,7 +139,9 @@ def fuse(program: Program) -> Fused:
             values[number] = Signed(add(operation, *places, leaf=leaf))
         if number in delivered:
             values[number] = Signed(plain(number))
-    starts += [len(steps)] * (len(program.sections) - len(starts))
+    if len(starts) < len(program.sections):  # the last section is straight, if empty
+        starts += [len(steps)] * (len(program.sections) - len(starts))
+        negated.clear()
     outputs = {
         name: tuple(plain(place) for place in output.places)
         for name, output in program.outputs.items()

@@ -1,10 +1,11 @@
 """Kernels on disk: machine code with all that is needed to run it, one file each.
 
 A file is named by a hash of what the kernel depends on: the function and its files (`run.identity`), the
-structure of its numbers, processor and versions. It starts with a hash of its contents, so a damaged or
-half-written file is just not there; it is written under a temporary name and renamed, so any number of
-processes may write at once. Nothing in it is executed but the machine code, and nothing is unpickled.
-Those longest unused go when the folder grows too large.
+structure of its numbers, processor and versions. It starts with a hash of its contents with the folder's
+secret key, so a file that is damaged, half-written or from elsewhere is just not there; it is written
+under a temporary name and renamed, so any number of processes may write at once. Nothing in it is
+executed but the machine code, and nothing is unpickled. Those longest unused go when the folder grows
+too large.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from __future__ import annotations
 import contextlib
 import ctypes.util
 import hashlib
+import hmac
 import json
 import os
+import secrets
 import tempfile
 import time
 from collections.abc import Callable
@@ -24,15 +27,20 @@ from typing import Any, NamedTuple
 import llvmlite
 import llvmlite.binding as llvm
 
-import gough
+from gough.base.version import VERSION
 from gough.engine.emit.llvm import kernel_text, lanes
 from gough.engine.program import Program, Step
 
 NAME = "kernel"
-MAGIC = b"gough-kernel-1\n"
+MAGIC = b"gough-kernel-2\n"
+SECRET = "secret"
+"""Name of the file with the key of the hashes: random, one a folder, for its owner's eyes."""
+SIZE = 32
 MOST_BYTES = 200_000_000
 """Kernels kept on disk."""
 DAY = 86_400.0
+WRITING = ".writing-"
+"""How names begin of files that are not complete yet."""
 
 
 class Kernel(NamedTuple):
@@ -71,7 +79,7 @@ def folder() -> Path:
 
 
 def _trusted(place: Path) -> bool:
-    """Nobody else can write there: a kernel is machine code, and its hash is no signature."""
+    """Nobody else can write there: a kernel is machine code."""
     try:
         status = place.stat()
     except OSError:
@@ -90,8 +98,11 @@ def load_or_make(
     """
     path = folder() / f"{_digest((key, variants))}.kernel"
     trusted = key is not None and _trusted(path.parent)
-    stored = _read(path) if trusted else None
+    stored = read(path) if trusted else None
     if stored is not None:
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > DAY:
+                os.utime(path)  # in use: not among the first to go
         with contextlib.suppress(RuntimeError, LookupError, ValueError, TypeError, AttributeError):
             return _load(*stored)
     program = make()
@@ -112,26 +123,61 @@ def load_or_make(
 
 def _digest(key: tuple[Any, ...]) -> str:
     host = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), lanes())
-    versions = (gough.__version__, llvmlite.__version__, llvm.llvm_version_info)
+    versions = (VERSION, llvmlite.__version__, llvm.llvm_version_info)
     text = repr((key, host, versions)).encode()
     return hashlib.sha256(text).hexdigest()[:40]
 
 
-def _read(path: Path) -> tuple[dict[str, Any], bytes] | None:
+def _secret(place: Path) -> bytes | None:
+    """The key of a folder's hashes; None where there is none that its owner alone can read."""
+    try:
+        with (place / SECRET).open("rb") as file:
+            status = os.fstat(file.fileno())
+            known = file.read(SIZE + 1)
+    except OSError:
+        return None
+    mine = not hasattr(os, "getuid") or (
+        status.st_uid == os.getuid() and not status.st_mode & 0o077
+    )
+    return known if mine and len(known) == SIZE else None
+
+
+def _make_secret(place: Path) -> bytes | None:
+    """A new key, or that of a process that was faster."""
+    handle, name = tempfile.mkstemp(dir=place, prefix=WRITING)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(secrets.token_bytes(SIZE))
+        try:
+            os.link(name, place / SECRET)
+        except FileExistsError:
+            if _secret(place) is None:  # damaged, or open to others
+                os.replace(name, place / SECRET)
+        except OSError:  # no links there
+            os.replace(name, place / SECRET)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+    return _secret(place)
+
+
+def seal(content: bytes, secret: bytes) -> bytes:
+    """The head of a file with such contents."""
+    return MAGIC + hmac.digest(secret, content, "sha256")
+
+
+def read(path: Path) -> tuple[dict[str, Any], bytes] | None:
     """Description and machine code of a sound file, else None."""
+    secret = _secret(path.parent)
+    if secret is None:
+        return None
     try:
         data = path.read_bytes()
     except OSError:
         return None
     head = len(MAGIC) + 32
-    if (
-        data[: len(MAGIC)] != MAGIC
-        or hashlib.sha256(data[head:]).digest() != data[len(MAGIC) : head]
-    ):
+    if not hmac.compare_digest(data[:head], seal(data[head:], secret)):
         return None
-    with contextlib.suppress(OSError):
-        if time.time() - path.stat().st_mtime > DAY:
-            os.utime(path)  # in use: not among the first to go
     size = int.from_bytes(data[head : head + 8], "little")
     try:
         description = json.loads(data[head + 8 : head + 8 + size])
@@ -145,10 +191,13 @@ def _write(path: Path, description: bytes, code: bytes) -> None:
     content = len(description).to_bytes(8, "little") + description + code
     with contextlib.suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+        secret = _secret(path.parent) or _make_secret(path.parent)
+        if secret is None:
+            return
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=WRITING)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + hashlib.sha256(content).digest() + content)
+                file.write(seal(content, secret) + content)
             os.replace(name, path)
         finally:
             with contextlib.suppress(OSError):
@@ -167,7 +216,7 @@ def _prune(place: Path) -> None:
             status = entry.stat()
             if entry.name.endswith(".kernel"):
                 kernels.append((status.st_mtime, status.st_size, entry.path))
-            elif entry.name.startswith(".writing-") and now - status.st_mtime > DAY:
+            elif entry.name.startswith(WRITING) and now - status.st_mtime > DAY:
                 os.unlink(entry.path)
     excess = sum(size for _, size, _ in kernels) - MOST_BYTES
     for _, size, path in sorted(kernels):

@@ -44,6 +44,7 @@ class CompiledExecutor:
         self.numbers, self.fields = numbers, fields
         self.structure = structure(numbers)
         self._ready: dict[Any, BoundKernel] = {}
+        self._bound: dict[Any, BoundKernel] = {}
 
     def __call__(
         self, function: Function, rows: int, fields: Mapping[str, Array]
@@ -62,8 +63,12 @@ class CompiledExecutor:
 
     def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
         """The kernel of a function for these numbers, which takes further inputs of given shapes."""
-        kernel = kernel_for(function, self.numbers, self.structure, self.fields, inputs)
-        return BoundKernel(kernel, in_all_lanes(kernel, rows_for(kernel, self.numbers)[0]))
+        key = (function, *inputs.items())
+        if key not in self._bound:
+            kernel = kernel_for(function, self.numbers, self.structure, self.fields, inputs)
+            row = in_all_lanes(kernel, rows_for(kernel, self.numbers)[0])
+            self._bound[key] = BoundKernel(kernel, row)
+        return self._bound[key]
 
 
 class BoundKernel:

@@ -33,6 +33,7 @@ class CompiledVariants:
         self.count = min(lengths - {1}, default=1)
         self.common = common(numbers)
         self.structure = structure(self.common)
+        self._bound_all: dict[Any, BoundKernel] = {}
         self._kept = threading.local()
 
     def __call__(
@@ -63,8 +64,12 @@ class CompiledVariants:
 
     def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
         """The kernel of a function with the numbers of all members, for further inputs."""
-        kernel = self._kernel(function, inputs)
-        return BoundKernel(kernel, rows_for(kernel, self.numbers, np.arange(self.count)))
+        key = (function, *inputs.items())
+        if key not in self._bound_all:
+            kernel = self._kernel(function, inputs)
+            row = rows_for(kernel, self.numbers, np.arange(self.count))
+            self._bound_all[key] = BoundKernel(kernel, row)
+        return self._bound_all[key]
 
     def _kernel(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> Kernel:
         return kernel_for(function, self.common, self.structure, self.fields, inputs, variants=True)

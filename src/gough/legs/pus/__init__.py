@@ -1,9 +1,13 @@
 """PUS legs: slider on a rail, universal joint, link, spherical joint."""
 
 from gough.legs.leg import LegKind
-from gough.legs.pus.equations import PUS
+from gough.legs.pus.equations import PUS, sliding_links
 from gough.legs.pus.geometry import PUSGeometry
 from gough.legs.pus.keys import PUSTable, read
+from gough.legs.pus.parameters import PUSParameters
+from gough.legs.pus.shape import PUSShape
+from gough.legs.pus.tolerances import PUSTolerances
+from gough.legs.pus.words import WORDS
 
 KIND = LegKind(
     name="PUS",
@@ -13,4 +17,9 @@ KIND = LegKind(
     place="rail_origin",
     read=read,
     geometry=PUSGeometry(),
+    parameters=PUSParameters(),
+    sliding_links=sliding_links,
+    tolerances=PUSTolerances(),
+    shape=PUSShape(),
+    words=WORDS,
 )

@@ -17,11 +17,13 @@ import numpy as np
 from gough.legs.link import (
     MovingLink,
     couple_on_joint_axes,
+    cross_axes,
     cross_moment,
     first_angle,
     first_angle_rates,
     inertia_about_joint,
     inertia_to_world,
+    link_axes,
     link_frame,
     on_joint_axes,
     to_link,
@@ -29,7 +31,8 @@ from gough.legs.link import (
     turning,
     turning_load,
 )
-from gough.mechanics.body import Body, force, moment, spinning
+from gough.legs.sliding_links import SlidingLinks
+from gough.mechanics.body import Body, Frame, force, moment, spinning
 from gough.mechanics.friction import Friction, JointFriction, Loads, joint_friction
 from gough.mechanics.leg import Health, LegLoad, Rubbing
 from gough.mechanics.vectors import (
@@ -199,11 +202,43 @@ class PUS:
         return self.guide_normal, cross(self.rail_direction, self.guide_normal)
 
 
+def sliding_links(legs: PUS) -> SlidingLinks:
+    """PUS legs are links on sliders."""
+    return SlidingLinks(
+        origin=legs.rail_origin,
+        rail=legs.rail_direction,
+        length=legs.length,
+        sign=legs.sign,
+        axis=legs.axis,
+        reference=legs.reference,
+        rotor_mass=legs.rotor_mass,
+        slider=legs.slider,
+        cross=legs.cross,
+        link=legs.link,
+        friction=legs.friction,
+    )
+
+
 @dataclass(frozen=True)
 class MovingPUS(MovingLink):
     """PUS legs from what their tips do."""
 
     leg: PUS
+
+    def frames(self) -> tuple[Frame, ...]:
+        """Slider, cross and link, all at the universal joint; the slider's has world axes.
+
+        All move with q̇ a; the cross turns with φ̇1 α, the link with ω.
+        """
+        link, omega = self.link, self.link_angular_velocity
+        joint = self.leg.rail_origin + self.q * self.leg.rail_direction
+        velocity = self.qd * self.leg.rail_direction
+        turning = first_angle_rates(link, self.spin)[0] * link.axis
+        return (
+            Frame(joint, np.eye(3)[..., np.newaxis, np.newaxis], velocity, 0 * omega),
+            Frame(joint, cross_axes(link), velocity, turning),
+            Frame(joint, link_axes(link), velocity, omega),
+        )
 
     def load(self, gravity: Components) -> LegLoad:
         """Load A v̇ + h of the legs at their tips, in one go.
@@ -341,13 +376,3 @@ class MovingPUS(MovingLink):
         """F_A, F_B, u·N, v·N that friction depends on, (8, legs, samples), N."""
         guide = [dot(one, reactions["guide"])[np.newaxis] for one in self.leg.guide_normals()]
         return np.concatenate([reactions["universal"], reactions["spherical"], *guide])
-
-    def potential_energy(self, gravity: Components) -> Components:
-        """U = −g·Σ (M_j o_j + MS_j) of each leg, J, from the world's origin."""
-        joint = self.leg.rail_origin + self.q * self.leg.rail_direction
-        axes = self._cross_axes()
-        mx, my, mz = self.leg.cross.first_moment
-        moments = self.leg.link.first_moment + mx * axes[:, 0] + my * axes[:, 1] + mz * axes[:, 2]
-        mass = self.leg.slider.mass + self.leg.cross.mass + self.leg.link.mass
-        total = mass * joint + self.leg.slider.first_moment
-        return -dot(gravity, total + to_world(self.link, moments))

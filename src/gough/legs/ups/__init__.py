@@ -4,6 +4,10 @@ from gough.legs.leg import LegKind
 from gough.legs.ups.equations import UPS
 from gough.legs.ups.geometry import UPSGeometry
 from gough.legs.ups.keys import UPSTable, read
+from gough.legs.ups.parameters import UPSParameters
+from gough.legs.ups.shape import UPSShape
+from gough.legs.ups.tolerances import UPSTolerances
+from gough.legs.ups.words import WORDS
 
 KIND = LegKind(
     name="UPS",
@@ -13,4 +17,8 @@ KIND = LegKind(
     place="base",
     read=read,
     geometry=UPSGeometry(),
+    parameters=UPSParameters(),
+    tolerances=UPSTolerances(),
+    shape=UPSShape(),
+    words=WORDS,
 )

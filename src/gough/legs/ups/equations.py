@@ -17,11 +17,13 @@ import numpy as np
 from gough.legs.link import (
     MovingLink,
     couple_on_joint_axes,
+    cross_axes,
     cross_moment,
     first_angle,
     first_angle_rates,
     inertia_about_joint,
     inertia_to_world,
+    link_axes,
     link_frame,
     on_joint_axes,
     to_link,
@@ -29,7 +31,7 @@ from gough.legs.link import (
     turning,
     turning_load,
 )
-from gough.mechanics.body import Body, force, moment, turned
+from gough.mechanics.body import Body, Frame, force, moment, turned
 from gough.mechanics.friction import Friction, JointFriction, Loads, joint_friction
 from gough.mechanics.leg import Health, LegLoad, Rubbing
 from gough.mechanics.vectors import Components, cross, dot, norm
@@ -144,6 +146,23 @@ class MovingUPS(MovingLink):
 
     leg: UPS
 
+    def frames(self) -> tuple[Frame, ...]:
+        """Frames 1, 2, 3 of the papers: 1 and 2 at B, 3 at the tip P; x2 = x3, y2 = −z3, z2 = y3.
+
+        The cross turns with q̇1 z1, cylinder and rod with ω; v = q̇3 z3 + q3 (ω_y x3 − ω_x y3).
+        """
+        link, spin, omega = self.link, self.spin, self.link_angular_velocity
+        rod = link_axes(link)
+        cylinder = np.stack([rod[:, 0], -rod[:, 2], rod[:, 1]], axis=1)
+        velocity = np.stack([self.q * spin.omega[1], -self.q * spin.omega[0], self.qd])
+        base, still = self.leg.base, 0 * omega
+        turning = first_angle_rates(link, spin)[0] * link.axis
+        return (
+            Frame(base, cross_axes(link), still, turning),
+            Frame(base, cylinder, still, omega),
+            Frame(base + self.q * self.direction, rod, to_world(link, velocity), omega),
+        )
+
     def load(self, gravity: Components) -> LegLoad:
         """Load A v̇ + h of the legs at their tips, in one go (Khalil & Guegan 2004, Eqs. 20–23).
 
@@ -233,15 +252,3 @@ class MovingUPS(MovingLink):
         """F_A, F_B and twice 0, (8, legs, samples): friction feels no guide."""
         universal = reactions["universal"]
         return np.concatenate([universal, reactions["spherical"], 0 * universal[:2]])
-
-    def potential_energy(self, gravity: Components) -> Components:
-        """U = −g·Σ (M_j o_j + MS_j) of each leg, J, from the world's origin."""
-        leg = self.leg
-        mx, my, mz = leg.cross.first_moment
-        s, c = self.link.sine, self.link.cosine
-        # frame 1 on the link's axes: x1 = (−c, 0, s), y1 = (0, −1, 0), z1 = (s, 0, c)
-        cross_first = np.stack(np.broadcast_arrays(mz * s - mx * c, -my, mx * s + mz * c))
-        moments = cross_first + leg.on_link_axes().first_moment + leg.rod.first_moment
-        tip = leg.base + self.q * self.direction
-        total = (leg.cross.mass + leg.cylinder.mass) * leg.base + leg.rod.mass * tip
-        return -dot(gravity, total + to_world(self.link, moments))

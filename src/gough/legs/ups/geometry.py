@@ -6,9 +6,14 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
+from gough.legs.geometry import Stance
+from gough.legs.reach import Tips
 from gough.legs.ups.equations import UPS
+from gough.legs.ups.reach import UPSSpan
 
 POSES = 12
+SHORTEST = UPS.HEALTH[0].limit
+"""Length, m, at which the models refuse a leg as singular."""
 
 
 class UPSGeometry:
@@ -25,3 +30,24 @@ class UPSGeometry:
         size = float(np.sqrt(np.mean(spread))) or 1.0
         position = base.mean(axis=0) + rng.normal(size=(POSES, 3)) * size - turn @ middle
         return position, turn
+
+    def stance(self, legs: UPS, tip: Array) -> Stance:
+        """n = (P − B)/‖P − B‖, c = 1; a leg without length has no direction: it holds nothing."""
+        d = tip - legs.base[..., 0].T
+        size = np.linalg.norm(d, axis=-1)
+        bare = size <= SHORTEST
+        direction = d / np.where(bare, np.inf, size)[..., np.newaxis]
+        return Stance(
+            direction,
+            slope=np.where(np.isnan(size), np.nan, np.where(bare, 0.0, 1.0)),
+            sine=np.linalg.norm(np.cross(direction, legs.axis[..., 0].T), axis=-1),
+        )
+
+    def tip_bounds(self, legs: UPS, shortest: Array, longest: Array) -> tuple[Array, Array]:
+        """B ± longest: the ball of the longest leg."""
+        base, reach = legs.base[..., 0].T, longest[:, np.newaxis]
+        return base - reach, base + reach
+
+    def over(self, legs: UPS, tips: Tips) -> UPSSpan:
+        """The legs over boxes of poses, with bounds that prove."""
+        return UPSSpan(tips, tips.tip - legs.base[..., 0].T)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.legs.units import LINEAR, LegUnits
 from gough.motion import Motion
 from gough.show.colors import leg_color
 from gough.show.style import DASHED, STYLE
@@ -44,41 +45,49 @@ SCREEN = Look(7.0, 1.6, 1.9, 1.6)
 LEGS = Look(7.5, 0.7, 2.4, 1.5, 6, ("-",) * 3 + (DASHED,) * 3)
 AXES = Look(7.5, 0.7, 1.9, 1.2, 5, ("-", "--", "-."))
 """Of what is shown on a screen, and of legs and axes in the papers' pages."""
-ANGLES = {"q1": "$q_1$", "q2": "$q_2$", "phi1": "$φ_1$", "phi2": "$φ_2$"}
 
 
-def leg_curves(motion: Motion, legs: LegMotion) -> Figure:
-    """Actuated coordinates (m), rates and accelerations of all legs over time."""
+def leg_curves(motion: Motion, legs: LegMotion, *, units: LegUnits = LINEAR) -> Figure:
+    """Actuated coordinates, rates and accelerations of all legs over time.
+
+    `units` are those of the robot's actuators, `robot.leg_kind.units`.
+    """
     panels = [
-        (legs.q, "$q$ [m]"),
-        (legs.qd, r"$\dot q$ [m/s]"),
-        (legs.qdd, r"$\ddot q$ [m/s²]"),
+        (legs.q, f"$q$ [{units.q}]"),
+        (legs.qd, rf"$\dot q$ [{units.speed}]"),
+        (legs.qdd, rf"$\ddot q$ [{units.speed}²]"),
     ]
     return _over_motion(motion, panels, "Actuated coordinates")
 
 
 def joint_curves(robot: Robot, motion: Motion, legs: LegMotion) -> Figure:
-    """The two angles (rad) of every leg's universal joint over time."""
+    """The coordinates of every leg's passive joints, mostly angles of a universal joint, over time."""
+    words = robot.leg_kind.words
     panels = [
-        (legs.joints[..., i], f"{ANGLES[name]} [rad]")
-        for i, name in enumerate(robot.mechanism.legs.JOINTS)
-        if name in ANGLES
+        (legs.joints[..., i], f"{words.passive[name]} [{unit}]")
+        for i, (name, unit) in enumerate(zip(words.joints, words.joint_units, strict=True))
+        if name in words.passive
     ]
     return _over_motion(motion, panels, "Universal joints")
 
 
-def force_curves(motion: Motion, actuation: Actuation) -> Figure:
-    """Actuator forces (N) and powers (W) of all legs over time."""
-    panels = [(actuation.forces, r"$\Gamma$ [N]"), (actuation.power, "power [W]")]
+def force_curves(motion: Motion, actuation: Actuation, *, units: LegUnits = LINEAR) -> Figure:
+    """Actuator forces and powers (W) of all legs over time; `units` as in `leg_curves`."""
+    panels = [(actuation.forces, rf"$\Gamma$ [{units.force}]"), (actuation.power, "power [W]")]
     return _over_motion(motion, panels, "Actuator forces and powers")
 
 
-def contribution_curves(motion: Motion, contributions: Contributions) -> Figure:
-    """Actuator forces (N) of all legs over time, split by cause; causes without effect are left out."""
-    panels = [(contributions.total, "total [N]")]
+def contribution_curves(
+    motion: Motion, contributions: Contributions, *, units: LegUnits = LINEAR
+) -> Figure:
+    """Actuator forces of all legs over time, split by cause; causes without effect are left out.
+
+    `units` as in `leg_curves`.
+    """
+    panels = [(contributions.total, f"total [{units.force}]")]
     visible = 1e-9 * np.abs(contributions.total).max(initial=0.0)
     panels += [
-        (value, part.name.replace("_", "\n") + " [N]")
+        (value, part.name.replace("_", "\n") + f" [{units.force}]")
         for part in fields(contributions)
         if np.any(np.abs(value := getattr(contributions, part.name)) > visible)
     ]

@@ -22,8 +22,11 @@ COLORS = {
 }
 
 
-def force_figure(judged: Validation) -> Figure:
-    """Measured forces, those of the parameters found and their difference, a panel per leg."""
+def force_figure(judged: Validation, unit: str) -> Figure:
+    """Measured forces, those of the parameters found and their difference, a panel per leg.
+
+    `unit` of the forces: `robot.leg_kind.units.force`.
+    """
     thin = slice(None, None, max(1, len(judged.time) // MOST_POINTS))
     legs = judged.measured.shape[1]
     time = judged.time[thin]
@@ -31,7 +34,7 @@ def force_figure(judged: Validation) -> Figure:
         rows = -(-legs // 2)
         figure = Figure(figsize=(9.0, 1.0 + 2.0 * rows), layout="constrained")
         panels = figure.subplots(rows, 2, sharex=True, squeeze=False)
-        for leg, axes in enumerate(_leg_panels(panels, legs, r"$\Gamma$ [N]")):
+        for leg, axes in enumerate(_leg_panels(panels, legs, rf"$\Gamma$ [{unit}]")):
             measured, predicted = judged.measured[thin, leg], judged.predicted[thin, leg]
             axes.plot(time, measured, color=PALE, linewidth=2.5, label="measured")
             axes.plot(time, predicted, color=BLUE, linewidth=1.0, label="parameters found")
@@ -44,8 +47,11 @@ def force_figure(judged: Validation) -> Figure:
     return figure
 
 
-def residual_figure(found: Identification) -> Figure:
-    """Residuals of the filtered forces over time, a panel per leg, with two standard deviations."""
+def residual_figure(found: Identification, unit: str) -> Figure:
+    """Residuals of the filtered forces over time, a panel per leg, with two standard deviations.
+
+    `unit` as in `force_figure`.
+    """
     residuals, time = found.residuals, found.measured.time
     legs = residuals.shape[1]
     thin = slice(None, None, max(1, len(time) // MOST_POINTS))
@@ -54,11 +60,11 @@ def residual_figure(found: Identification) -> Figure:
         rows = -(-legs // 2)
         figure = Figure(figsize=(9.0, 0.8 + 1.6 * rows), layout="constrained")
         panels = figure.subplots(rows, 2, sharex=True, sharey=True, squeeze=False)
-        for leg, axes in enumerate(_leg_panels(panels, legs, "residual [N]")):
+        for leg, axes in enumerate(_leg_panels(panels, legs, f"residual [{unit}]")):
             axes.axhspan(-2 * found.noise[leg], 2 * found.noise[leg], color=PALE, alpha=0.5)
             color = leg_color(leg)
             axes.plot(time[thin], residuals[thin, leg], color=color, linewidth=0.9)
-            title = f"leg {leg + 1}: ± 2σ = {2 * found.noise[leg]:.3g} N"
+            title = f"leg {leg + 1}: ± 2σ = {2 * found.noise[leg]:.3g} {unit}"
             axes.set_title(title, loc="left", fontsize=10)
             axes.set_ylim(-largest, largest)
     return figure

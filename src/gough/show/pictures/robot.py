@@ -14,9 +14,10 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from mpl_toolkits.mplot3d.proj3d import proj_transform
 from scipy.spatial import ConvexHull
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, unit
 from gough.errors import InputError
-from gough.model.places import ground, places
+from gough.legs.shape import Places
+from gough.model.places import bodies, ground, places
 from gough.motion import Motion
 from gough.show.colors import (
     BLACK,
@@ -40,8 +41,6 @@ FRONT = 1000.0
 """Drawing order of what no body hides."""
 ROOM = np.array([[0.08, 0.17], [0.88, 0.92]])
 """Lower left and upper right corner of what a drawing may fill of its page."""
-CYLINDER = 0.55
-"""Part of a UPS leg's length that is drawn as its cylinder."""
 
 
 def draw(robot: Robot, motion: Motion | None = None) -> Figure:
@@ -107,7 +106,7 @@ class _Arrow(FancyArrowPatch):
 
 
 def joint_places(robot: Robot, pose: Motion) -> tuple[Array, Array, Array]:
-    """What stands on the ground (legs, 1 or 2, 3): base joints, ends of rails; U and S joints."""
+    """What stands on the ground (legs, 1 or 2, 3): points, ends of rails; U and S joints."""
     legs = robot.inverse_kinematics(pose)
     return ground(robot, legs.q), *places(robot, legs)
 
@@ -162,22 +161,18 @@ def _ground(axes: Any, ground: Array) -> None:
 def _legs(
     axes: Any, robot: Robot, ground: Array, universal: Array, spherical: Array, size: float
 ) -> None:
-    """UPS: a thick cylinder and a thin rod; PUS: a slider and a link. Joints and numbers."""
-    for leg, (start, end) in enumerate(zip(universal, spherical, strict=True)):
+    """The bodies of each leg, its joints and its number."""
+    lengths = np.linalg.norm(spherical - universal, axis=-1)
+    bars = bodies(robot, Places(universal, spherical), lengths, size)
+    feet = ground[:, 0]
+    inward = unit((ground[:, 1] if ground.shape[1] > 1 else spherical) - feet)
+    for leg, label in enumerate(feet - 0.06 * size * inward):
         color = leg_color(leg)
-        if robot.kind == "UPS":
-            middle = start + CYLINDER * (end - start)
-            outward = (start - end) / np.linalg.norm(end - start)
-            _bar(axes, middle, end, color=DARK, linewidth=3, gid="rod")
-            _bar(axes, start, middle, color=color, linewidth=7, gid="leg")
-            label = start + 0.06 * size * outward
-        else:
-            first, last = ground[leg]
-            along = (last - first) / np.linalg.norm(last - first)
-            _bar(axes, start - 0.03 * size * along, start + 0.03 * size * along, color=DARK,
-                 linewidth=9, gid="slider")  # fmt: skip
-            _bar(axes, start, end, color=color, linewidth=4, gid="leg")
-            label = first - 0.06 * size * along
+        for bar in bars:
+            style = (
+                {"color": color, "gid": "leg"} if bar.colored else {"color": DARK, "gid": bar.name}
+            )
+            _bar(axes, bar.seen[leg], bar.end[leg], linewidth=bar.line, **style)
         _text(axes, label, str(leg + 1), color=color, fontweight="bold", fontsize=12)
     axes.plot(*universal.T, marker="s", label="universal joint", zorder=FRONT - 1, **JOINT)
     axes.plot(*spherical.T, marker="o", label="spherical joint", zorder=FRONT - 1, **JOINT)

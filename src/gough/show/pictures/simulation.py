@@ -26,6 +26,7 @@ def overview(simulation: Simulation, row: int = 0) -> Figure:
     apart, turn = one.tracking_errors()
     audit = one.energy_audit()
     power = one.forces * one.legs()["qd"]
+    unit = one.plants[0][1].leg_kind.units.force
     with matplotlib.rc_context(STYLE):
         count = 6 if one.motion.modes else 5
         figure = Figure(figsize=(8.0, 1.0 + 1.75 * count), layout="constrained")
@@ -37,7 +38,9 @@ def overview(simulation: Simulation, row: int = 0) -> Figure:
                 axes.plot(time, scale * value[:, k], color=PALETTE[k], label=name)
             axes.set_ylabel(label.format(prefix))
         for axes, (value, label) in zip(
-            panels[2:], [(one.forces, "actuator\nforce [N]"), (power, "power [W]")], strict=False
+            panels[2:],
+            [(one.forces, f"actuator\nforce [{unit}]"), (power, "power [W]")],
+            strict=False,
         ):
             for k in range(legs):
                 axes.plot(time, value[:, k], label=f"leg {k + 1}", **leg_line(k, legs))

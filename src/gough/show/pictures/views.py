@@ -77,8 +77,8 @@ def three_views(robot: Robot, motion: Motion | None = None) -> Figure:
 
 
 def home_bars(robot: Robot, q: Array, forces: Array | None) -> Figure:
-    """Leg coordinates at home within their strokes (m), and the forces that hold the pose (N)."""
-    limits, count = robot.description.limits, robot.leg_count
+    """Leg coordinates at home within their strokes, and the forces that hold the pose."""
+    limits, count, units = robot.description.limits, robot.leg_count, robot.leg_kind.units
     place = np.arange(1, count + 1)
     colors = [leg_color(i) for i in range(count)]
     panels = 1 if forces is None else 2
@@ -92,7 +92,7 @@ def home_bars(robot: Robot, q: Array, forces: Array | None) -> Figure:
         if np.any(known):
             stroke.barh(place, span, left=start, height=0.5, color=PALE, label="stroke")
         stroke.scatter(q, place, c=colors, s=45, zorder=3, edgecolor=DARK, linewidth=0.8)
-        stroke.set(xlabel="leg coordinate q [m]", ylabel="leg")
+        stroke.set(xlabel=f"leg coordinate q [{units.q}]", ylabel="leg")
         stroke.set_title("at home" + (", in its stroke" if np.any(known) else ""), loc="left")
         if forces is not None:
             holding: Any = rows[1]
@@ -102,7 +102,7 @@ def home_bars(robot: Robot, q: Array, forces: Array | None) -> Figure:
             if np.isfinite(largest) and largest < 4 * float(np.abs(forces).max(initial=0.0)):
                 for side in (-largest, largest):
                     holding.axvline(side, color=GREY, linestyle=":", linewidth=1.5)
-            holding.set(xlabel=r"holding force $\Gamma$ [N]")
+            holding.set(xlabel=rf"holding force $\Gamma$ [{units.force}]")
             holding.set_title("against gravity", loc="left")
         stroke.set_yticks(place)
         stroke.invert_yaxis()

@@ -16,7 +16,7 @@ def drives_page(found: Requirements) -> Page:
     cells: list[list[Cell]] = [
         [
             QUANTITIES[name].meaning,
-            QUANTITIES[name].label,
+            found.label(name),
             *(f"{one:.4g}" for one in (*value, worst)),
             "" if wanted is None else f"{wanted:.4g}",
         ]

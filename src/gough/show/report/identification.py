@@ -45,7 +45,7 @@ def identification_page(
 ) -> Page:
     """A page about parameters found in one log and judged by another; `logs` are their names."""
     verdicts = [*found.verdicts]
-    measured = found.measured
+    measured, unit = found.measured, robot.leg_kind.units.force
     span = len(measured.raw_forces) / measured.rate
     facts = [
         f"log {logs[0]}: {span:.4g} s at {measured.rate:.4g} Hz, "
@@ -55,7 +55,7 @@ def identification_page(
         ", ".join(f"{verdicts.count(one)} {one}" for one in COLORS if one in verdicts)
         + f" (good: σ up to {100 * GOOD:g} %, rough: up to {100 * ROUGH:g} %)",
         "residual, rms of the filtered forces: "
-        + ", ".join(f"leg {i + 1} {one:.3g} N" for i, one in enumerate(found.noise)),
+        + ", ".join(f"leg {i + 1} {one:.3g} {unit}" for i, one in enumerate(found.noise)),
     ]
     lost = [n for n, v in zip(found.base.base_names, verdicts, strict=True) if v in LOST]
     if lost:
@@ -66,13 +66,15 @@ def identification_page(
     whole.points(facts)
     if judged is not None:
         whole.heading(f"Validation on {logs[1]}")
-        _validation(whole, judged)
+        _validation(whole, judged, unit)
         whole.figure(
-            force_figure(judged),
+            force_figure(judged, unit),
             "Forces measured in the second log, and those of the parameters found.",
         )
     whole.heading("Residuals")
-    whole.figure(residual_figure(found), "Filtered forces less those of the parameters found.")
+    whole.figure(
+        residual_figure(found, unit), "Filtered forces less those of the parameters found."
+    )
     whole.heading("Base parameters")
     whole.figure(deviation_figure(found), "How well each base parameter is known.")
     _parameters(whole, found)
@@ -81,13 +83,13 @@ def identification_page(
     return whole
 
 
-def _validation(whole: Page, judged: Validation) -> None:
+def _validation(whole: Page, judged: Validation, unit: str) -> None:
     columns: tuple[Array, ...] = (judged.error, judged.percent, judged.percent_before)
     rows = [
         [f"leg {i + 1}", f"{error:.4g}", f"{now:.2f}", f"{before:.2f}"]
         for i, (error, now, before) in enumerate(zip(*columns, strict=True))
     ]
-    headers = ("", "rms error [N]", "of the rms force [%]", "robot file as it was [%]")
+    headers = ("", f"rms error [{unit}]", "of the rms force [%]", "robot file as it was [%]")
     whole.table(headers, rows)
 
 

@@ -20,6 +20,7 @@ from gough.base.tables import read_bytes
 from gough.data.datasets import LABELS
 from gough.data.motion_files import read_dataset
 from gough.errors import FileError
+from gough.legs.units import LINEAR, ROTARY
 from gough.model.contributions import Contributions
 from gough.show.page import Cell, Marked, Page
 from gough.show.pictures.curves import curves
@@ -34,13 +35,13 @@ KINDS = {
 }
 """Variables that tell a result, by what it is."""
 LEGS = {
-    "q": ("coordinate", "m", "$q$ [m]"),
-    "q_rate": ("speed", "m/s", r"$\dot q$ [m/s]"),
-    "q_acceleration": ("acceleration", "m/s²", r"$\ddot q$ [m/s²]"),
-    "force": ("force", "N", r"$\Gamma$ [N]"),
-    "power": ("power", "W", "power [W]"),
+    "q": ("coordinate", "$q$"),
+    "q_rate": ("speed", r"$\dot q$"),
+    "q_acceleration": ("acceleration", r"$\ddot q$"),
+    "force": ("force", r"$\Gamma$"),
+    "power": ("power", "power"),
 }
-"""Quantities of a leg: name, unit, axis label."""
+"""Quantities of a leg: name, and how a picture writes it."""
 CAUSES = {f"force_{part.name}": part.name.replace("_", " ") for part in fields(Contributions)}
 REACTIONS = (
     *("spherical", "universal", "universal_moment", "guide", "guide_moment"),
@@ -77,6 +78,14 @@ def kind_of_result(dataset: xarray.Dataset) -> str:
     raise FileError(f"no result of gough simulate, forces or kinematics: it holds {held}")
 
 
+def _units(dataset: xarray.Dataset) -> dict[str, str]:
+    """Of `LEGS`: those of actuators along a line but where the result says radian or newton metre."""
+    said = {str(dataset[name].attrs.get("units")) for name in ("q", "force") if name in dataset}
+    of = LINEAR if said.isdisjoint({ROTARY.q, ROTARY.force}) else ROTARY
+    rates = {"q_rate": of.speed, "q_acceleration": f"{of.speed}²"}
+    return {"q": of.q, **rates, "force": of.force, "power": "W"}
+
+
 def result_page(dataset: xarray.Dataset, name: str = "") -> Page:
     """A page about a result; `name` is that of its file."""
     kind = kind_of_result(dataset)
@@ -105,7 +114,12 @@ def _batch(page: Page, dataset: xarray.Dataset, kind: str) -> None:
     page.heading("All simulations")
     more = f" The first {MOST_ROWS} of {len(rows)}." if len(rows) > MOST_ROWS else ""
     page.table(
-        ["simulation", "position error [m]", "rotation error [rad]", "force [N]"],
+        [
+            "simulation",
+            "position error [m]",
+            "rotation error [rad]",
+            f"force [{_units(dataset)['force']}]",
+        ],
         rows[:MOST_ROWS],
         f"Largest over time.{more} Below: simulation {chosen}, which errs most.",
     )
@@ -150,11 +164,12 @@ def add_result(page: Page, dataset: xarray.Dataset) -> None:
     data = {
         str(name): _values(flat[name], (run, *_own_dims(flat[name], run))) for name in _used(flat)
     }
+    units = _units(dataset)
     _limits(page, dataset)
-    _peaks(page, data, time, legs)
+    _peaks(page, data, units, time, legs)
     x, xlabel = (np.arange(flat.sizes[run]), "sample") if time is None else (time, "time [s]")
     if len(dims) == 1 and len(x) > 1:
-        _pictures(page, data, x, xlabel, legs)
+        _pictures(page, data, units, x, xlabel, legs)
     _reactions(page, data, legs)
     if "energy_residual" in data:
         _energy(page, data)
@@ -217,15 +232,16 @@ def _limits(page: Page, dataset: xarray.Dataset) -> None:
     page.facts([("", Marked(line, "bad" if line.startswith("leg ") else "good")) for line in lines])
 
 
-def _peaks(page: Page, data: dict[str, Array], time: Array | None, legs: int) -> None:
+def _peaks(
+    page: Page, data: dict[str, Array], units: dict[str, str], time: Array | None, legs: int
+) -> None:
     """Range or peak, when, and root mean square of every leg's quantities."""
     page.heading("Legs")
     for group in (("q", "q_rate", "q_acceleration"), ("force", "power")):
         columns: list[Sequence[str]] = [[str(i + 1) for i in range(legs)]]
         header = ["leg"]
         for name in (one for one in group if one in data):
-            what, unit, _ = LEGS[name]
-            header += _peak_header(name, what, unit, time is not None)
+            header += _peak_header(name, units[name], time is not None)
             columns += _peak_columns(name, data[name], time)
         if "saturated" in data and group[0] == "force":
             header.append("at its limit [% of samples]")
@@ -238,9 +254,10 @@ def _peaks(page: Page, data: dict[str, Array], time: Array | None, legs: int) ->
 RMS = "Peak: largest absolute value, with its sign; rms over time, or over samples without times."
 
 
-def _peak_header(name: str, what: str, unit: str, timed: bool) -> list[str]:
+def _peak_header(name: str, unit: str, timed: bool) -> list[str]:
     if name == "q":
-        return ["shortest q [m]", "longest q [m]", "used [m]"]
+        return [f"{what} [{unit}]" for what in ("shortest q", "longest q", "used")]
+    what, _ = LEGS[name]
     when = ["at [s]"] if timed else []
     return [f"peak {what} [{unit}]", *when, f"rms {what} [{unit}]"]
 
@@ -270,7 +287,9 @@ def _rms(curve: Array, time: Array | None) -> float:
     return float(np.sqrt(np.trapezoid(square, time[known]) / span))
 
 
-def _pictures(page: Page, data: dict[str, Array], x: Array, xlabel: str, legs: int) -> None:
+def _pictures(
+    page: Page, data: dict[str, Array], units: dict[str, str], x: Array, xlabel: str, legs: int
+) -> None:
     labels = [f"leg {i + 1}" for i in range(legs)]
     page.heading("Over time" if xlabel.startswith("time") else "Over the samples")
     if "position_error" in data and "rotation_error" in data:
@@ -284,7 +303,9 @@ def _pictures(page: Page, data: dict[str, Array], x: Array, xlabel: str, legs: i
         (("force", "power"), "Actuator forces and powers."),
         (("q", "q_rate", "q_acceleration"), "Actuated coordinates."),
     ):
-        panels = [(data[name], LEGS[name][2]) for name in names if name in data]
+        panels = [
+            (data[name], f"{LEGS[name][1]} [{units[name]}]") for name in names if name in data
+        ]
         if panels:
             page.figure(curves(x, xlabel, panels, labels), caption)
     if "elastic" in data:
@@ -295,14 +316,15 @@ def _pictures(page: Page, data: dict[str, Array], x: Array, xlabel: str, legs: i
     causes = _causes(data)
     if causes:
         panels = [
-            (value, CAUSES[name].replace(" ", "\n") + " [N]") for name, value in causes.items()
+            (value, CAUSES[name].replace(" ", "\n") + f" [{units['force']}]")
+            for name, value in causes.items()
         ]
         page.figure(curves(x, xlabel, panels, labels), "Where the actuator forces come from.")
         largest = [(name, _largest(np.abs(value).T)) for name, value in causes.items()]
         rows: list[list[Cell]] = [
             [CAUSES[name], *(_number(one) for one in column)] for name, column in largest
         ]
-        page.table(["largest share [N]", *labels], rows)
+        page.table([f"largest share [{units['force']}]", *labels], rows)
     if "energy_residual" in data:
         page.figure(_energy_curves(data, x, xlabel), "Energy audit: works, energy stored and lost.")
 

@@ -55,11 +55,7 @@ def robot_page(
 
 
 def _facts(robot: Robot) -> list[tuple[str, str]]:
-    kinds = {
-        "UPS": "UPS: universal joint, telescope, spherical joint",
-        "PUS": "PUS: slider on a rail, universal joint, link, spherical joint",
-    }
-    facts = [("legs", f"{robot.leg_count} {kinds.get(robot.kind, robot.kind)}")]
+    facts = [("legs", f"{robot.leg_count} {robot.kind}: {robot.leg_kind.summary}")]
     platform = f"flexible, {robot.modes} modes" if robot.modes else "rigid"
     facts.append(("platform", platform))
     facts += [_flat(one) for one in sheet.about(robot) if one[0] in ("gravity", "tool")]
@@ -170,18 +166,18 @@ def _home_table(
     robot: Robot, q: Array, forces: Array | None
 ) -> tuple[list[str], list[list[Cell]], str]:
     """q, the room left in the stroke, and the holding force of every leg."""
-    limits = robot.description.limits
+    limits, units = robot.description.limits, robot.leg_kind.units
     strokes = np.isfinite(limits.shortest) & np.isfinite(limits.longest)
-    header = ["leg", "q [m]"]
+    header = ["leg", f"q [{units.q}]"]
     columns = [[str(i + 1) for i in range(robot.leg_count)], [f"{one:.5f}" for one in q]]
     if np.any(strokes):
-        header += ["to the shortest [m]", "to the longest [m]"]
+        header += [f"to the shortest [{units.q}]", f"to the longest [{units.q}]"]
         columns += [
             [f"{one:.4f}" if np.isfinite(one) else "–" for one in room]
             for room in (q - limits.shortest, limits.longest - q)
         ]
     if forces is not None:
-        header.append("holding force [N]")
+        header.append(f"holding force [{units.force}]")
         columns.append([f"{one:.2f}" for one in forces])
         if np.any(np.isfinite(limits.force)):
             header.append("of the limit [%]")
@@ -202,7 +198,11 @@ def _singularity(page: Page, robot: Robot) -> None:
         ["smallest singular value", f"{float(measures.smallest):.4g}", "0 singular"],
         ["transmission index", f"{float(measures.transmission):.4g}", "0 singular, 1 best"],
         ["legs' lines (parallel)", f"{float(measures.parallel):.4g}", "0 singular"],
-        ["legs (serial)", f"{float(np.min(measures.serial)):.4g}", "0 singular; UPS: 1"],
+        [
+            "legs (serial)",
+            f"{float(np.min(measures.serial)):.4g}",
+            "0 singular; speed along the link over q̇",
+        ],
         ["universal joints", f"{float(np.min(measures.universal)):.4g}", "0 locked, 1 best"],
     ]
     page.table(
@@ -243,7 +243,7 @@ def _motion(page: Page, robot: Robot, motion: Motion, what: str) -> None:
     found = leg_dataset(robot, motion, robot.inverse_kinematics(motion))
     if sheet.can_be_held(robot):
         forces = robot.inverse_dynamics(motion)
-        found = found.merge(force_dataset(robot, motion, forces), combine_attrs="drop")
+        found = found.merge(force_dataset(robot, motion, forces), combine_attrs="drop_conflicts")
     found.attrs["limits"] = str(robot.check(motion))
     page.figure(draw(robot, motion), "At the first sample; the path of the platform's origin.")
     add_result(page, found)

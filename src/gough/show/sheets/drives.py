@@ -21,6 +21,5 @@ def drive_table(found: Requirements) -> Table:
         last = "" if wanted is None else f"{wanted:.4g}"
         place = np.argmin(value) if name == "shortest" else np.argmax(value)
         leg = "all" if name in ADDED else str(place + 1)
-        quantity = QUANTITIES[name]
-        table.add_row(quantity.meaning, quantity.label, f"{worst:.4g}", leg, last)
+        table.add_row(QUANTITIES[name].meaning, found.label(name), f"{worst:.4g}", leg, last)
     return table

@@ -47,9 +47,12 @@ def identification_numbers(found: Identification, judged: Validation | None) -> 
 
 
 def print_identification(
-    found: Identification, judged: Validation | None, console: Console
+    found: Identification, judged: Validation | None, unit: str, console: Console
 ) -> None:
-    """A row for each base parameter, how many are known, and the error on the second log."""
+    """A row for each base parameter, how many are known, and the error on the second log.
+
+    `unit` of the actuator forces: `robot.leg_kind.units.force`.
+    """
     table = bare_table("base parameter", "unit", numbers=("file", "found", "σ rel."))
     table.add_column("known")
     for column in table.columns:
@@ -81,7 +84,7 @@ def print_identification(
         for leg, (error, percent) in enumerate(zip(judged.error, judged.percent, strict=True)):
             before = judged.percent_before[leg]
             console.print(
-                f"validation, leg {leg + 1}: rms error {error:.4g} N, {percent:.2f} % "
+                f"validation, leg {leg + 1}: rms error {error:.4g} {unit}, {percent:.2f} % "
                 f"(robot file as it was: {before:.2f} %)",
                 highlight=False,
             )

@@ -14,7 +14,7 @@ from gough.base.arrays import Array
 from gough.parameters.base import BaseParameters, base_parameters, unit_of
 from gough.parameters.essential import ASSUMPTIONS, EssentialParameters, essential_parameters
 from gough.parameters.grouping import grouped_parameters, leg_symbols, platform_symbols, tip_masses
-from gough.parameters.special import special_directions
+from gough.parameters.special import special_of_legs
 from gough.show.sheets.bare_table import bare_table
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def counts(base: BaseParameters) -> dict[str, tuple[int, int]]:
 def _part(name: str) -> str:
     if name.startswith("platform"):
         return "platform"
-    if name.endswith("rotor_mass"):
+    if name.rpartition(" ")[2].startswith("rotor_"):
         return "rotors"
     if name.startswith("mode"):
         return "modes"
@@ -129,10 +129,8 @@ def print_parameters(robot: Robot, found: Findings, console: Console) -> None:
             "the platform is the undeformed one; tip masses move with the modes and are felt apart",
             highlight=False,
         )
-    elif robot.kind == "PUS":
-        console.print("l: length of the leg's link; (x, y, z): its platform point", highlight=False)
     else:
-        console.print("(x, y, z): a leg's platform point; sums over the legs", highlight=False)
+        console.print(robot.leg_kind.parameters.legend, highlight=False)
     if robot.modes:
         console.print(_modes_table(closed))
         console.print(
@@ -145,17 +143,17 @@ def print_parameters(robot: Robot, found: Findings, console: Console) -> None:
 
 def _legs_table(robot: Robot, base: BaseParameters) -> Table:
     """A row for each parameter of a leg, a value for each leg or one for all."""
-    special, values, tips = special_directions(robot), _values(base), tip_masses(robot)
+    special, values, tips = special_of_legs(robot), _values(base), tip_masses(robot)
     numbers = dict(zip(base.base_names, base.relations(), strict=True))
     rows: dict[tuple[str, str], Array] = {}
     for leg in range(robot.leg_count):
-        relations = leg_symbols(robot.kind, special, leg, bool(tips.kept[leg]))
+        relations = leg_symbols(base.legs, special, leg, bool(tips.kept[leg]))
         if tips.shares[leg].any():  # it has part of other legs' tip masses
             relations = {name: numbers[f"leg {leg + 1} {name}"] for name in relations}
         if base.friction:
             relations |= {key: key for key in robot.mechanism.legs.LINEAR_FRICTION}
-            if robot.kind == "UPS":
-                relations["slider_coulomb"] += f" + {relations.pop('screw_drag')}"
+            for name, other in base.legs.felt_as.items():
+                relations[other] += f" + {relations.pop(name)}"
         for name, text in relations.items():
             row = rows.setdefault((name, text), np.full(robot.leg_count, np.nan))
             row[leg] = values[f"leg {leg + 1} {name}"]
@@ -171,7 +169,7 @@ def _legs_table(robot: Robot, base: BaseParameters) -> Table:
 def _platform_table(robot: Robot, base: BaseParameters) -> Table:
     values = _values(base)
     table = bare_table("platform", "relation", "unit", numbers=("value",))
-    symbols, kept = platform_symbols(robot.kind), tip_masses(robot).kept
+    symbols, kept = platform_symbols(base.legs), tip_masses(robot).kept
     if kept.any():
         named = dict(zip(base.base_names, base.relations(), strict=True))
         symbols = {key: named[f"platform {key}"] for key in symbols}

@@ -18,22 +18,11 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.errors import GoughError
-from gough.legs.ups.equations import UPS
 from gough.mechanics.body import Body
 from gough.mechanics.friction import Friction
-from gough.model.limits import UNITS
 from gough.robot import Robot
 from gough.show.sheets.bare_table import bare_table
 
-FRICTION_UNITS = {
-    "slider_viscous": "N s/m",
-    "universal_viscous": "N m s/rad",
-    "universal_coulomb": "m",
-    "spherical_viscous": "N m s/rad",
-    "spherical_coulomb": "m",
-    "screw_drag": "N",
-    "width": "m/s, rad/s",
-}
 LIMITS = ("force", "speed", "universal_angle", "spherical_angle")
 
 
@@ -99,21 +88,22 @@ def friction(robot: Robot) -> list[Fact]:
     for name in Friction._fields:
         values = getattr(robot.description.legs.friction, name)[:, 0]
         if np.any(values):
-            unit = FRICTION_UNITS.get(name, "N" if robot.kind == "UPS" else "")
+            unit = robot.leg_kind.words.friction_units.get(name, "")
             found.append((name, f"{_per_leg(values)} {unit}".rstrip()))
     return found
 
 
 def limits(robot: Robot) -> list[Fact]:
     """Limits that the robot file sets."""
-    allowed = robot.description.limits
+    allowed, units = robot.description.limits, robot.leg_kind.units.limits
     found = []
     if np.all(np.isfinite(allowed.longest)):
-        found.append(("stroke", f"{_per_leg(allowed.shortest)} to {_per_leg(allowed.longest)} m"))
+        ends = f"{_per_leg(allowed.shortest)} to {_per_leg(allowed.longest)}"
+        found.append(("stroke", f"{ends} {units['stroke']}"))
     for name in LIMITS:
         values = getattr(allowed, name)
         if np.any(np.isfinite(values)):
-            found.append((name, f"{_per_leg(values)} {UNITS[name]}"))
+            found.append((name, f"{_per_leg(values)} {units[name]}"))
     return found
 
 
@@ -132,14 +122,14 @@ def home(robot: Robot) -> tuple[list[Fact], list[str]]:
         condition = float(robot.condition_number(pose))
     except GoughError as error:
         return facts, [str(error)]
-    facts.append(("q", f"{vector(legs.q)} m"))
+    facts.append(("q", f"{vector(legs.q)} {robot.leg_kind.units.q}"))
     scale = f"length scale {robot.length_scale:.4g} m"
     facts.append(("condition number", f"{condition:.4g} ({scale})"))
     trouble = []
     if can_be_held(robot):
         try:
             forces = robot.inverse_dynamics(pose).forces
-            facts.append(("holding forces", f"{vector(forces)} N"))
+            facts.append(("holding forces", f"{vector(forces)} {robot.leg_kind.units.force}"))
         except GoughError as error:
             trouble.append(str(error))
     try:
@@ -208,34 +198,20 @@ def _home_numbers(robot: Robot) -> dict[str, Any] | None:
 
 
 def _geometry(robot: Robot) -> tuple[dict[str, Array], dict[str, Array]]:
-    """Points by heading, and directions and lengths."""
-    legs = robot.description.legs
+    """Points by heading, and directions and lengths; columns of zeros are left out of these."""
+    listed = robot.leg_kind.shape.dimensions(robot.description.legs)
     points = {"platform P (m)": robot.description.platform_points[..., 0].T}
-    others = {"universal axis": legs.axis[..., 0].T}
-    if np.any(legs.rotor_mass):
-        others["rotor mass (kg)"] = legs.rotor_mass
-    if isinstance(legs, UPS):
-        points["base B (m)"] = legs.base[..., 0].T
-        return points, others
-    points["rail origin (m)"] = legs.rail_origin[..., 0].T
-    along = {"rail direction": legs.rail_direction[..., 0].T, "length (m)": legs.length}
-    return points, along | others
+    points |= {one.heading: one.values for one in listed if one.point}
+    others = {one.heading: one.values for one in listed if not one.point and np.any(one.values)}
+    return points, others
 
 
 def _geometry_numbers(robot: Robot) -> dict[str, Any]:
     """By the robot file's keys."""
-    legs = robot.description.legs
-    found = {
-        "platform": robot.description.platform_points[..., 0].T,
-        "axis": legs.axis[..., 0].T,
-        "rotor_mass": legs.rotor_mass[:, 0],
+    found = {"platform": robot.description.platform_points[..., 0].T}
+    found |= {
+        one.key: one.values for one in robot.leg_kind.shape.dimensions(robot.description.legs)
     }
-    if isinstance(legs, UPS):
-        found["base"] = legs.base[..., 0].T
-    else:
-        found["rail_origin"] = legs.rail_origin[..., 0].T
-        found["rail_direction"] = legs.rail_direction[..., 0].T
-        found["length"] = legs.length[:, 0]
     return {name: value.tolist() for name, value in found.items()}
 
 

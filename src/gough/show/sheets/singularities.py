@@ -39,7 +39,7 @@ def print_singularity(
         ("condition number", measures.condition.max(), f"length scale {measures.length:.4g} m"),
         ("smallest singular value", measures.smallest.min(), "the same length scale"),
         ("parallel, 0 is singular", measures.parallel.min(), "legs' lines, the same length scale"),
-        ("serial, 0 is singular", measures.serial.min(), "slope of link on rail; UPS: 1"),
+        ("serial, 0 is singular", measures.serial.min(), "speed along the link over q̇"),
         ("universal joints", measures.universal.min(), "sine of leg and first axis"),
         ("transmission index", measures.transmission.min(), "0 singular, 1 best; needs no length"),
     ]

@@ -1,4 +1,4 @@
-"""A platform that bends, drawn: its skin deformed more than it is, in bands of colour."""
+"""A flexible platform, drawn: its skin deformed more than it is, in bands of colour."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ BANDS = (
 """Colours of displacement, least to largest, as in viridis: dark to light also without colour."""
 
 
-class Bending:
+class Skin:
     """The skin of a body: where its triangles are, and in which band, for elastic coordinates."""
 
     def __init__(self, body: ModalBody) -> None:
-        used, faces = np.unique(skin(body), return_inverse=True)
+        used, faces = np.unique(skin_faces(body), return_inverse=True)
         self.faces = faces.reshape(-1, 3)
         self.places, self.shapes = body.positions[used], body.shapes[used]
         self.tips, self.tip_shapes = body.tip_positions, body.tip_shapes
@@ -40,7 +40,7 @@ class Bending:
         flat = np.reshape(elastic, (-1, elastic.shape[-1]))
         return max((float(self._amount(one).max(initial=0.0)) for one in flat), default=0.0)
 
-    def bent_tips(self, elastic: Array, magnified: float) -> Array:
+    def moved_tips(self, elastic: Array, magnified: float) -> Array:
         """(legs, 3): where the spherical joints are drawn, platform frame, m."""
         return self.tips + magnified * (self.tip_shapes @ elastic)
 
@@ -58,7 +58,7 @@ class Bending:
         return np.asarray(np.linalg.norm(self.shapes @ elastic, axis=-1))
 
 
-def skin(body: ModalBody) -> Array:
+def skin_faces(body: ModalBody) -> Array:
     """Triangles (f, 3) of nodes: the body's own, or those through or around its nodes."""
     if body.faces is not None:
         return body.faces

@@ -1,0 +1,54 @@
+"""A spline through poses: position, rotation and their rates at any time between."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.interpolate import make_interp_spline
+from scipy.spatial.transform import Rotation, RotationSpline
+
+from gough.base.arrays import Array
+from gough.base.rotations import exponential
+from gough.errors import InputError
+
+JUMP = 1e-6
+"""Largest relative jump of the angular acceleration at a pose."""
+
+PoseState = tuple[Array, Array, Array, Array, Array, Array]
+"""Position, rotation, velocity, angular velocity, and both accelerations; world axes."""
+
+
+class PoseSpline:
+    """Smoothly through positions (n, 3) and rotations (n, 3, 3) at times (n,) from 0, increasing.
+
+    Position: the quintic spline through the points, four times continuously differentiable (not a
+    knot at the ends); through fewer than six poses, the polynomial of least degree. Rotation:
+    R = R_i exp(θ×) with θ(t) cubic between poses, angular velocity and acceleration continuous
+    (scipy's RotationSpline, whose own rates are in platform axes; here all are in world axes).
+    """
+
+    def __init__(self, times: Array, position: Array, rotation: Array) -> None:
+        degree = min(5, len(times) - 1)
+        knots = None if degree < len(times) - 1 else np.repeat(times[[0, -1]], degree + 1)
+        self.rotation = rotation
+        self.path = make_interp_spline(times, position, k=degree, t=knots)
+        self.turns = RotationSpline(times, Rotation.from_matrix(rotation))
+        # RotationSpline iterates for its rates and stops after ten passes whether they met or not.
+        before, at = self(np.nextafter(times[1:-1], 0.0)), self(times[1:-1])
+        jumps = np.linalg.norm(before[5] - at[5], axis=-1)
+        rates = np.linalg.norm(at[3], axis=-1) * len(times) / times[-1]
+        bad = jumps > JUMP * np.max(np.linalg.norm(at[5], axis=-1) + rates, initial=0.0)
+        if np.any(bad):
+            raise InputError(
+                f"no smooth rotation through poses[{np.argmax(bad) + 1}]: too far from its "
+                "neighbours, add poses in between"
+            )
+
+    def __call__(self, t: Array) -> PoseState:
+        """The state at times (...)."""
+        i = np.searchsorted(self.turns.times, t, side="right") - 1
+        base = self.rotation[np.clip(i, 0, len(self.rotation) - 2)]
+        vectors = (self.turns.interpolator(t, order) for order in range(3))
+        turn, omega, omega_dot = exponential(*vectors)
+        position, velocity, acceleration = (self.path(t, order) for order in range(3))
+        omega, omega_dot = (np.einsum("...ij,...j->...i", base, w) for w in (omega, omega_dot))
+        return position, base @ turn, velocity, omega, acceleration, omega_dot

@@ -1,0 +1,97 @@
+"""What computes the parts of a study: this process, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any, NamedTuple, Protocol
+
+from gough.base.arrays import Array
+from gough.errors import GoughError
+from gough.studies.evaluate import Outcome, compute
+from gough.studies.plan import Plan
+
+Progress = Callable[[int, int, int], None]
+"""Told finished points, all points, and failed points."""
+
+
+class Job(NamedTuple):
+    """A part to compute."""
+
+    part: int
+    inputs: Array
+
+
+class LostWorkersError(GoughError):
+    """Workers or their scheduler are gone; finished parts are on disk."""
+
+
+class Workers(Protocol):
+    """Computes parts in any order."""
+
+    def __call__(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
+        """Outcomes as they come."""
+
+
+@contextmanager
+def here(plan: Plan) -> Iterator[Workers]:
+    """Computes parts one after the other in this process."""
+    digest = plan.recipe.digest()
+
+    def work(jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
+        for job in jobs:
+            yield job, compute(digest, plan.recipe, job.inputs)
+
+    yield work
+
+
+@contextmanager
+def processes(plan: Plan, count: int) -> Iterator[Workers]:
+    """Computes parts in `count` processes of one thread."""
+    digest = plan.recipe.digest()
+    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+
+        def work(jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
+            def submit(job: Job) -> Future[Outcome]:
+                return pool.submit(compute, digest, plan.recipe, job.inputs, 1)
+
+            def next_of(pending: Any) -> Any:
+                return wait(pending, return_when=FIRST_COMPLETED).done
+
+            try:
+                yield from windowed(jobs, submit, next_of, 2 * count)
+            except BrokenProcessPool:
+                raise LostWorkersError(
+                    "a process has died; what it had not finished is not written: "
+                    "run the same command again to go on"
+                ) from None
+
+        try:
+            yield work
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def windowed(
+    jobs: Iterable[Job],
+    submit: Callable[[Job], Any],
+    next_of: Callable[[Any], Any],
+    width: int,
+) -> Iterator[tuple[Job, Outcome]]:
+    """Keep `width` jobs under way; yield each as it ends."""
+    waiting = iter(jobs)
+    pending: dict[Any, Job] = {}
+    while True:
+        for job in waiting:
+            pending[submit(job)] = job
+            if len(pending) >= width:
+                break
+        if not pending:
+            return
+        for future in next_of(list(pending)):
+            job = pending.pop(future)
+            yield job, Outcome(*future.result())

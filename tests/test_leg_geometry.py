@@ -1,0 +1,72 @@
+"""What kinds of legs tell of their geometry agrees with the models: stances, bounds, errors of build."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+
+import gough
+from cases.common import each_kind, each_shape
+from gough import Motion
+from gough.model.forward import rods
+from oracles.random_robot import random_motion, random_robot
+
+
+def tips_of(robot, motion):
+    """Places of the tips (..., legs, 3), velocities likewise."""
+    points = robot.description.platform_points[..., 0].T
+    arm = points @ np.swapaxes(motion.rotation, -1, -2)
+    turned = np.cross(motion.angular_velocity[..., np.newaxis, :], arm)
+    return motion.position[..., np.newaxis, :] + arm, motion.velocity[..., np.newaxis, :] + turned
+
+
+@each_kind
+@each_shape
+def test_stances_are_those_of_the_models(kind, shape):
+    rng = np.random.default_rng(3)
+    table = random_robot(rng, kind)
+    robot = gough.Robot.from_dict(table)
+    motion = Motion(**random_motion(rng, table, shape))
+    legs = robot.inverse_kinematics(motion)
+    tip, velocity = tips_of(robot, motion)
+    found = robot.leg_kind.geometry.stance(robot.description.legs, tip)
+    assert_allclose(found.direction, legs.direction, atol=1e-13)
+    # n·v = c q̇
+    assert_allclose(found.slope * legs.qd, np.sum(legs.direction * velocity, axis=-1), atol=1e-11)
+    axis = np.array(table["legs"]["axis"]) / np.linalg.norm(table["legs"]["axis"], axis=-1)[:, None]
+    sine = np.linalg.norm(np.cross(legs.direction, axis), axis=-1)
+    assert_allclose(found.sine, sine, atol=1e-13)
+    # from its foot the leg's link leads to its tip
+    foot, length = rods(robot, legs.q)
+    assert_allclose(foot + length[..., np.newaxis] * legs.direction, tip, atol=1e-12)
+
+
+@each_kind
+def test_tips_within_their_strokes_are_within_the_bounds(kind):
+    rng = np.random.default_rng(4)
+    table = random_robot(rng, kind)
+    robot = gough.Robot.from_dict(table)
+    geometry, legs = robot.leg_kind.geometry, robot.description.legs
+    motion = Motion(**random_motion(rng, table, (200,)))
+    q, tip = robot.inverse_kinematics(motion).q, tips_of(robot, motion)[0]
+    low, high = geometry.tip_bounds(legs, q.min(axis=0), q.max(axis=0))
+    assert np.all((low <= tip) & (tip <= high))
+    free = np.full(robot.leg_count, np.inf)
+    assert np.all(np.isinf(geometry.tip_bounds(legs, -free, free)))
+
+
+@each_kind
+def test_errors_of_build_are_felt_as_the_kind_says(kind):
+    """At a fixed pose c δq = −ε: the variance over random legs is the one that is told."""
+    rng = np.random.default_rng(5)
+    table = random_robot(rng, kind)
+    robot = gough.Robot.from_dict(table)
+    pose = Motion(**random_motion(rng, table))
+    q = robot.inverse_kinematics(pose).q
+    slope = robot.leg_kind.geometry.stance(robot.description.legs, tips_of(robot, pose)[0]).slope
+    tolerances = robot.leg_kind.tolerances
+    told = tolerances.variance(q, slope)
+    assert set(told) == set(tolerances.names)
+    for name in tolerances.names:
+        deviation = dict.fromkeys(tolerances.names, 0.0) | {name: 1e-6}
+        built = tolerances.built(robot.description.legs, deviation, 20_000, rng)
+        error = slope * (robot.variants(built).inverse_kinematics(pose).q - q)
+        assert_allclose(np.mean(error**2, axis=0), 1e-12 * told[name], rtol=0.06, err_msg=name)

@@ -1,0 +1,152 @@
+"""What a kind of leg says about itself to people: its shape, its names, its units."""
+
+import io
+import re
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import gough
+from cases.common import DIETMAIER, KIM, LONG, each_shape
+from gough.data.datasets import force_dataset, leg_dataset
+from gough.legs.register import KINDS
+from gough.legs.units import LINEAR, ROTARY
+from gough.model.places import bodies, ground, places
+from gough.show import plots
+from gough.show.pictures.views import home_bars
+from gough.show.report.result import result_page
+from gough.show.report.robot import robot_page
+from gough.show.sheets.robot import print_sheet
+from gough.studio.curves import panels
+from gough.studio.export import force_file
+from gough.studio.record import record
+from gough.studio.tables import leg_table, summary
+
+
+def load(name):
+    with warnings.catch_warnings(action="ignore"):
+        return gough.load(name)
+
+
+@pytest.fixture(scope="module")
+def rotary():
+    """A robot whose kind of leg says that its actuators turn."""
+    robot = load(KIM)
+    kind = replace(robot.leg_kind, units=ROTARY)
+    return replace(robot, description=robot.description._replace(kind=kind))
+
+
+@pytest.fixture(scope="module")
+def motion(rotary):
+    return gough.trajectories.Circle(rotary.home.position, 0.1, rpm=60).sample(9)
+
+
+@each_shape
+@pytest.mark.parametrize("name", [KIM, LONG, DIETMAIER])
+def test_bodies_reach_from_joint_to_joint(name, shape):
+    robot = load(name)
+    shift = 0.01 * np.random.default_rng(0).normal(size=(*shape, 3))
+    motion = gough.Motion(robot.home.position + shift, robot.home.rotation)
+    joints = places(robot, robot.inverse_kinematics(motion))
+    lengths = np.linalg.norm(
+        np.subtract(*places(robot, robot.inverse_kinematics(robot.home))), axis=-1
+    )
+    found = bodies(robot, joints, lengths, 1.0)
+    assert {one.name for one in found} <= {*robot.mechanism.legs.BODIES}
+    assert sum(one.colored for one in found) == 1
+    for one in found:
+        assert one.start.shape == one.end.shape == one.seen.shape == (*shape, robot.leg_count, 3)
+    carried = next(one for one in found if one.name == robot.leg_kind.words.carried)
+    np.testing.assert_allclose(carried.start, joints.universal, atol=1e-12)
+    gaps = [np.linalg.norm(one.end - joints.spherical, axis=-1) for one in found]
+    assert np.all(np.min(gaps, axis=0) < 1e-12)
+
+
+@pytest.mark.parametrize("name", [KIM, LONG, DIETMAIER])
+def test_sheets_list_keys_of_the_robot_file(name):
+    robot = load(name)
+    kind, legs = robot.leg_kind, robot.description.legs
+    listed = kind.shape.dimensions(legs)
+    assert {one.key for one in listed} <= {*kind.keys.model_fields}
+    assert [one.key for one in listed if one.point] == [kind.place]
+    q = robot.inverse_kinematics(robot.home).q
+    assert ground(robot, q).shape in {(robot.leg_count, 1, 3), (robot.leg_count, 2, 3)}
+    assert kind.shape.feet(legs).shape == (robot.leg_count, 3)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
+def test_every_kind_names_its_joints(kind):
+    words = kind.words
+    assert len(words.joints) == len(words.joint_units)
+    assert {*words.passive} < {*words.joints}
+    assert words.c_notes["joints"].startswith(", ".join(words.joint_units))
+    assert words.carried in words.c_notes["universal"]
+    actuated = [
+        unit for name, unit in zip(words.joints, words.joint_units, strict=True)
+        if name not in words.passive
+    ]  # fmt: skip
+    assert actuated == [kind.units.q]
+    assert kind.units in (LINEAR, ROTARY)
+
+
+def test_datasets_have_the_units_of_the_actuators(rotary, motion):
+    legs = leg_dataset(rotary, motion, rotary.inverse_kinematics(motion))
+    assert [legs[name].attrs["units"] for name in ("q", "q_rate", "q_acceleration")] == [
+        "rad",
+        "rad/s",
+        "rad/s2",
+    ]
+    forces = force_dataset(
+        rotary, motion, rotary.inverse_dynamics(motion), rotary.contributions(motion)
+    )
+    assert forces["force"].attrs["units"] == forces["force_gravity"].attrs["units"] == "N m"
+    page = result_page(legs.merge(forces, combine_attrs="drop_conflicts")).html()
+    assert "longest q [rad]" in page
+    assert "peak force [N m]" in page
+    assert "[N]" not in page
+
+
+def test_pictures_sheets_and_pages_have_them_too(rotary, motion):
+    units = rotary.leg_kind.units
+    legs, needed = rotary.inverse_kinematics(motion), rotary.inverse_dynamics(motion)
+    split = rotary.contributions(motion)
+    figures = [
+        plots.leg_curves(motion, legs, units=units),
+        plots.force_curves(motion, needed, units=units),
+        plots.contribution_curves(motion, split, units=units),
+    ]
+    labels = [axes.get_ylabel() for figure in figures for axes in figure.axes]
+    assert labels[:4] == [
+        "$q$ [rad]",
+        r"$\dot q$ [rad/s]",
+        r"$\ddot q$ [rad/s²]",
+        r"$\Gamma$ [N m]",
+    ]
+    assert all(label.endswith("[N m]") for label in labels[5:])
+    bars = home_bars(rotary, legs.q[0], needed.forces[0])
+    assert [axes.get_xlabel()[-6:] for axes in bars.axes] == [" [rad]", " [N m]"]
+    text = io.StringIO()
+    print_sheet(rotary, Console(file=text, width=120))
+    assert re.search(r"stroke +\S+ to \S+ rad\n", text.getvalue())
+    page = robot_page(rotary).html()
+    assert "q [rad]" in page
+    assert "holding force [N m]" in page
+
+
+def test_limits_and_the_studio_have_them_too(rotary, motion):
+    limited = rotary.edited({"legs.limits.force": 1.0})
+    limited = replace(
+        limited, description=limited.description._replace(kind=rotary.description.kind)
+    )
+    assert " N m past 1 N m" in str(limited.check(rotary.home))
+    shown = record(rotary, motion)
+    assert "q [rad]" in leg_table(shown, 0)
+    assert "Γ [N m]" in leg_table(shown, 0)
+    assert "N m</b>" in summary(shown, 0)
+    assert "force [N m]" in panels(shown)
+    head = force_file(shown).decode().splitlines()[0]
+    assert "q1_rate [rad/s]" in head
+    assert "force1 [N m]" in head
