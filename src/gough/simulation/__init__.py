@@ -12,7 +12,7 @@ from gough.simulation.controllers import (
     GivenForces,
     GravityPD,
     LegPD,
-    MeasuredState,
+    Measured,
     paper_loop,
 )
 from gough.simulation.disturbances import Push, Shake
@@ -30,7 +30,7 @@ __all__ = [
     "GravityPD",
     "LegPD",
     "LinearModel",
-    "MeasuredState",
+    "Measured",
     "Push",
     "Sensors",
     "Shake",

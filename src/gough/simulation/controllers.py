@@ -32,7 +32,7 @@ GAINS = {"stiffness": "1/s²", "damping": "1/s"}
 
 
 @dataclass(frozen=True, eq=False)
-class MeasuredState:
+class Measured:
     """What a controller knows at a sample; rows are simulations."""
 
     time: float
@@ -84,7 +84,7 @@ class Controller(ABC):
     def gains(self, plant: ModelCalls) -> dict[str, Array]:
         """Constant inputs of the law, (1, ...)."""
 
-    def command(self, plant: ModelCalls, measured: MeasuredState, goals: dict[str, Array]) -> Array:
+    def command(self, plant: ModelCalls, measured: Measured, goals: dict[str, Array]) -> Array:
         """Commanded forces (rows, legs) at one sample, N; goals and gains (rows or 1, ...)."""
         assert self.program is not None
         rows = len(measured.q)
@@ -253,7 +253,7 @@ class FunctionController(Controller):
     forces are (rows, legs) or (legs,), N.
     """
 
-    function: Callable[[MeasuredState, Motion], ArrayLike]
+    function: Callable[[Measured, Motion], ArrayLike]
 
     def goals(self, plant: ModelCalls, reference: Motion) -> dict[str, Array]:
         """The reference itself, field by field."""
@@ -263,7 +263,7 @@ class FunctionController(Controller):
         """None."""
         return {}
 
-    def command(self, plant: ModelCalls, measured: MeasuredState, goals: dict[str, Array]) -> Array:
+    def command(self, plant: ModelCalls, measured: Measured, goals: dict[str, Array]) -> Array:
         """What the function says."""
         legs, rows = plant.leg_count, len(measured.q)
         forces = _array("the controller's forces", self.function(measured, Motion(**goals)))

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from gough.base.arrays import Array
 from gough.errors import SampleError
-from gough.simulation.controllers import MeasuredState
+from gough.simulation.controllers import Measured
 from gough.simulation.events import STICKING, Event, Stop
 from gough.simulation.integrators import FailedError, Piece, RateOf, adaptive, runge_kutta
 from gough.simulation.plant import PlantState, Rates, at_rest_drives
@@ -69,7 +69,7 @@ class Loop:
         mine = {
             name: value if len(value) == 1 else value[self.rows] for name, value in goals.items()
         }
-        measured = MeasuredState(time, reading, state.elastic, state.elastic_velocity)
+        measured = Measured(time, reading, state.elastic, state.elastic_velocity)
         return self.scenario.controller.command(self.plant.robot, measured, mine | self.gains)
 
     def rate_of(self, command: Array | None) -> RateOf:
