@@ -37,6 +37,12 @@ def on_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOUGH_ENGINE", "numpy")
 
 
+@pytest.fixture
+def compiled(on_numpy: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Robots made in the test are compiled, also where the other tests of the file run on NumPy."""
+    monkeypatch.setenv("GOUGH_ENGINE", "llvm")
+
+
 @pytest.fixture(scope="session")
 def long_plate() -> ModalBody:
     """Long, Khalil & Martinet's platform."""

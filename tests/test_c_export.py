@@ -21,6 +21,7 @@ from gough.engine.program import assemble
 from gough.errors import FileError, InputError, MissingDataError
 from gough.exchange import c_source
 from gough.exchange.c import export_c, sanitised
+from gough.exchange.c_header import header_text
 from gough.exchange.programs import PROGRAMS
 from gough.mechanics.state import RIGID_FIELDS, RIGID_SHAPES
 from oracles.random_robot import random_motion, random_robot
@@ -346,7 +347,7 @@ def test_every_operation_on_special_numbers(tmp_path):
     package = c_source.Package(
         "special", ["special"], 6, RIGID_SHAPES, "double", [function], {}, 1, 0.0, 0.0
     )
-    (tmp_path / "gough_special.h").write_text(c_source.header_text(package))
+    (tmp_path / "gough_special.h").write_text(header_text(package))
     (tmp_path / "gough_special.c").write_text(c_source.source_text(package))
     library = tmp_path / "special.so"
     source = tmp_path / "gough_special.c"

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from cases.closeness import assert_near
 from cases.common import each_kind, each_shape
-from cases.derivatives import MODELS, ROBOTS, Case, assert_close, moved
+from cases.derivatives import MODELS, ROBOTS, Case, moved
 from gough import Motion, Robot
 from gough.engine.run.compiled import CompiledExecutor
 from gough.engine.run.execute import NumPyExecutor
@@ -109,7 +110,7 @@ def test_derivatives_follow_complex_steps(cases, name, model):
     expected = np.concatenate([found[part] for part in parts])
     slopes = case.slopes(model)
     product = sum(getattr(slopes, key) @ change for key, change in changes.items())
-    assert_close(product, expected, 1e-11)
+    assert_near(product, expected, 1e-11)
 
 
 @each_model
@@ -128,7 +129,7 @@ def test_derivatives_follow_finite_differences(cases, name, model):
             wrench = wrench + steps
         answers = case.answer(model, motion, forces, wrench)
         ahead, behind = np.split(answers, 2)
-        assert_close(slope, ((ahead - behind) / (2 * STEP)).T, 1e-6)
+        assert_near(slope, ((ahead - behind) / (2 * STEP)).T, 1e-6)
 
 
 @pytest.mark.parametrize("near_singular", [False, True])
@@ -150,7 +151,7 @@ def test_random_robots(seed, kind, near_singular):
         forces = robot.inverse_dynamics(moved(batch, key, steps), wrench).forces @ weights
         ahead, behind = np.split(forces, 2)
         limit = 1e-6 * max(1.0, condition / 100)
-        assert_close(getattr(found, key), (ahead - behind) / (2 * step), limit)
+        assert_near(getattr(found, key), (ahead - behind) / (2 * step), limit)
 
 
 @each_model
@@ -161,14 +162,14 @@ def test_products_with_vectors_are_those_of_the_matrices(cases, name, model):
     changes = {key: case.rng.normal(size=slope.shape[-1]) for key, slope in slopes.items()}
     weights = case.rng.normal(size=slopes["pose"].shape[-2])
     change = case.call("jvp", model, changes)
-    assert_close(change, sum(slope @ changes[key] for key, slope in slopes.items()), 1e-11)
+    assert_near(change, sum(slope @ changes[key] for key, slope in slopes.items()), 1e-11)
     backward = case.call("vjp", model, weights)
     for key, slope in slopes.items():
-        assert_close(getattr(backward, key), weights @ slope, 1e-11)
+        assert_near(getattr(backward, key), weights @ slope, 1e-11)
     total = sum(getattr(backward, key) @ changes[key] for key in slopes)
     assert_allclose(weights @ change, total, rtol=1e-9)
     alone = case.call("jvp", model, {"twist": changes["twist"]})
-    assert_close(alone, slopes["twist"] @ changes["twist"], 1e-11)
+    assert_near(alone, slopes["twist"] @ changes["twist"], 1e-11)
 
 
 @pytest.mark.parametrize("name", ["UPS", "PUS", "PUS, 8 legs"])
@@ -178,10 +179,10 @@ def test_known_matrices(cases, name):
     jacobian, mass = case.robot.jacobian(case.motion), case.robot.mass_matrix(case.motion)
     share = np.linalg.pinv(jacobian.T)
     inverse, direct = case.slopes("inverse"), case.slopes("direct")
-    assert_close(inverse.acceleration, share @ mass, 1e-11)
-    assert_close(inverse.wrench, -share, 1e-11)
-    assert_close(direct.forces, np.linalg.solve(mass, jacobian.T), 1e-11)
-    assert_close(direct.wrench, np.linalg.inv(mass), 1e-11)
+    assert_near(inverse.acceleration, share @ mass, 1e-11)
+    assert_near(inverse.wrench, -share, 1e-11)
+    assert_near(direct.forces, np.linalg.solve(mass, jacobian.T), 1e-11)
+    assert_near(direct.wrench, np.linalg.inv(mass), 1e-11)
 
 
 @pytest.mark.parametrize("name", ["UPS", "PUS", "UPS, friction", "PUS, smooth friction"])
@@ -192,17 +193,17 @@ def test_direct_derivatives_undo_inverse_ones(cases, name):
     inverse = case.slopes("inverse")
     direct = case.call("derivatives", "direct", forces=forces)
     for key in ("pose", "twist", "wrench"):
-        assert_close(inverse.acceleration @ getattr(direct, key), -getattr(inverse, key), 1e-9)
-    assert_close(inverse.acceleration @ direct.forces, np.eye(6), 1e-10)
+        assert_near(inverse.acceleration @ getattr(direct, key), -getattr(inverse, key), 1e-9)
+    assert_near(inverse.acceleration @ direct.forces, np.eye(6), 1e-10)
 
 
 def test_friction_may_be_left_out(cases):
     rubbing, smooth = cases["UPS, friction"], Case("UPS, friction")
     found = rubbing.call("derivatives", "inverse", friction=False)
     jacobian = smooth.robot.jacobian(smooth.motion)
-    assert_close(found.wrench, -np.linalg.inv(jacobian.T), 1e-11)
+    assert_near(found.wrench, -np.linalg.inv(jacobian.T), 1e-11)
     mass = smooth.robot.mass_matrix(smooth.motion)
-    assert_close(found.acceleration, np.linalg.solve(jacobian.T, mass), 1e-11)
+    assert_near(found.acceleration, np.linalg.solve(jacobian.T, mass), 1e-11)
 
 
 # Batches, engines, errors
@@ -222,9 +223,9 @@ def test_batches(name, shape, model):
         assert getattr(slopes, key).shape == (*shape, rows, width)
     change = case.call("jvp", model, {"pose": np.ones(6)})
     assert change.shape == (*shape, rows)
-    assert_close(change, slopes.pose.sum(axis=-1), 1e-11)
+    assert_near(change, slopes.pose.sum(axis=-1), 1e-11)
     backward = case.call("vjp", model, np.ones(rows))
-    assert_close(backward.twist, slopes.twist.sum(axis=-2), 1e-11)
+    assert_near(backward.twist, slopes.twist.sum(axis=-2), 1e-11)
     for index in list(np.ndindex(*shape))[-1:]:
         single = case.call(
             "derivatives",
@@ -233,7 +234,7 @@ def test_batches(name, shape, model):
             forces=case.forces[index],
             wrench=case.wrench[index],
         )
-        assert_close(single.pose, slopes.pose[index], 1e-11)
+        assert_near(single.pose, slopes.pose[index], 1e-11)
 
 
 @each_shape
@@ -249,10 +250,10 @@ def test_inputs_broadcast(cases):
     case = cases["UPS"]
     wrenches = np.stack([case.wrench, 0 * case.wrench])
     found = derivatives.inverse_dynamics_derivatives(case.robot, case.motion, wrenches)
-    assert_close(found.pose[0], case.slopes("inverse").pose, 1e-12)
+    assert_near(found.pose[0], case.slopes("inverse").pose, 1e-12)
     changes = {"pose": np.eye(6)[:, np.newaxis]}
     change = derivatives.inverse_dynamics_jvp(case.robot, case.motion, changes, wrenches)
-    assert_close(np.moveaxis(change, 0, -1), found.pose, 1e-11)
+    assert_near(np.moveaxis(change, 0, -1), found.pose, 1e-11)
 
 
 def test_without_llvm(monkeypatch):
@@ -264,9 +265,9 @@ def test_without_llvm(monkeypatch):
     for model in MODELS:
         for key in BY[model]:
             found, expected = (getattr(one.slopes(model), key) for one in (compiled, plain))
-            assert_close(found, expected, 1e-11)
+            assert_near(found, expected, 1e-11)
     found, expected = (regressor.regressor(one.robot, one.motion) for one in (compiled, plain))
-    assert_close(found, expected, 1e-12)
+    assert_near(found, expected, 1e-12)
 
 
 def test_friction_without_llvm():
@@ -287,7 +288,7 @@ def test_friction_without_llvm():
     )
     assert set(found) == {*COORDINATES, "forces", "wrench", "loads", "multipliers"}
     for key, value in expected.items():
-        assert_close(found[key], value, 1e-12)
+        assert_near(found[key], value, 1e-12)
 
 
 def test_bad_samples_are_named(cases):

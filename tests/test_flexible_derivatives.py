@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from cases.closeness import assert_near
 from cases.common import each_shape
-from cases.derivatives import FLEXIBLE, MODELS, FlexibleCase, assert_close, moved
+from cases.derivatives import FLEXIBLE, MODELS, FlexibleCase, moved
 from gough import Motion
 from gough.engine.graph import Graph
 from gough.engine.passes.derivative import gradients, substitute, tangents
@@ -111,7 +112,7 @@ def test_sums_and_couplings_of_modes(seed):
     )
     for found, high, low in zip(forward, ahead, back, strict=True):
         expected = (high - low) / 2e-6
-        assert_close(np.broadcast_to(found, expected.shape), expected, 1e-8)
+        assert_near(np.broadcast_to(found, expected.shape), expected, 1e-8)
     weights = [graph.input("w", 0), graph.mode("elastic_w")]
     given = {"w": case.rng.normal(size=1), "elastic_w": case.rng.normal(size=MODES)}
     if not graph.varying[case.outputs[1].number]:
@@ -162,7 +163,7 @@ def test_derivatives_follow_finite_differences(cases, name, model):
         else:
             motion = moved(motion, key, steps)
         ahead, behind = np.split(case.answer(model, motion, forces, wrench), 2)
-        assert_close(slope, ((ahead - behind) / (2 * step)).T, 1e-6)
+        assert_near(slope, ((ahead - behind) / (2 * step)).T, 1e-6)
 
 
 def energy_slopes(case, forces, rate):
@@ -199,7 +200,7 @@ def energy_slopes(case, forces, rate):
         "forces": forces,
     }
     left, *slopes = (one.full() for one in by(*values.values()))
-    assert_close(left[:, 0], np.zeros(len(left)), 1e-6)
+    assert_near(left[:, 0], np.zeros(len(left)), 1e-6)
     return dict(zip(given, slopes, strict=True))
 
 
@@ -213,11 +214,11 @@ def test_derivatives_are_those_of_the_energy_model(cases, name):
     solved = np.concatenate([slopes["forces"], slopes["elastic_acceleration"]], axis=1)
     inverse = case.slopes("inverse")
     for key in BY["inverse"]:
-        assert_close(getattr(inverse, key), -np.linalg.solve(solved, slopes[key]), 1e-9)
+        assert_near(getattr(inverse, key), -np.linalg.solve(solved, slopes[key]), 1e-9)
     direct = case.call("derivatives", "direct", forces=found.forces)
     solved = np.concatenate([slopes["acceleration"], slopes["elastic_acceleration"]], axis=1)
     for key in BY["direct"]:
-        assert_close(getattr(direct, key), -np.linalg.solve(solved, slopes[key]), 1e-9)
+        assert_near(getattr(direct, key), -np.linalg.solve(solved, slopes[key]), 1e-9)
 
 
 @pytest.mark.parametrize("name", [name for name in FLEXIBLE if FLEXIBLE[name][1] == 6])
@@ -231,7 +232,7 @@ def test_direct_derivatives_undo_inverse_ones(cases, name):
         expected = np.concatenate([np.zeros((6, through.shape[1])), getattr(direct, key)[6:]])
         size = np.abs(getattr(inverse, key)).max()
         assert_allclose(through, expected, rtol=0, atol=1e-9 * size)
-    assert_close((inverse.acceleration @ direct.forces[:6])[:6], np.eye(6), 1e-9)
+    assert_near((inverse.acceleration @ direct.forces[:6])[:6], np.eye(6), 1e-9)
 
 
 @each_model
@@ -242,10 +243,10 @@ def test_products_with_vectors_are_those_of_the_matrices(cases, name, model):
     changes = {key: case.rng.normal(size=slope.shape[-1]) for key, slope in slopes.items()}
     weights = case.rng.normal(size=slopes["pose"].shape[-2])
     change = case.call("jvp", model, changes)
-    assert_close(change, sum(slope @ changes[key] for key, slope in slopes.items()), 1e-11)
+    assert_near(change, sum(slope @ changes[key] for key, slope in slopes.items()), 1e-11)
     backward = case.call("vjp", model, weights)
     for key, slope in slopes.items():
-        assert_close(getattr(backward, key), weights @ slope, 1e-11)
+        assert_near(getattr(backward, key), weights @ slope, 1e-11)
 
 
 @pytest.mark.parametrize("name", ["UPS", "PUS", "PUS, smooth friction"])
@@ -262,7 +263,7 @@ def test_linearization_follows_direct_dynamics(cases, name):
         motion = moved(Motion.stack([case.motion] * len(steps)), key, steps)
         answers = case.answer("direct", motion, case.forces, case.wrench)
         ahead, behind = np.split(answers, 2)
-        assert_close(A[size:, start : start + width], ((ahead - behind) / 2e-6).T, 1e-6)
+        assert_near(A[size:, start : start + width], ((ahead - behind) / 2e-6).T, 1e-6)
     assert_allclose(A[:size, size:], np.eye(size))
     assert_allclose(A[3:6, 3:6] @ [1, 2, 3], np.cross(case.motion.angular_velocity, [1, 2, 3]))
     assert_allclose(B[size:], case.slopes("direct").forces)
@@ -274,7 +275,7 @@ def test_friction_may_be_left_out(cases):
     mass, jacobian = (
         getattr(case.robot, name)(case.motion) for name in ("mass_matrix", "jacobian")
     )
-    assert_close(direct.forces, np.linalg.solve(mass, jacobian.T), 1e-10)
+    assert_near(direct.forces, np.linalg.solve(mass, jacobian.T), 1e-10)
 
 
 # Batches, engines, errors
@@ -300,7 +301,7 @@ def test_batches(shape, model):
             case.wrench[index],
             case.forces[index],
         )
-        assert_close(one.slopes(model).pose, slopes.pose[index], 1e-10)
+        assert_near(one.slopes(model).pose, slopes.pose[index], 1e-10)
 
 
 @pytest.mark.parametrize("name", ["UPS", "PUS, 8 legs"])
@@ -309,7 +310,7 @@ def test_compiled_and_plain(cases, name):
     for model in MODELS:
         for key in BY[model]:
             found, expected = (getattr(one.slopes(model), key) for one in (compiled, cases[name]))
-            assert_close(found, expected, 1e-10)
+            assert_near(found, expected, 1e-10)
 
 
 def test_bad_samples_are_named():

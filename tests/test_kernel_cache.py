@@ -1,18 +1,13 @@
 """Kernels on disk: whatever happens to the cache, answers are right."""
 
-import json
 import os
 import random
-import subprocess
-import sys
-import textwrap
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 import gough
-from gough import Motion
 from gough.engine.run import cache as disk
 from gough.engine.run import compiled, identity
 from gough.mechanics import programs
@@ -290,148 +285,6 @@ def test_what_is_stored_is_what_was_made(folder, robot):
     assert list(stored.field_shapes.items()) == list(program.fields.items())
     assert {name: one.shape for name, one in program.outputs.items()} == stored.outputs
     assert list(stored.outputs) == list(program.outputs)
-
-
-# Processes
-
-COMMON = """
-    import hashlib, json, os, random, signal, sys, time
-    import numpy as np
-    import gough
-    from gough.engine.run import cache as disk, compiled
-    from gough.model.execution import trace
-
-    robot = gough.load("kim-ryu-2002")
-    motion = gough.Motion([[0.02, -0.01, 0.81], [0.0, 0.0, 0.8]], None, [0.1, 0.2, 0.3])
-
-    def forces(robot):
-        compiled._kernels.clear()
-        robot.__dict__.pop("executor", None)
-        found = robot.inverse_dynamics(motion, friction=False).forces
-        (bound,) = robot.executor._ready.values()
-        return found, bound.kernel.from_disk
-"""
-
-
-def run(script, folder, *arguments):
-    """What a script prints as JSON in a process of its own."""
-    result = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(COMMON) + textwrap.dedent(script)]
-        + [str(one) for one in arguments],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-        env={**os.environ, "GOUGH_CACHE": str(folder)},
-    )
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
-
-
-def expected_forces(robot):
-    motion = Motion([[0.02, -0.01, 0.81], [0.0, 0.0, 0.8]], None, [0.1, 0.2, 0.3])
-    plain = gough.load(robot.name)
-    plain.__dict__["executor"] = numpy_executor(plain.mechanism)
-    return plain.inverse_dynamics(motion, friction=False).forces
-
-
-def test_the_next_process_loads_what_the_first_one_made(tmp_path, robot):
-    script = """
-        start = time.perf_counter()
-        found, from_disk = forces(robot)
-        print(json.dumps([found.tolist(), from_disk, time.perf_counter() - start]))
-    """
-    (cold, made, compile_time), (warm, loaded, load_time) = (
-        run(script, tmp_path) for _ in range(2)
-    )
-    assert (made, loaded) == (False, True)
-    assert cold == warm  # to the last bit
-    np.testing.assert_allclose(cold, expected_forces(robot), rtol=1e-11)
-    print(f"first answer cold {compile_time:.3f} s, cached {load_time:.3f} s")
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_killed_while_writing(tmp_path, robot):
-    """A child writes its kernel in slow pieces and is killed at a random moment, again and again."""
-    script = """
-        class Slow:
-            def __init__(self, handle, mode):
-                self.handle = handle
-            def __enter__(self):
-                return self
-            def __exit__(self, *_):
-                os.close(self.handle)
-            def write(self, data):
-                for start in range(0, len(data), 1024):
-                    os.write(self.handle, data[start : start + 1024])
-                    time.sleep(0.002)
-
-        rng, folder, rounds = random.Random(5), disk.folder(), []
-        inverse_dynamics = gough.mechanics.programs.inverse_dynamics
-        program = trace(inverse_dynamics, robot.mechanism, {"wrench": (6,)})
-        code = disk._compile(program)
-        disk._compile = lambda program, variants: code  # only the writing matters here
-        for _ in range(12):
-            child = os.fork()
-            if child == 0:
-                os.fdopen = Slow
-                forces(robot)
-                os._exit(0)
-            deadline = time.monotonic() + 20
-            while time.monotonic() < deadline and not list(folder.glob("*")):
-                time.sleep(0.001)
-            time.sleep(rng.uniform(0, 0.07))
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            names = [path.name for path in folder.iterdir() if path.name != disk.SECRET]
-            left = sorted(name[:9] for name in names if not name.endswith(".kernel"))
-            found, from_disk = forces(robot)
-            rounds.append([found.tolist(), from_disk, left])
-            for path in folder.iterdir():
-                path.unlink()
-        print(json.dumps(rounds))
-    """
-    right = expected_forces(robot)
-    rounds = run(script, tmp_path)
-    for found, _, left in rounds:
-        np.testing.assert_allclose(found, right, rtol=1e-11)
-        # what a killed process was writing stays behind under its temporary name, and is never read
-        assert left in ([], [".writing-"])
-    assert any(left for *_, left in rounds)
-    assert not all(from_disk for _, from_disk, _ in rounds)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_eight_processes_at_once_on_an_empty_cache(tmp_path, robot):
-    script = """
-        start, results = time.monotonic() + 0.5, []
-        for _ in range(8):
-            reading, writing = os.pipe()
-            child = os.fork()
-            if child == 0:
-                time.sleep(max(0.0, start - time.monotonic()))
-                found, from_disk = forces(robot)
-                again, _ = forces(robot)
-                os.write(writing, json.dumps([found.tolist(), again.tolist(), from_disk]).encode())
-                os._exit(0)
-            os.close(writing)
-            results.append((child, reading))
-        answers = []
-        for child, reading in results:
-            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-            answers.append([status, *json.loads(os.read(reading, 100000))])
-        files = sorted(path.suffix or path.name for path in disk.folder().iterdir())
-        print(json.dumps([answers, files, forces(robot)[1]]))
-    """
-    answers, files, from_disk = run(script, tmp_path)
-    right = expected_forces(robot)
-    assert len(answers) == 8
-    for status, found, again, _ in answers:
-        assert status == 0
-        assert found == again == answers[0][1]
-        np.testing.assert_allclose(found, right, rtol=1e-11)
-    assert files == [".kernel", "secret"]
-    assert from_disk
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX permissions")

@@ -1,8 +1,6 @@
 """Inverse kinematics: the papers' numbers, finite differences, Pinocchio, batches, bad poses."""
 
-import os
 import tracemalloc
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,10 +10,12 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.closeness import assert_close
 from cases.common import (
     LEG_KINDS,
     each_kind,
     each_shape,
+    few_states,
     impossible_bodies,
     kinds,
     repeatable,
@@ -32,19 +32,7 @@ LEG_FIELDS = (
 )  # fmt: skip
 tried = settings(repeatable, max_examples=40)
 any_robot = given(seeds, kinds, st.integers(3, 8))
-pytestmark = impossible_bodies
-
-
-@pytest.fixture(autouse=True, scope="module")
-def plain_numpy():
-    """Many robots are met once each here: compiling their programs would take minutes."""
-    with mock.patch.dict(os.environ, GOUGH_ENGINE="numpy"):
-        yield
-
-
-@pytest.fixture
-def compiled(monkeypatch):
-    monkeypatch.setenv("GOUGH_ENGINE", "llvm")
+pytestmark = [impossible_bodies, few_states]  # many robots are met once each
 
 
 def sample(seed, kind, legs=6, shape=(5,)):
@@ -53,11 +41,6 @@ def sample(seed, kind, legs=6, shape=(5,)):
     data = random_robot(rng, kind, legs)
     states = random_motion(rng, data, shape)
     return data, Robot.from_dict(data), states
-
-
-def assert_close(actual, expected, relative):
-    """Close relative to the largest expected number."""
-    assert_allclose(actual, expected, rtol=0, atol=relative * np.max(np.abs(expected)))
 
 
 def wrapped(angle):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from cases.closeness import assert_close
 from cases.common import LEG_KINDS, each_kind
 from oracles import free_bodies, friction_laws, opened_tree
 from oracles.arrays import Array, Robot, State
@@ -47,11 +48,6 @@ def later(state: State, time: float) -> State:
         "velocity": state["velocity"] + state["acceleration"] * time,
         "angular_velocity": omega + alpha * time,
     }
-
-
-def assert_close(actual: Array, expected: Array, relative: float) -> None:
-    """Close relative to the largest expected number."""
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=relative * np.max(np.abs(expected)))
 
 
 def assert_reactions_agree(tree: TreeReactions, bodies: Solution) -> None:

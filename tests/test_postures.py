@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 import gough
 from cases.command import refused, run
 from cases.common import each_kind, impossible_bodies
+from cases.hexapods import BASE, HEXAGON, SYMMETRIC, ring
 from gough import Motion, Robot
 from gough.analysis import homotopy, multistart
 from gough.analysis.certificate import apart, certify, not_real
@@ -35,11 +36,6 @@ def hexapod(base, points, name="hexapod"):
     )
 
 
-def ring(radius, degrees):
-    angle = np.deg2rad(degrees)
-    return radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=-1)
-
-
 def lengths(base, points, position, turn=(0, 0, 0)):
     rotation = Rotation.from_rotvec(turn).as_matrix()
     return np.linalg.norm(position + points @ rotation.T - base, axis=1)
@@ -52,11 +48,6 @@ def flat(motion):
 def holds(motion, pose):
     """Whether a set of postures holds a pose."""
     return np.linalg.norm(flat(motion) - flat(pose[None]), axis=1).min(initial=9.0) < 1e-7
-
-
-HEXAGON = np.array([-10, 10, 110, 130, 230, 250])
-BASE = ring(1.0, HEXAGON)
-SYMMETRIC = ring(0.5, HEXAGON + [-50, 50] * 3)
 
 
 def test_dietmaiers_forty_postures_are_all_found_and_proven():

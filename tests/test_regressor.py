@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
-from cases.derivatives import Case, assert_close, moved
+from cases.closeness import assert_near
+from cases.derivatives import Case, moved
 from gough.model import derivatives
 from gough.model.execution import numpy_executor
 from gough.parameters import regressor
@@ -45,7 +46,7 @@ def test_linearized_robot_follows_a_simulated_step(cases, name):
         change = case.rng.normal(size=12)
         push = 100 * case.rng.normal(size=robot.leg_count)
         rate = (deviation(change, push, time) - deviation(change, push, -time)) / (2 * time)
-        assert_close(A @ change + B @ push, rate, 1e-5)
+        assert_near(A @ change + B @ push, rate, 1e-5)
 
 
 def test_linearization_at_the_motions_own_acceleration(cases):
@@ -56,7 +57,7 @@ def test_linearization_at_the_motions_own_acceleration(cases):
         derivatives.linearize(case.robot, case.motion, forces),
     )
     for one, other in zip(found, given, strict=True):
-        assert_close(one, other, 1e-12)
+        assert_near(one, other, 1e-12)
     omega = case.motion.angular_velocity
     assert_allclose(found.A[3:6, 3:6] @ [1.0, 2.0, 3.0], np.cross(omega, [1.0, 2.0, 3.0]))
     assert_allclose(found.A[:6, 6:], np.eye(6))
@@ -74,7 +75,7 @@ def test_regressor_times_parameters_is_the_forces(name):
     standard = regressor.standard_parameters(case.robot)
     assert found.shape == (4, case.robot.leg_count, len(standard))
     forces = case.robot.inverse_dynamics(case.motion, friction=False).forces
-    assert_close(found @ standard, forces, 1e-11)
+    assert_near(found @ standard, forces, 1e-11)
 
 
 def test_regressor_does_not_depend_on_the_masses(cases):
@@ -82,7 +83,7 @@ def test_regressor_does_not_depend_on_the_masses(cases):
     lighter = robot.edited({"platform.mass": 1.0, "legs.rotor_mass": 0.0})
     lighter.__dict__["executor"] = numpy_executor(lighter.mechanism)
     found = [regressor.regressor(one, cases["UPS"].motion) for one in (robot, lighter)]
-    assert_close(found[1], found[0], 1e-12)
+    assert_near(found[1], found[0], 1e-12)
 
 
 def test_parameters_have_names(cases):

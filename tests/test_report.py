@@ -17,7 +17,7 @@ from cases import command
 from gough.data.datasets import force_dataset, leg_dataset, write_dataset
 from gough.data.motion_files import write_motion
 from gough.errors import FileError
-from gough.show.page import Link, Marked, Page, picture
+from gough.show.page import Hyperlink, Marked, Page, picture
 from gough.show.report import result_page, robot_page
 from gough.show.report.result import read_result
 from gough.simulation import ComputedTorque
@@ -151,7 +151,7 @@ def test_pictures_are_embedded_and_many_points_become_pixels(monkeypatch):
 
 def test_a_page_is_written_whole_or_not_at_all(tmp_path):
     page = Page("t")
-    page.points([Link("there", "#here", "remark")])
+    page.points([Hyperlink("there", "#here", "remark")])
     with pytest.raises(FileError, match="does not exist"):
         page.write(tmp_path / "no" / "page.html")
     page.write(tmp_path / "page.html")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import subprocess
@@ -18,6 +17,7 @@ from scipy.spatial.transform import Rotation
 import gough
 from cases.command import refused, run
 from cases.common import each_kind
+from cases.simulations import robot_of
 from gough.errors import FileError, InputError
 from gough.mechanics.body import Frame
 from gough.model.frames import leg_frames
@@ -26,7 +26,6 @@ from gough.parameters.regressor import standard_parameters
 from gough.simulation import FeedForward, equilibrium_forces, linear_model
 from gough.simulation.base_motion import base_inertia
 from gough.simulation.config import read_config
-from oracles.random_robot import random_robot
 
 GOOD = """
 robot = "kim-ryu-2002"
@@ -58,11 +57,6 @@ resolution = 1e-6
 noise = 2e-7
 delay = 0.001
 """
-
-
-@functools.cache
-def robot_of(kind):
-    return gough.Robot.from_dict(random_robot(np.random.default_rng(5), kind))
 
 
 def test_simulate_writes_results_and_a_picture(tmp_path):

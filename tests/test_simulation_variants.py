@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pytest
 import xarray
@@ -11,17 +9,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
 from cases.common import each_shape
+from cases.simulations import robot_of
 from gough.engine.run import stepping
 from gough.simulation import ComputedTorque, FeedForward, GivenForces, GravityPD, Sensors, compiled
-from oracles.random_robot import random_robot
 
 SIDE = np.array([-0.02, 0.0, 0.03])
-
-
-@functools.cache
-def robot_of(kind, **options):
-    data = random_robot(np.random.default_rng(5), kind, **options)
-    return gough.Robot.from_dict(data)
 
 
 def circle(robot):

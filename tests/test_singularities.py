@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 import gough
 from cases.command import run
 from cases.common import each_kind, each_shape, impossible_bodies
+from cases.hexapods import BASE, SYMMETRIC, ring
 from gough import Motion, Robot
 from gough.analysis.clearance import clearance
 from gough.analysis.locus import around_home, determinant, slice_at, surface
@@ -21,11 +22,6 @@ from oracles.random_robot import random_motion, random_robot
 
 NAMES = gough.catalogue()
 pytestmark = impossible_bodies
-
-
-def ring(radius, degrees):
-    angle = np.deg2rad(degrees)
-    return radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=-1)
 
 
 def data_of(base, points, kind="UPS"):
@@ -41,9 +37,6 @@ def data_of(base, points, kind="UPS"):
     return {"format": 1, "name": "six", "legs": legs, "home": home, "platform": platform}
 
 
-HEXAGON = np.array([-10, 10, 110, 130, 230, 250])
-BASE = ring(1.0, HEXAGON)
-SYMMETRIC = ring(0.5, HEXAGON + [-50, 50] * 3)
 REGULAR = ring(1.0, 60 * np.arange(6))
 TRIANGLE = ring(1.0, np.array([90, 210, 330]))
 MIDDLES = (TRIANGLE + np.roll(TRIANGLE, -1, axis=0)) / 2

@@ -11,9 +11,9 @@ from gough.studio.export import force_file
 from gough.studio.levels import Level, condition_level, level, used_parts, worst
 from gough.studio.pose import pose_of, ranges, start_pose, upward, values_of
 from gough.studio.record import record
-from gough.studio.setup import Setup
+from gough.studio.setup import StudioSetup
 from gough.studio.shapes import (
-    Layout,
+    SceneLayout,
 )
 from gough.studio.tables import banner, leg_table, limit_table, load_table, state_level, summary
 
@@ -127,9 +127,9 @@ def test_what_a_file_says_is_no_html():
 
 
 def test_settings_change_the_forces_as_the_file_would(kim):
-    plain = Setup.of(kim)
+    plain = StudioSetup.of(kim)
     assert plain.apply(kim) is kim
-    loaded = Setup((0.0, 0.0, 4.0), payload=5.0, payload_place=(0.01, 0.0, 0.02)).apply(kim)
+    loaded = StudioSetup((0.0, 0.0, 4.0), payload=5.0, payload_place=(0.01, 0.0, 0.02)).apply(kim)
     same = kim.edited(
         {
             "gravity": [0, 0, 4.0],
@@ -145,14 +145,14 @@ def test_settings_change_the_forces_as_the_file_would(kim):
         > 1
     )
     with pytest.raises(InputError, match="negative"):
-        Setup((0, 0, 0), payload=-1.0).apply(kim)
+        StudioSetup((0, 0, 0), payload=-1.0).apply(kim)
 
 
 def test_a_flexible_platform_takes_no_payload_but_can_be_rigid(long):
-    down = Setup.of(long).gravity
+    down = StudioSetup.of(long).gravity
     with pytest.raises(InputError, match="flexible"):
-        Setup(down, payload=1.0).apply(long)
-    stiff = Setup(down, payload=1.0, flexible=False).apply(long)
+        StudioSetup(down, payload=1.0).apply(long)
+    stiff = StudioSetup(down, payload=1.0, flexible=False).apply(long)
     assert stiff.modes == 0
     assert abs(stiff.platform.mass - long.platform.mass - 1.0) < 1e-9
 
@@ -167,7 +167,7 @@ def test_sliders_and_poses_are_the_same_thing():
 
 
 def test_slider_ends_can_be_reached(kim):
-    low, high = ranges(kim, Layout.of(kim).size)
+    low, high = ranges(kim, SceneLayout.of(kim).size)
     middle = values_of(kim.home, kim.home)
     assert (low < middle).all()
     assert (middle < high).all()

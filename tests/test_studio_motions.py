@@ -15,7 +15,7 @@ from gough.studio.motions import MOST_SAMPLES, SIMPLE, Track, of_file, offered, 
 from gough.studio.player import Player
 from gough.studio.record import record
 from gough.studio.shapes import (
-    Layout,
+    SceneLayout,
 )
 
 
@@ -41,7 +41,7 @@ def test_the_player_plays():
 
 
 def test_motions_on_offer_can_be_done(kim):
-    layout = Layout.of(kim)
+    layout = SceneLayout.of(kim)
     found = offered(kim, layout, KIM)
     assert set(SIMPLE) < set(found)
     assert "kim-ryu-2002/circle-40rpm" in found
@@ -53,7 +53,9 @@ def test_motions_on_offer_can_be_done(kim):
 
 
 def test_the_platform_sags_along_a_motion(long):
-    motion = offered(long, Layout.of(long), LONG)["long-khalil-martinet-2014/poses"]().motion[::100]
+    motion = offered(long, SceneLayout.of(long), LONG)["long-khalil-martinet-2014/poses"]().motion[
+        ::100
+    ]
     shown = Track(motion).record(long, True)
     assert np.abs(shown.motion.elastic).max() > 0
     np.testing.assert_array_equal(shown.motion.velocity, motion.velocity)

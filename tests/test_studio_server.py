@@ -18,7 +18,7 @@ from gough.errors import InputError
 from gough.studio.guard import allowed, free_port
 from gough.studio.library import Library
 from gough.studio.record import record
-from gough.studio.setup import Setup
+from gough.studio.setup import StudioSetup
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def done(studio, *requests):
 
 def test_settings_on_the_page_change_what_is_shown(studio):
     before = done(studio, studio.go_home).forces
-    setup = Setup.of(studio.library.load(KIM).robot)
+    setup = StudioSetup.of(studio.library.load(KIM).robot)
     heavier = dataclasses.replace(setup, payload=10.0)
     after = done(studio, lambda: studio.set_up(heavier)).forces
     np.testing.assert_array_equal(after, record(studio.robot, studio.robot.home).forces)

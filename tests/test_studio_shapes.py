@@ -12,7 +12,7 @@ from gough.legs.ups.shape import CYLINDER, ROD, rod_length
 from gough.model.places import ground, places
 from gough.studio.motions import sagging
 from gough.studio.shapes import (
-    Layout,
+    SceneLayout,
     arrow_vectors,
     ball,
     bar,
@@ -114,7 +114,7 @@ def test_a_rod_never_leaves_its_cylinder():
 def test_layout_and_floor(name):
     with warnings.catch_warnings(action="ignore"):
         robot = gough.load(name)
-    layout = Layout.of(robot)
+    layout = SceneLayout.of(robot)
     points = np.concatenate([layout.ground.reshape(-1, 3), layout.joints.spherical])
     assert (points @ layout.up > layout.floor).all()
     assert (layout.camera - layout.middle) @ layout.up > 0

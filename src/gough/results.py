@@ -84,7 +84,7 @@ class Reactions:
 
 
 @dataclass(frozen=True)
-class Platform:
+class PlatformProperties:
     """The platform's own properties, undeformed; payload counted with it."""
 
     mass: float

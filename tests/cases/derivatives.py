@@ -1,7 +1,6 @@
 """Robots in states at which derivatives are taken."""
 
 import numpy as np
-from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 from cases.robots import with_body
@@ -99,12 +98,6 @@ class FlexibleCase(Case):
             return np.concatenate([found.forces, found.elastic_acceleration], axis=-1)
         found = self.robot.direct_dynamics(motion, forces, wrench)
         return np.concatenate([found.linear, found.angular, found.elastic], axis=-1)
-
-
-def assert_close(actual, expected, relative):
-    """Close relative to the largest expected number, of 1e-3 at least."""
-    size = max(1e-3, np.max(np.abs(expected), initial=0))
-    assert_allclose(actual, expected, rtol=0, atol=relative * size)
 
 
 def moved(motion, name, change):

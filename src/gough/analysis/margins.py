@@ -24,7 +24,7 @@ from gough.analysis.interference import leg_distances, nearest, pairs
 from gough.analysis.pose_boxes import Boxes, Positions
 from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.legs.reach import Margins, Span, Tips
+from gough.legs.reach import Margins, Span, TipBoxes
 from gough.model.model import Model
 
 ROUNDING = 1e-13
@@ -87,7 +87,9 @@ class Conditions:
             found.append(("legs", self._open_between(found, boxes.tips, span)))
         return [(name, _widened(margins)) for name, margins in found]
 
-    def _open_between(self, others: list[tuple[str, Margins]], tips: Tips, span: Span) -> Margins:
+    def _open_between(
+        self, others: list[tuple[str, Margins]], tips: TipBoxes, span: Span
+    ) -> Margins:
         """Leg against leg, which is slow to tell, in boxes that nothing else proves outside."""
         some = np.ones(len(tips.half), dtype=bool)
         for _, one in others:
@@ -99,7 +101,7 @@ class Conditions:
             whole[some] = new
         return margins
 
-    def _between(self, tips: Tips, span: Span) -> Margins:
+    def _between(self, tips: TipBoxes, span: Span) -> Margins:
         """Distance of two legs less 2 r, between a plane that parts them and a pair of their points.
 
         With ν the direction between their nearest points at the centre, the distance is at least

@@ -12,13 +12,13 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.base.rotations import exponential
-from gough.legs.reach import Tips
+from gough.legs.reach import TipBoxes
 
 
 class Boxes(NamedTuple):
     """Boxes of poses, and where they put platform and tips."""
 
-    tips: Tips
+    tips: TipBoxes
     """Tips of the legs, and the boxes' half sides."""
     rotation: Array
     """(n, 3, 3) at the centre."""
@@ -51,7 +51,7 @@ class Positions:
         reach = np.broadcast_to(np.linalg.norm(half, axis=1)[:, np.newaxis], (n, legs))
         none = np.zeros((n, legs))
         rotation = np.broadcast_to(self.rotation, (n, 3, 3))
-        return Boxes(Tips(half, tip, None, none, reach), rotation, np.zeros(n), None)
+        return Boxes(TipBoxes(half, tip, None, none, reach), rotation, np.zeros(n), None)
 
 
 @dataclass(frozen=True)
@@ -75,5 +75,5 @@ class Orientations:
         slope = np.cross(turn_slope[:, np.newaxis], arm[..., np.newaxis], axis=2)
         reach = np.minimum(far, 2.0)[:, np.newaxis] * size
         rest = (far**2 / 2)[:, np.newaxis] * size
-        tips = Tips(half, self.position + arm, slope, rest, reach)
+        tips = TipBoxes(half, self.position + arm, slope, rest, reach)
         return Boxes(tips, rotation, far, turn_slope)

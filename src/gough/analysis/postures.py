@@ -29,7 +29,7 @@ from gough.analysis.start_system import (
 from gough.analysis.study import quadrics, rounding, to_pose, to_study
 from gough.base.arrays import Array
 from gough.description.architecture import random_rods, weakest
-from gough.description.rods import UNFRAMED, Frame, Rods, framed
+from gough.description.rods import UNFRAMED, RodFrame, Rods, framed
 from gough.engine.functions import LARGEST
 from gough.errors import (
     ConvergenceError,
@@ -189,7 +189,7 @@ def _six(rods: Rods) -> list[int]:
 class _Finish:
     """From solutions of the rods to postures of the robot."""
 
-    def __init__(self, robot: Model, q: Array, rods: Rods, frame: Frame) -> None:
+    def __init__(self, robot: Model, q: Array, rods: Rods, frame: RodFrame) -> None:
         self.robot, self.q, self.rods, self.frame = robot, q, rods, frame
         geometry = geometry_of(rods)
         self.quadrics = quadrics(*geometry)

@@ -30,7 +30,7 @@ PARALLEL_LIMIT = 1 / WORST_CONDITION
 """Smallest over largest singular value at which the models refuse a pose as singular."""
 
 
-class Lines(NamedTuple):
+class LegLines(NamedTuple):
     """The legs as lines through their tips at n poses; NaN where a leg does not reach."""
 
     direction: Array
@@ -67,15 +67,15 @@ class Singularity:
     """"regular", "serial", "parallel" or "both" (...): what the models would refuse."""
 
 
-def lines(robot: Model, position: Array, rotation: Array) -> Lines:
+def lines(robot: Model, position: Array, rotation: Array) -> LegLines:
     """The legs' lines at poses (n, 3), (n, 3, 3); a flexible platform counts as undeformed."""
     legs, points = robot.description.legs, robot.description.platform_points[..., 0].T
     arm = np.einsum("nij,lj->nli", rotation, points)
     found = robot.leg_kind.geometry.stance(legs, position[:, np.newaxis] + arm)
-    return Lines(found.direction, arm, found.slope, found.sine)
+    return LegLines(found.direction, arm, found.slope, found.sine)
 
 
-def matrix(found: Lines, length: float) -> Array:
+def matrix(found: LegLines, length: float) -> Array:
     """G/(1, L) (n, legs, 6), dimensionless."""
     moment = np.cross(found.arm, found.direction) / length
     return np.concatenate([found.direction, moment], axis=-1)
@@ -129,7 +129,7 @@ def singularity(
 
 
 @np.errstate(all="ignore")
-def _measures(found: Lines, length: float) -> dict[str, Array]:
+def _measures(found: LegLines, length: float) -> dict[str, Array]:
     whole: Array = np.nan_to_num(matrix(found, length))
     values = np.linalg.svd(whole, compute_uv=False)
     serial = np.abs(found.slope)
@@ -156,7 +156,7 @@ def _measures(found: Lines, length: float) -> dict[str, Array]:
     }
 
 
-def output_transmission(found: Lines, length: float) -> Array:
+def output_transmission(found: LegLines, length: float) -> Array:
     """|n_i·v_i|/‖v_i‖ (n, legs); of more than six legs that of the best six, NaN for the others."""
     count = found.slope.shape[1]
     if count == 6:
@@ -165,7 +165,7 @@ def output_transmission(found: Lines, length: float) -> Array:
     held = np.full(len(best), -1.0)
     for legs in combinations(range(count), 6):
         some = list(legs)
-        six = _of_six(Lines(*(part[:, some] for part in found)), length)
+        six = _of_six(LegLines(*(part[:, some] for part in found)), length)
         weakest = np.minimum(six, np.abs(found.slope[:, some])).min(axis=1)
         better = np.flatnonzero(weakest > held)
         held[better] = weakest[better]
@@ -174,7 +174,7 @@ def output_transmission(found: Lines, length: float) -> Array:
     return best
 
 
-def _of_six(found: Lines, length: float) -> Array:
+def _of_six(found: LegLines, length: float) -> Array:
     """From the adjugate of G, whose column i is the twist with all legs but i locked.
 
     adj G = det(U Vᵀ) V diag(Π_{k≠j} σ_k) Uᵀ has one even where G has no inverse; `length` cancels.

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
-from gough.description.rods import Frame, Rods
+from gough.description.rods import RodFrame, Rods
 
 UNIT_ROUNDING = float(np.finfo(np.float64).eps) / 2
 
@@ -77,7 +77,7 @@ def quadrics(anchor: Array, point: Array, constant: Array) -> Array:
     return np.concatenate([rods, STUDY[np.newaxis]])
 
 
-def rounding(rods: Rods, frame: Frame) -> Array:
+def rounding(rods: Rods, frame: RodFrame) -> Array:
     """Bounds (rods + 1, 8, 8) on how far rounding may have moved each entry of `quadrics`.
 
     Each entry is a sum of at most a dozen products of numbers that were themselves rounded a few times;
@@ -95,7 +95,7 @@ def rounding(rods: Rods, frame: Frame) -> Array:
     return np.concatenate([64.1 * UNIT_ROUNDING * sizes, np.zeros((1, 8, 8))])
 
 
-def to_study(position: Array, rotation: Array, frame: Frame) -> Array:
+def to_study(position: Array, rotation: Array, frame: RodFrame) -> Array:
     """Study coordinates (..., 8) of unit norm, of poses in the original frames."""
     flat = rotation.reshape(-1, 3, 3)
     x = Rotation.from_matrix(flat).as_quat(scalar_first=True)
@@ -108,7 +108,7 @@ def to_study(position: Array, rotation: Array, frame: Frame) -> Array:
     return np.asarray(z.reshape(*position.shape[:-1], 8))
 
 
-def to_pose(z: Array, frame: Frame) -> tuple[Array, Array]:
+def to_pose(z: Array, frame: RodFrame) -> tuple[Array, Array]:
     """Positions (n, 3) m and rotations (n, 3, 3) of real Study coordinates (n, 8)."""
     x, y = z[:, :4], z[:, 4:]
     turn = Rotation.from_quat(x, scalar_first=True).as_matrix()

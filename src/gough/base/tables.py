@@ -25,7 +25,7 @@ Where = Callable[[int], str]
 """Place of a sample in its file, in words."""
 
 
-class Table(NamedTuple):
+class ColumnTable(NamedTuple):
     """The text of a table, its header read."""
 
     units: dict[str, str | None]
@@ -80,7 +80,7 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def read_table(data: bytes) -> Table:
+def read_table(data: bytes) -> ColumnTable:
     """The table in a file's bytes: header and rows, blank lines left out."""
     try:
         text = data.decode("utf-8-sig")
@@ -91,7 +91,7 @@ def read_table(data: bytes) -> Table:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     header, *rows = (i for i, line in enumerate(lines) if line.strip())
     units = _headings(lines[header])
-    return Table(units, [lines[i] for i in rows], [i + 1 for i in rows])
+    return ColumnTable(units, [lines[i] for i in rows], [i + 1 for i in rows])
 
 
 def _headings(header: str) -> dict[str, str | None]:

@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 
 from gough.cli.arguments import RobotArgument, load
-from gough.cli.help import Command, Group
+from gough.cli.help import Command, CommandGroup
 from gough.cli.terminal import say
 
 command = typer.Typer(
-    cls=Group, add_completion=False, help="A robot's equations for other programs: portable C."
+    cls=CommandGroup,
+    add_completion=False,
+    help="A robot's equations for other programs: portable C.",
 )
 
 

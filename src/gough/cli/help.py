@@ -20,7 +20,7 @@ class Command(TyperCommand):
         print_help(usage(self, ctx), str(self.help), panels)
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """Several commands under one name."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

@@ -77,7 +77,7 @@ def start(names: list[str], motion: Path | None, host: str, port: int) -> Studio
     from gough.studio.library import Library
     from gough.studio.motions import of_file, results
     from gough.studio.server import StudioServer
-    from gough.studio.shapes import Layout
+    from gough.studio.shapes import SceneLayout
 
     robots = [name for name in names if Path(name).suffix.lower() != ".nc"]
     files = [Path(name) for name in names if Path(name).suffix.lower() == ".nc"]
@@ -93,7 +93,9 @@ def start(names: list[str], motion: Path | None, host: str, port: int) -> Studio
             label = library.add(path.name, robot)
             if len(files) > 1:
                 raise InputError("several results: name the robot before them")
-    Layout.of(library.load(label).robot)  # what cannot be opened is an error here, not on the page
+    SceneLayout.of(
+        library.load(label).robot
+    )  # what cannot be opened is an error here, not on the page
     server = StudioServer(host, free_port(host, port))
     running = Studio(server, library, label, tracks)
     running.start()

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
-from gough.base.tables import Table, Where, check_unit, read_bytes, read_table
+from gough.base.tables import ColumnTable, Where, check_unit, read_bytes, read_table
 from gough.data.datasets import attributes, kind_of, write_dataset
 from gough.data.motion_files import (
     QUANTITIES,
@@ -154,7 +154,7 @@ def _read_csv(robot: Model, data: bytes) -> Log:
     return Log(time[:, 0], q, forces, start, table.where, "line 1", units)
 
 
-def _poses(robot: Model, table: Table) -> Motion:
+def _poses(robot: Model, table: ColumnTable) -> Motion:
     """Poses of a log without leg coordinates."""
     position = _columns(table, QUANTITIES["position"].columns, "m")
     if position is None:
@@ -181,7 +181,7 @@ def _poses(robot: Model, table: Table) -> Motion:
     return Motion(position, rotation)
 
 
-def _columns(table: Table, names: Sequence[str], unit: str) -> Array | None:
+def _columns(table: ColumnTable, names: Sequence[str], unit: str) -> Array | None:
     """Columns (n, names), None if none of them is there."""
     missing = [name for name in names if name not in table.units]
     if len(missing) == len(names):
@@ -193,7 +193,7 @@ def _columns(table: Table, names: Sequence[str], unit: str) -> Array | None:
     return table.numbers(names)
 
 
-def _near(table: Table, wanted: str) -> str:
+def _near(table: ColumnTable, wanted: str) -> str:
     """A hint at the column that may be meant."""
     near = difflib.get_close_matches(wanted, [name[:40] for name in table.units], 1, cutoff=0.5)
     return f"; the nearest column is {near[0]!r}" if near else ""

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
-from gough.base.tables import Table, Where, check_unit, read_bytes, read_table
+from gough.base.tables import ColumnTable, Where, check_unit, read_bytes, read_table
 from gough.base.words import nearest, shown
 from gough.data.datasets import (
     AXES,
@@ -221,7 +221,7 @@ def _read_csv(data: bytes) -> tuple[dict[str, Array], Where]:
     return fields, where
 
 
-def _names(table: Table) -> list[str]:
+def _names(table: ColumnTable) -> list[str]:
     """Column names of a table, all known, their units checked."""
     for name, unit in table.units.items():
         if not ELASTIC_COLUMN.fullmatch(name) and name not in UNITS:

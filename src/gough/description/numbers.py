@@ -79,7 +79,7 @@ def describe(file: schema.RobotFile, name: str, folder: Path | None = None) -> D
 
 def bare_platform(file: schema.RobotFile, name: str) -> Body:
     """The platform without its payload, (3, 1, 1)."""
-    bare = schema.Platform() if file.platform is None else file.platform
+    bare = schema.PlatformTable() if file.platform is None else file.platform
     alone = file.model_copy(update={"platform": bare.model_copy(update={"payload": []})})
     with warnings.catch_warnings(action="ignore", category=ImpossibleBodyWarning):
         return _platform(alone, LegReader(file.legs, name, 1, None))
@@ -118,7 +118,7 @@ def _platform(file: schema.RobotFile, reader: LegReader) -> Body:
     table = file.platform
     if table is None:
         reader.missing.append("platform")
-        table = schema.Platform()
+        table = schema.PlatformTable()
     total: list[Array] = [np.zeros(()), np.zeros(3), np.zeros((3, 3))]
     bodies: list[tuple[str, schema.SingleBody]] = [("platform", table)]
     bodies += [(f"platform.payload.{i}", body) for i, body in enumerate(table.payload)]

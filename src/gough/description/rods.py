@@ -21,7 +21,7 @@ class Rods(NamedTuple):
     length: Array
 
 
-class Frame(NamedTuple):
+class RodFrame(NamedTuple):
     """Where the origins were put and what length counts as 1, so that numbers are near 1."""
 
     base: Array
@@ -32,16 +32,16 @@ class Frame(NamedTuple):
     """A power of two, m: dividing by it does not round."""
 
 
-UNFRAMED = Frame(np.zeros(3), np.zeros(3), 1.0)
+UNFRAMED = RodFrame(np.zeros(3), np.zeros(3), 1.0)
 
 
-def framed(rods: Rods) -> tuple[Rods, Frame]:
+def framed(rods: Rods) -> tuple[Rods, RodFrame]:
     """The rods about the means of their ends, divided by a length near their size."""
     base, platform = rods.anchor.mean(axis=0), rods.point.mean(axis=0)
     anchor, point = rods.anchor - base, rods.point - platform
     size = np.sqrt(np.mean(np.sum(anchor**2 + point**2, axis=1) + rods.length**2) / 3)
     scale = float(2.0 ** np.round(np.log2(size)))
-    return Rods(anchor / scale, point / scale, rods.length / scale), Frame(base, platform, scale)
+    return Rods(anchor / scale, point / scale, rods.length / scale), RodFrame(base, platform, scale)
 
 
 def constants(rods: Rods) -> Array:

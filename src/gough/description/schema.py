@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
 from gough.base.keys import Numbers, Scalar, Table, Vector
-from gough.legs.bodies import PARTED_PARAMETERS, STANDARD_PARAMETERS, Body
+from gough.legs.bodies import PARTED_PARAMETERS, STANDARD_PARAMETERS, BodyTable
 from gough.legs.keys import LegTable
 from gough.legs.register import KINDS
 
@@ -27,7 +27,7 @@ else:
     AnyLegs = Annotated[every, Field(discriminator="kind")]
 
 
-class SingleBody(Body):
+class SingleBody(BodyTable):
     """A body of the platform, in platform axes."""
 
     @model_validator(mode="after")
@@ -39,7 +39,7 @@ class SingleBody(Body):
         return self
 
 
-class Plate(Table):
+class PlateTable(Table):
     """A thin flexible plate: mid-surface in the platform frame's plane z = 0."""
 
     radius: Scalar = Field(None, description="of the circle through the corners, m")
@@ -76,7 +76,7 @@ class Plate(Table):
         return self
 
 
-class Modes(Table):
+class ModesTable(Table):
     """Modes from a file: .npz arrays, Nastran's .op2 or CalculiX' .frd."""
 
     file: str = Field(
@@ -111,12 +111,12 @@ class Modes(Table):
         return self
 
 
-class Platform(SingleBody):
+class PlatformTable(SingleBody):
     """The platform and what is bolted to it; or a flexible one, from a plate or from modes."""
 
     payload: list[SingleBody] = Field([], description="bodies added to the platform")
-    plate: Plate | None = Field(None, description="a flexible plate")
-    modes: Modes | None = Field(None, description="a flexible body from a file")
+    plate: PlateTable | None = Field(None, description="a flexible plate")
+    modes: ModesTable | None = Field(None, description="a flexible body from a file")
 
     @model_validator(mode="after")
     def _rigid_or_flexible(self) -> Self:
@@ -131,7 +131,7 @@ class Platform(SingleBody):
         return self
 
 
-class Home(Table):
+class HomeTable(Table):
     """The pose in which the robot rests."""
 
     position: Vector = Field(description="m, world")
@@ -154,10 +154,10 @@ class RobotFile(Table):
     source: str = ""
     assumed: list[str] = Field([], description="what the source does not say, and what was taken")
     gravity: Vector = Field((0.0, 0.0, -9.81), description="m/s², world")
-    home: Home | None = None
+    home: HomeTable | None = None
     tool: Vector = Field((0.0, 0.0, 0.0), description="tool point, m, platform frame")
     legs: AnyLegs
-    platform: Platform | None = None
+    platform: PlatformTable | None = None
 
 
 def json_schema() -> dict[str, Any]:

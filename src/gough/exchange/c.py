@@ -14,6 +14,7 @@ from gough.base.version import VERSION
 from gough.engine.emit.c import plain
 from gough.errors import FileError, InputError
 from gough.exchange import c_source
+from gough.exchange.c_header import header_text
 from gough.exchange.c_test import EPSILON, test_program, test_vectors
 from gough.exchange.c_words import FLEXIBLE_SUMMARIES, LOADED, NOTES, SUMMARIES, TIMES
 from gough.exchange.programs import DYNAMIC, FORCED, KINEMATIC, PROGRAMS, by_columns, traced
@@ -52,7 +53,7 @@ def export_c(
     vectors = test_vectors(robot, package, states)
     prefix = package.prefix
     contents = {
-        f"{prefix}.h": c_source.header_text(package),
+        f"{prefix}.h": header_text(package),
         f"{prefix}.c": c_source.source_text(package),
         f"test_{prefix}.c": test_program(package, vectors),
         "Makefile": MAKEFILE.format(mark=package.mark, name=prefix),

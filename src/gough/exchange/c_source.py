@@ -1,4 +1,4 @@
-"""A robot's programs as C source: structs and signatures, functions, the friction loop around them.
+"""A robot's programs as C source: functions with their signatures, the friction loop around them.
 
 How a program becomes statements says `gough.engine.emit.c`.
 """
@@ -15,13 +15,12 @@ from gough.base.arrays import Array
 from gough.engine.emit.c import (
     HELPERS,
     STRICT_NUMBERS,
-    Body,
-    Numbers,
+    ConstantNumbers,
+    Statements,
     Tables,
     comment,
     declaration,
     element,
-    literal,
 )
 from gough.engine.graph import INPUT, MODE
 from gough.engine.program import HOISTED, Output, Program
@@ -148,96 +147,6 @@ def loop_outputs(function: Function) -> dict[str, tuple[int, ...]]:
     return {n: s for n, s in shapes(function.program.outputs).items() if n not in BEHIND}
 
 
-def header_text(package: Package) -> str:
-    """The .h file: the API and its documentation."""
-    p, real = package.prefix, package.real
-    guard = f"{p.upper()}_H"
-    looped = any(f.looped for f in package.functions)
-    parts = [
-        f"/* {package.mark} */",
-        comment(
-            [
-                *package.title,
-                "",
-                "SI units, radians, right-handed frames. World frame 0; a point x of the platform "
-                "is at position + rotation x. The twist is the velocity of the platform frame's "
-                "origin and the angular velocity, both in world axes; the accelerations are their "
-                "time derivatives. An actuator force is positive where it pushes towards larger q. "
-                "A wrench is force (3) and moment (3) on the platform at its frame's origin, world "
-                "axes. Matrices are row-major: matrix[row][column].",
-                "",
-                "Every function takes one state and returns GOUGH_HEALTHY where its answer is good. "
-                "GOUGH_DOUBTFUL says that answer->margin is not > 0 (it may be not a number): a leg "
-                "out of reach or singular, a singular pose, a solve in doubt, or input that is not "
-                "finite; do not use the answer then. The rotation is taken as given: it must be a "
-                "rotation. Limits of the robot (strokes, forces) are not looked at. Functions keep "
-                "nothing between calls: any number of threads may call them.",
-            ]
-        ),
-        f'#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C" {{\n#endif\n',
-        "#define GOUGH_HEALTHY 0\n#define GOUGH_DOUBTFUL 1",
-    ]
-    if looped:
-        parts[-1] += (
-            "\n/* Friction found no loads that agree with it within the passes given. */\n"
-            "#define GOUGH_NOT_CONVERGED 2\n\n"
-            f"/* Passes of the friction loop to allow. */\n"
-            f"#define {p.upper()}_PASSES {package.most_passes}\n"
-            "/* Disagreement over largest load at which the loop stops, and above which there is no "
-            "answer. */\n"
-            f"#define {p.upper()}_TOLERANCE {literal(package.tolerance, real)}\n"
-            f"#define {p.upper()}_WORST_RESIDUAL {literal(package.worst_residual, real)}"
-        )
-    sizes = f"#define {p.upper()}_LEGS {package.legs}\n"
-    modes = package.state.get("elastic", (0,))[0]
-    sizes += f"#define {p.upper()}_MODES {modes}\n" if modes else ""
-    parts += [
-        sizes,
-        "/* Where the platform is and how it moves. */\n" + struct(package, "state", package.state),
-    ]
-    if looped:
-        parts.append(
-            "/* Load magnitudes that friction feels. */\n"
-            + struct(package, "loads", {name: (package.legs,) for name in LOADS})
-        )
-    for function in package.functions:
-        parts += _declarations(package, function)
-    parts.append("#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
-    return "\n".join(parts)
-
-
-def _declarations(package: Package, function: Function) -> list[str]:
-    inputs = [f"{name}: {package.notes[name]}" for name in function.inputs if name in package.notes]
-    parts = [
-        struct(package, f"{function.name}_answer", shapes(function.program.outputs)),
-        comment([function.summary, *inputs]),
-        signature(package, function.name, parameters(package, function)) + ";\n",
-    ]
-    if function.looped:
-        outputs = loop_outputs(function) | {"residual": ()}
-        passes = "    /* Passes made. */\n    int passes;"
-        parts += [
-            struct(package, f"{function.looped}_answer", outputs, passes),
-            comment(
-                [
-                    f"The same with friction that agrees with its own loads: calls "
-                    f"{function.name} until loads do not change, most_passes times at most "
-                    f"({package.prefix.upper()}_PASSES is plenty unless friction nearly locks a "
-                    "joint). Else GOUGH_NOT_CONVERGED.",
-                    *(text for text in inputs if not text.startswith("loads")),
-                ]
-            ),
-            signature(package, function.looped, loop_parameters(package, function)) + ";\n",
-        ]
-    if function.matrix:
-        parts += [
-            struct(package, f"{function.matrix}_answer", matrix_outputs(package, function)),
-            comment([package.notes[f"{function.matrix}()"]]),
-            signature(package, function.matrix, [f"const {package.prefix}_state *state"]) + ";\n",
-        ]
-    return parts
-
-
 def matrix_outputs(package: Package, function: Function) -> dict[str, tuple[int, ...]]:
     """Outputs of the function that makes the whole matrix."""
     assert function.matrix is not None
@@ -247,7 +156,7 @@ def matrix_outputs(package: Package, function: Function) -> dict[str, tuple[int,
 
 def source_text(package: Package) -> str:
     """The .c file."""
-    numbers, tables = Numbers(package.real), Tables(package.real)
+    numbers, tables = ConstantNumbers(package.real), Tables(package.real)
     functions = []
     for function in package.functions:
         functions.append(_definition(package, function, numbers, tables))
@@ -279,7 +188,9 @@ OPTIONAL = {"wrench", "preload"}
 """Inputs that may be NULL: zero then."""
 
 
-def _definition(package: Package, function: Function, numbers: Numbers, tables: Tables) -> str:
+def _definition(
+    package: Package, function: Function, numbers: ConstantNumbers, tables: Tables
+) -> str:
     """One function: read, compute, write the answer last, so that it may share memory with inputs."""
 
     def refer(field: str, index: int) -> str:
@@ -294,7 +205,7 @@ def _definition(package: Package, function: Function, numbers: Numbers, tables: 
     def refer_mode(field: str, mode: str) -> str:
         return f"state->{field}[{mode}]" if field in package.state else f"{field}[{mode}]"
 
-    written = Body(
+    written = Statements(
         function.program,
         refer,
         package.real,
@@ -324,7 +235,7 @@ def _definition(package: Package, function: Function, numbers: Numbers, tables: 
     )
 
 
-def _answer(program: Program, written: Body) -> list[str]:
+def _answer(program: Program, written: Statements) -> list[str]:
     """Statements that write the answer."""
     lines, in_modes = [], []
     for name, output in program.outputs.items():

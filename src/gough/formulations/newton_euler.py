@@ -27,7 +27,7 @@ from gough.errors import ConvergenceError
 from gough.formulations import parts as robot_parts
 from gough.formulations import samples
 from gough.formulations.parts import Parts
-from gough.formulations.samples import Pose, Trouble, dot, matvec
+from gough.formulations.samples import FormulationTrouble, Pose, dot, matvec
 from gough.formulations.slender_links import (
     SlenderLinks,
     central_inertia,
@@ -78,7 +78,7 @@ def inverse_dynamics(
     """
     parts = _checked(robot)
 
-    def model(pose: Pose) -> tuple[dict[str, Array], list[Trouble]]:
+    def model(pose: Pose) -> tuple[dict[str, Array], list[FormulationTrouble]]:
         bodies = _bodies(parts, pose, slender)
         found = _with_friction(bodies, friction)
         inertia = (_slider_mass(parts) + parts.rotor_mass) * bodies.links.qdd
@@ -101,7 +101,7 @@ def link_inertia_forces(robot: Model, motion: Motion, *, on_error: OnError = "ra
     """
     parts = _checked(robot)
 
-    def model(pose: Pose) -> tuple[dict[str, Array], list[Trouble]]:
+    def model(pose: Pose) -> tuple[dict[str, Array], list[FormulationTrouble]]:
         bodies = _bodies(parts, pose, True)
         held, turned = _link_inertia(bodies)
         forces = _share(bodies, held, turned, np.zeros_like(turned))
@@ -127,7 +127,7 @@ def friction_forces(
     """
     parts = _checked(robot)
 
-    def model(pose: Pose) -> tuple[dict[str, Array], list[Trouble]]:
+    def model(pose: Pose) -> tuple[dict[str, Array], list[FormulationTrouble]]:
         bodies = _bodies(parts, pose, slender)
         found = _with_friction(bodies, True)
 
@@ -370,11 +370,11 @@ def _heading(rate: Array, width: Array) -> Array:
     return np.asarray(rate / (size + (size == 0)))
 
 
-def _troubles(bodies: _Bodies, residual: Array) -> list[Trouble]:
+def _troubles(bodies: _Bodies, residual: Array) -> list[FormulationTrouble]:
     return [
         *samples.leg_troubles(bodies.parts, bodies.links.radicand, bodies.links.n),
         samples.pose_trouble(bodies.condition),
-        Trouble(
+        FormulationTrouble(
             ~(residual <= WORST_RESIDUAL),
             ConvergenceError,
             lambda place: (

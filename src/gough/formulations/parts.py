@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LEGS = 6
 
 
-class Body(NamedTuple):
+class BodyParts(NamedTuple):
     """A body about its frame's origin, axes of its frame; a leading leg axis for the legs' bodies."""
 
     mass: Array
@@ -53,15 +53,15 @@ class Parts(NamedTuple):
     """Zero of φ1, unit, perpendicular to α, (legs, 3), world."""
     rotor_mass: Array
     """Drive inertia felt along q, (legs,), kg."""
-    slider: Body
+    slider: BodyParts
     """Axes of the world."""
-    cross: Body
+    cross: BodyParts
     """z along α, x along the link's direction n made perpendicular to α."""
-    link: Body
+    link: BodyParts
     """z along n, y along n×α."""
     points: Array
     """Spherical joints, (legs, 3), platform frame."""
-    platform: Body
+    platform: BodyParts
     """Payload included, platform frame."""
     gravity: Array
     """(3,), world, m/s²."""
@@ -97,7 +97,7 @@ def read(robot: Model) -> Parts:
         cross=_body(legs.cross, LEGS),
         link=_body(legs.link, LEGS),
         points=_vectors(description.platform_points),
-        platform=Body(*(field[0] for field in _body(description.platform, 1))),
+        platform=BodyParts(*(field[0] for field in _body(description.platform, 1))),
         gravity=description.gravity,
         friction=legs.friction,
         scale=robot.length_scale,
@@ -113,9 +113,9 @@ def _vectors(values: Array) -> Array:
     return np.broadcast_to(values[..., 0].T, (LEGS, 3))
 
 
-def _body(body: tuple[Array, Array, Array], count: int) -> Body:
+def _body(body: tuple[Array, Array, Array], count: int) -> BodyParts:
     mass, moment, inertia = body
-    return Body(
+    return BodyParts(
         np.broadcast_to(mass[:, 0], (count,)),
         np.broadcast_to(moment[..., 0].T, (count, 3)),
         np.broadcast_to(np.moveaxis(inertia[..., 0], -1, 0), (count, 3, 3)),

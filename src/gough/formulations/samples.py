@@ -37,7 +37,7 @@ class Pose(NamedTuple):
     """External moment about the platform frame's origin, N m."""
 
 
-class Trouble(NamedTuple):
+class FormulationTrouble(NamedTuple):
     """A measure that says which samples have no answer."""
 
     bad: Array
@@ -47,7 +47,7 @@ class Trouble(NamedTuple):
     """What is wrong at an index of `bad`."""
 
 
-Model = Callable[[Pose], tuple[dict[str, Array], list[Trouble]]]
+Model = Callable[[Pose], tuple[dict[str, Array], list[FormulationTrouble]]]
 """Values (samples, ...) and troubles of a batch of poses."""
 
 
@@ -80,7 +80,7 @@ def run(
     return batch.settle(rows, out, troubles, on_error)
 
 
-def _rows_in(doubt: Trouble, start: int) -> Iterator[tuple[int, batch.Trouble]]:
+def _rows_in(doubt: FormulationTrouble, start: int) -> Iterator[tuple[int, batch.Trouble]]:
     bad = doubt.bad if doubt.bad.ndim == 2 else doubt.bad[np.newaxis]
     for sample in np.flatnonzero(bad.any(axis=0)):
         row, leg = start + int(sample), int(np.argmax(bad[:, sample]))
@@ -102,17 +102,17 @@ def actuation(out: dict[str, Array]) -> Actuation:
     )
 
 
-def leg_troubles(parts: Parts, radicand: Array, direction: Array) -> list[Trouble]:
+def leg_troubles(parts: Parts, radicand: Array, direction: Array) -> list[FormulationTrouble]:
     """Legs (samples, legs) out of reach or singular; `radicand` is k of Kim & Ryu's Eq. 8, m²."""
     slope = np.abs(dot(parts.rail, direction))
     sine = np.linalg.norm(np.cross(parts.axis, direction), axis=-1)
     return [
-        Trouble(
+        FormulationTrouble(
             ~(radicand > 0).T,
             ReachError,
             lambda place: f"its tip is out of reach: radicand {radicand.T[place]:.3g} m², limit 0",
         ),
-        Trouble(
+        FormulationTrouble(
             ~(slope > SMALLEST_SLOPE).T,
             SingularError,
             lambda place: (
@@ -120,7 +120,7 @@ def leg_troubles(parts: Parts, radicand: Array, direction: Array) -> list[Troubl
                 f"(cosine {slope.T[place]:.3g}, limit {SMALLEST_SLOPE:g})"
             ),
         ),
-        Trouble(
+        FormulationTrouble(
             ~(sine > SMALLEST_SLOPE).T,
             SingularError,
             lambda place: (
@@ -131,9 +131,9 @@ def leg_troubles(parts: Parts, radicand: Array, direction: Array) -> list[Troubl
     ]
 
 
-def pose_trouble(condition: Array) -> Trouble:
+def pose_trouble(condition: Array) -> FormulationTrouble:
     """Poses whose condition number (samples,) is beyond `WORST_CONDITION`."""
-    return Trouble(
+    return FormulationTrouble(
         ~(condition < WORST_CONDITION),
         SingularError,
         lambda place: (

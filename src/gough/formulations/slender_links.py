@@ -12,7 +12,7 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.formulations.parts import Body, Parts
+from gough.formulations.parts import BodyParts, Parts
 from gough.formulations.samples import Pose, dot, matvec, transposed
 
 NEGLIGIBLE = 1e-12
@@ -109,7 +109,7 @@ def swing(omega: Array, omega_dot: Array, arm: Array) -> Array:
     return np.asarray(np.cross(omega_dot, arm) + np.cross(omega, np.cross(omega, arm)))
 
 
-def central_inertia(body: Body) -> Array:
+def central_inertia(body: BodyParts) -> Array:
     """I_G = I_O − M (c·c 1 − c cᵀ), (..., 3, 3), body axes, kg m²."""
     center = body.center_of_mass
     square = dot(center, center)[..., np.newaxis, np.newaxis] * np.eye(3)

@@ -22,8 +22,8 @@ from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.formulations import parts as robot_parts
 from gough.formulations import samples
-from gough.formulations.parts import Body, Parts
-from gough.formulations.samples import Pose, Trouble, dot, matvec, transposed
+from gough.formulations.parts import BodyParts, Parts
+from gough.formulations.samples import FormulationTrouble, Pose, dot, matvec, transposed
 from gough.model.batch import OnError
 from gough.model.model import Model
 from gough.motion import Motion
@@ -62,7 +62,7 @@ def inverse_dynamics(
             "ask with friction=False"
         )
 
-    def model(pose: Pose) -> tuple[dict[str, Array], list[Trouble]]:
+    def model(pose: Pose) -> tuple[dict[str, Array], list[FormulationTrouble]]:
         chain = _chain(parts, pose)
         motions = _motions(parts, pose, chain)
         virtual = _virtual_velocities(parts, pose, chain)
@@ -266,7 +266,7 @@ def _virtual_velocities(parts: Parts, pose: Pose, chain: _Chain) -> _Virtual:
 
 
 def _wrench(
-    body: Body, omega: Array, epsilon: Array, gamma: Array, gravity: Array
+    body: BodyParts, omega: Array, epsilon: Array, gamma: Array, gravity: Array
 ) -> tuple[Array, Array]:
     """F_k0 = −F_in − F*, M_k0 = −M_in − M* of a body about its joint, in its axes: Eqs. 19, 20, 23.
 
@@ -283,9 +283,11 @@ def _wrench(
     return force, np.asarray(np.cross(moment, felt) + spin)
 
 
-def _turned(body: Body, axes: Array) -> Body:
+def _turned(body: BodyParts, axes: Array) -> BodyParts:
     """A body's parameters in other axes; `axes` turns components."""
-    return Body(body.mass, matvec(axes, body.first_moment), axes @ body.inertia @ transposed(axes))
+    return BodyParts(
+        body.mass, matvec(axes, body.first_moment), axes @ body.inertia @ transposed(axes)
+    )
 
 
 def _chain_loads(parts: Parts, chain: _Chain, motions: _Motions) -> tuple[Array, Array, Array]:

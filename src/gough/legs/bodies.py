@@ -17,7 +17,7 @@ STANDARD_PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M"
 PARTED_PARAMETERS = ("mass", "center_of_mass", "inertia")
 
 
-class Body(Table):
+class BodyTable(Table):
     """A body: mass, centre of mass and central inertia, or the papers' ten standard parameters."""
 
     mass: LegScalar = Field(0.0, description="kg")

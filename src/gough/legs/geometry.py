@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol, TypeVar
 
 from gough.base.arrays import Array
-from gough.legs.reach import Span, Tips
+from gough.legs.reach import Span, TipBoxes
 from gough.mechanics.leg import Leg
 
 L = TypeVar("L", bound=Leg, contravariant=True)
@@ -42,5 +42,5 @@ class LegGeometry(Protocol[L]):
         Strokes (legs,) may be infinite; so are the corners of a leg that its stroke does not bound.
         """
 
-    def over(self, legs: L, tips: Tips) -> Span:
+    def over(self, legs: L, tips: TipBoxes) -> Span:
         """The legs over boxes of poses, with bounds that prove."""

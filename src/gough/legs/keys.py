@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from gough.base.keys import LegRange, LegScalar, LegVector, Table
-from gough.legs.bodies import Body
+from gough.legs.bodies import BodyTable
 
 
 def _branch(value: Any) -> Any:
@@ -22,7 +22,7 @@ Sign = Literal["minus", "plus"]
 Branch = Annotated[Sign | list[Sign], BeforeValidator(_branch)]
 
 
-class Friction(Table):
+class FrictionTable(Table):
     """Friction in the joints of the legs (Kim & Ryu 2002, Eqs. 30–31, corrected)."""
 
     slider_viscous: LegScalar = Field(0.0, description="c_s, N s/m")
@@ -48,7 +48,7 @@ class Friction(Table):
         return self
 
 
-class Limits(Table):
+class LimitsTable(Table):
     """What the robot can take; `robot.check(motion)` reports what exceeds it."""
 
     stroke: LegRange = Field(None, description="[min, max] of q, m")
@@ -79,8 +79,8 @@ class LegTable(Table):
 
     kind: str
     platform: LegVector = Field(description="spherical joints P_i, m, platform frame")
-    friction: Friction = Friction()
-    limits: Limits = Limits()
+    friction: FrictionTable = FrictionTable()
+    limits: LimitsTable = LimitsTable()
 
 
 class UniversalLegTable(LegTable):
@@ -103,5 +103,6 @@ def _one_or_many(value: Any) -> Any:
 
 # One table for all legs, or an array of tables, one per leg.
 LegBodies = Annotated[
-    list[Body], BeforeValidator(_one_or_many, json_schema_input_type=Body | list[Body])
+    list[BodyTable],
+    BeforeValidator(_one_or_many, json_schema_input_type=BodyTable | list[BodyTable]),
 ]

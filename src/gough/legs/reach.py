@@ -32,7 +32,7 @@ class Margins(NamedTuple):
         return np.asarray(np.einsum("nki,ni->nk", np.abs(self.slope), half))
 
 
-class Tips(NamedTuple):
+class TipBoxes(NamedTuple):
     """Where boxes of poses put the tips of legs."""
 
     half: Array
@@ -52,16 +52,18 @@ class Tips(NamedTuple):
             return np.broadcast_to(gradient, self.tip.shape)
         return np.asarray(np.einsum("nlji,nlj->nli", self.slope, gradient))
 
-    def some(self, chosen: Array) -> Tips:
+    def some(self, chosen: Array) -> TipBoxes:
         """Those of the boxes that a mask (n,) chooses."""
         slope = None if self.slope is None else self.slope[chosen]
         half, tip = self.half[chosen], self.tip[chosen]
-        return Tips(half, tip, slope, self.rest[chosen], self.reach[chosen])
+        return TipBoxes(half, tip, slope, self.rest[chosen], self.reach[chosen])
 
-    def of(self, legs: list[int]) -> Tips:
+    def of(self, legs: list[int]) -> TipBoxes:
         """Those of some legs, which may come more than once."""
         slope = None if self.slope is None else self.slope[:, legs]
-        return Tips(self.half, self.tip[:, legs], slope, self.rest[:, legs], self.reach[:, legs])
+        return TipBoxes(
+            self.half, self.tip[:, legs], slope, self.rest[:, legs], self.reach[:, legs]
+        )
 
 
 class Foot(NamedTuple):

@@ -11,11 +11,11 @@ from gough.base.arrays import Array
 from gough.errors import FileError
 from gough.legs.bodies import (
     STANDARD_PARAMETERS,
+    BodyTable,
     about_origin,
     from_standard,
     warn_impossible,
 )
-from gough.legs.bodies import Body as BodyTable
 from gough.legs.keys import LegTable
 from gough.mechanics.body import Body
 from gough.mechanics.friction import Friction

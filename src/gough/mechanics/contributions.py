@@ -20,7 +20,7 @@ from gough.mechanics.state import State
 from gough.mechanics.vectors import Components
 
 
-class Demand(NamedTuple):
+class PartDemand(NamedTuple):
     """What a motion takes, each part where it is felt, on the platform's own axes."""
 
     pushed: Components
@@ -30,15 +30,15 @@ class Demand(NamedTuple):
     tips: Components
     """(3, legs, samples) at the legs' tips."""
 
-    def less(self, other: Demand) -> Demand:
+    def less(self, other: PartDemand) -> PartDemand:
         """The difference."""
-        return Demand(*(a - b for a, b in zip(self, other, strict=True)))
+        return PartDemand(*(a - b for a, b in zip(self, other, strict=True)))
 
-    def of_platform(self) -> Demand:
+    def of_platform(self) -> PartDemand:
         """Without the legs."""
         return self._replace(tips=0 * self.tips)
 
-    def of_legs(self) -> Demand:
+    def of_legs(self) -> PartDemand:
         """Without the platform."""
         return self._replace(pushed=0 * self.pushed, modal=0 * self.modal)
 
@@ -89,8 +89,8 @@ def contributions(
     return shares | {"margin": margin(mechanism, legs, factors.health)}
 
 
-def _demand(mechanism: Mechanism, state: State) -> Demand:
+def _demand(mechanism: Mechanism, state: State) -> PartDemand:
     """M ξ̇ + b of platform and legs."""
     platform, legs = equation.moving(mechanism, state)
     pushed, modal = platform.inertial()
-    return Demand(pushed, modal, platform.own(at_tip(legs, legs.load(mechanism.gravity))))
+    return PartDemand(pushed, modal, platform.own(at_tip(legs, legs.load(mechanism.gravity))))

@@ -93,7 +93,7 @@ class Direct(NamedTuple):
     """q̈e, (modes, samples)."""
 
 
-class Condensed(NamedTuple):
+class CondensedEquation(NamedTuple):
     """A (v̇, ω̇) + c = T Γ + wrench, world axes: Long, Khalil & Martinet 2014, Eqs. 46–49."""
 
     mass: Components
@@ -236,7 +236,7 @@ def direct(
     )
 
 
-def condensed(mechanism: Mechanism, state: State) -> Condensed:
+def condensed(mechanism: Mechanism, state: State) -> CondensedEquation:
     """The rigid motion's equation with all elastic accelerations eliminated, without friction."""
     platform, legs = unforced(mechanism, state)
     held = -platform.own(at_tip(legs, legs.load(mechanism.gravity)))
@@ -254,7 +254,7 @@ def condensed(mechanism: Mechanism, state: State) -> Condensed:
         lost = [[(row * other).sum(axis=0) for other in felt.crossed] for row in mix]
         mass = mass - matrix(lost)
     half = np.moveaxis(platform.world(mass), 0, 1)
-    return Condensed(platform.world(half), platform.world(bias), platform.world(T), legs)
+    return CondensedEquation(platform.world(half), platform.world(bias), platform.world(T), legs)
 
 
 class Felt(NamedTuple):

@@ -147,12 +147,12 @@ class DescribedModel(ModelCalls):
             )
 
     @cached_property
-    def platform(self) -> results.Platform:
+    def platform(self) -> results.PlatformProperties:
         """Mass, inertia and modal properties of the platform, payload included."""
         body = self.description.platform
         mass, moment = float(body.mass[0, 0]), body.first_moment[:, 0, 0]
         modal, none = self.description.modal, np.zeros(0)
-        return results.Platform(
+        return results.PlatformProperties(
             mass,
             moment / mass if mass else np.zeros(3),
             body.inertia[:, :, 0, 0],

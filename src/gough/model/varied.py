@@ -25,7 +25,7 @@ from gough.legs.bodies import (
     steiner,
     warn_impossible,
 )
-from gough.legs.keys import Friction as FrictionTable
+from gough.legs.keys import FrictionTable
 from gough.legs.reading import PARALLEL, LegReader, perpendicular
 from gough.mechanics.body import Body
 from gough.mechanics.equation import Mechanism

@@ -28,7 +28,7 @@ from gough.motion import Motion
 from gough.parameters.base import BaseParameters, base_parameters, base_regressor, unit_of
 from gough.parameters.measurements import (
     PARALLEL,
-    Measured,
+    Measurements,
     filtered_regressor,
     logged_motion,
     measure,
@@ -67,7 +67,7 @@ class Identification:
     """Condition number of the regressor, columns of unit length."""
     noise: Array
     """Rms residual (legs,) of the filtered forces, N."""
-    measured: Measured
+    measured: Measurements
 
     @property
     def relative(self) -> Array:
@@ -155,7 +155,7 @@ def identify(
 
 
 def solve(
-    base: BaseParameters, measured: Measured, method: Method, instruments: Array | None = None
+    base: BaseParameters, measured: Measurements, method: Method, instruments: Array | None = None
 ) -> Identification:
     """Solve the equations of a log; `instruments` Z (n, legs, rank) for method "instrumental"."""
     W, forces = measured.regressor, measured.forces
@@ -191,7 +191,7 @@ def solve(
     )
 
 
-def measured_rate(measured: Measured) -> float:
+def measured_rate(measured: Measurements) -> float:
     """Equations a second, of one leg."""
     return (len(measured.time) - 1) / float(measured.time[-1] - measured.time[0])
 
@@ -210,7 +210,7 @@ def validate(robot: Model, found: Identification, log: Log) -> Validation:
 
 
 def _instruments(
-    robot: Model, base: BaseParameters, measured: Measured, reference: Motion | Trajectory
+    robot: Model, base: BaseParameters, measured: Measurements, reference: Motion | Trajectory
 ) -> Array:
     """F W along the commanded motion at the log's times."""
     if isinstance(reference, Motion):

@@ -38,7 +38,7 @@ FEWEST_EQUATIONS = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class Measurements:
     """Equations F Γ = F W X of a log, and what they come from."""
 
     time: Array
@@ -97,7 +97,9 @@ def logged_motion(
     return motion.replace(time=time[kept]), forces[kept], rate, cutoff
 
 
-def measure(robot: Model, base: BaseParameters, log: Log, cutoff: float | None = None) -> Measured:
+def measure(
+    robot: Model, base: BaseParameters, log: Log, cutoff: float | None = None
+) -> Measurements:
     """The equations of a log for the base parameters of a robot."""
     motion, forces, rate, cutoff = logged_motion(robot, log, cutoff)
     step = signals.decimation(rate, cutoff)
@@ -105,7 +107,7 @@ def measure(robot: Model, base: BaseParameters, log: Log, cutoff: float | None =
     ends = min(int(np.ceil(rate / (PARALLEL * cutoff * step))), len(motion) // (4 * step))
     kept = slice(ends, -(-len(motion) // step) - ends)
     assert motion.time is not None
-    found = Measured(
+    found = Measurements(
         time=motion.time[::step][kept],
         regressor=filtered_regressor(robot, base, motion, rate, cutoff)[kept],
         forces=signals.low_pass(forces, rate, PARALLEL * cutoff)[::step][kept],

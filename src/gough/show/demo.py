@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 from gough.engine.run.threads import cores
-from gough.show.page import Link, Page
+from gough.show.page import Hyperlink, Page
 from gough.show.reproduction import COLORS, EVERY, run, tally
 from gough.show.speed import BATCH, Speed, measure
 
@@ -52,7 +52,7 @@ def make(folder: Path, progress: Callable[[str], None]) -> list[str]:
         ("paper", "claims", *COLORS),
         [
             (
-                Link(one.title, f"{EVERY}.html#{one.name}"),
+                Hyperlink(one.title, f"{EVERY}.html#{one.name}"),
                 str(len(one.claims)),
                 *(str(sum(item.verdict == kind for item in one.claims)) for kind in COLORS),
             )

@@ -47,7 +47,7 @@ class Marked:
 
 
 @dataclass(frozen=True)
-class Link:
+class Hyperlink:
     """A cell that leads to an anchor (#name) or to a file beside the page, and a remark behind it."""
 
     text: str
@@ -55,7 +55,7 @@ class Link:
     remark: str = ""
 
 
-Cell = str | Marked | Link | Sequence[str]
+Cell = str | Marked | Hyperlink | Sequence[str]
 """A sequence is a vector: its components are columns of their own below one heading."""
 
 
@@ -86,7 +86,7 @@ class Page:
         kind = "" if mark is None else f' class="{mark}"'
         self._parts.append(f"<p{kind}>{escape(text)}</p>")
 
-    def points(self, items: Sequence[str | Link]) -> None:
+    def points(self, items: Sequence[str | Hyperlink]) -> None:
         """A list."""
         if items:
             lines = "".join(f"<li>{_inline(one)}</li>\n" for one in items)
@@ -185,8 +185,8 @@ def picture(figure: Figure, kind: str) -> bytes:
     return buffer.getvalue()
 
 
-def _inline(cell: str | Marked | Link) -> str:
-    if isinstance(cell, Link):
+def _inline(cell: str | Marked | Hyperlink) -> str:
+    if isinstance(cell, Hyperlink):
         behind = f" {escape(cell.remark)}" if cell.remark else ""
         return f'<a href="{escape(cell.target)}">{escape(cell.text)}</a>{behind}'
     if isinstance(cell, Marked):
@@ -196,18 +196,18 @@ def _inline(cell: str | Marked | Link) -> str:
 
 
 def _columns(cell: Cell) -> int:
-    return 1 if isinstance(cell, str | Marked | Link) else max(1, len(cell))
+    return 1 if isinstance(cell, str | Marked | Hyperlink) else max(1, len(cell))
 
 
 def _is_number(cell: Cell) -> bool:
-    if isinstance(cell, Marked | Link):
+    if isinstance(cell, Marked | Hyperlink):
         return False
     parts = [cell] if isinstance(cell, str) else cell
     return all(NUMBER.fullmatch(one.strip()) for one in parts)
 
 
 def _cells(cell: Cell, span: int, number: bool) -> str:
-    if isinstance(cell, str | Marked | Link):
+    if isinstance(cell, str | Marked | Hyperlink):
         return f"<td{_span(span)}{_aligned(number)}>{_inline(cell)}</td>"
     padded = [*cell, *[""] * (span - len(cell))]
     return "".join(f"<td{_aligned(number)}>{escape(one)}</td>" for one in padded)

@@ -26,7 +26,7 @@ from gough.base.arrays import Array
 from gough.base.files import replacing
 from gough.base.words import nearest
 from gough.errors import FileError, InputError
-from gough.show.page import Link, Mark, Marked, Page, picture
+from gough.show.page import Hyperlink, Mark, Marked, Page, picture
 
 NAMES = (
     "kim-ryu-2002",
@@ -202,7 +202,7 @@ def page(reproductions: Sequence[Reproduction]) -> str:
         _fill(whole, reproductions[0])
         return whole.html()
     whole = Page(EVERY_TITLE)
-    whole.points([Link(one.title, f"#{one.name}", tally(one)) for one in reproductions])
+    whole.points([Hyperlink(one.title, f"#{one.name}", tally(one)) for one in reproductions])
     for one in reproductions:
         whole.chapter(one.title, one.name, one.source)
         _fill(whole, one)

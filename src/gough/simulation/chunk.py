@@ -7,7 +7,7 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.simulation.events import Stop
 from gough.simulation.integrators import runge_kutta
-from gough.simulation.plant import ELASTIC, MOVING, State, at_rest_drives
+from gough.simulation.plant import ELASTIC, MOVING, PlantState, at_rest_drives
 from gough.simulation.scenario import FIELDS, Record, Scenario
 from gough.simulation.sensors import Noise
 from gough.simulation.stepwise import Loop, stop_of
@@ -103,11 +103,11 @@ class Chunk:
             return None
         return Stop(time, None, "the state is not finite")
 
-    def state(self, step: int) -> State:
+    def state(self, step: int) -> PlantState:
         """The state at a step of the chunk."""
         start = self.scenario.start
         moving = {name: getattr(start, name) for name in ELASTIC}
-        return State(**moving | {name: value[step] for name, value in self.states.items()})
+        return PlantState(**moving | {name: value[step] for name, value in self.states.items()})
 
     def keep(self, done: int, count: int, record: Record) -> None:
         """Records of a chunk."""

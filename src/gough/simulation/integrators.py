@@ -15,7 +15,7 @@ from scipy import integrate
 from gough.base.arrays import Array
 from gough.errors import ConvergenceError, Failure, SampleError
 from gough.simulation.layout import GIBBS
-from gough.simulation.plant import Rates, State
+from gough.simulation.plant import PlantState, Rates
 
 SOLVERS: dict[str, Any] = {
     "DOP853": integrate.DOP853,
@@ -33,7 +33,7 @@ PATIENCE = 20
 FINEST = 1e-9
 """Step, relative to the time to go, below which trouble is the end."""
 
-RateOf = Callable[[float, State, Array], Rates]
+RateOf = Callable[[float, PlantState, Array], Rates]
 """Rates at a time, of a state and its g (rows, 3)."""
 
 
@@ -42,7 +42,7 @@ class Piece(NamedTuple):
 
     begin: float
     end: float
-    at: Callable[[float], State]
+    at: Callable[[float], PlantState]
     """The state at a time within it."""
 
 
@@ -56,7 +56,7 @@ class FailedError(Exception):
 
 def adaptive(
     rate_of: RateOf,
-    state: State,
+    state: PlantState,
     begin: float,
     end: float,
     method: str,
@@ -72,7 +72,7 @@ def adaptive(
     while time < end:
         anchor = state
 
-        def rate(t: float, y: Array, anchor: State = anchor) -> Array:
+        def rate(t: float, y: Array, anchor: PlantState = anchor) -> Array:
             now = anchor.at(y[np.newaxis])
             found = rate_of(t, now, y[np.newaxis, GIBBS])
             for error in found.troubles.values():
@@ -100,7 +100,7 @@ def adaptive(
                     raise FailedError(time, ConvergenceError([failure]))
                 dense = solver.dense_output()
 
-                def at(t: float, dense: Any = dense, anchor: State = anchor) -> State:
+                def at(t: float, dense: Any = dense, anchor: PlantState = anchor) -> PlantState:
                     return anchor.at(dense(t)[np.newaxis])
 
                 time, state = float(solver.t), anchor.at(solver.y[np.newaxis])
@@ -120,7 +120,9 @@ def adaptive(
                 raise FailedError(time, error) from None
 
 
-def runge_kutta(rate_of: RateOf, state: State, time: float, step: float) -> tuple[State, Rates]:
+def runge_kutta(
+    rate_of: RateOf, state: PlantState, time: float, step: float
+) -> tuple[PlantState, Rates]:
     """One step of the classical fourth-order method, all rows at once, and the rates at its start.
 
     k1 … k4 at the start, twice the middle, the end; y ← y + h (k1 + 2 k2 + 2 k3 + k4)/6.

@@ -26,7 +26,7 @@ from gough.simulation.base_motion import base_inertia, carried
 Input = Literal["forces", "wrench", "base", "base_rotation", "tilt"]
 
 
-class Modes(NamedTuple):
+class Eigenmodes(NamedTuple):
     """Vibration modes, slowest first; a real pole counts as one mode."""
 
     frequency: Array
@@ -54,7 +54,7 @@ class LinearModel:
     position: Array
     """Of the platform, (3,), m."""
 
-    def modes(self) -> Modes:
+    def modes(self) -> Eigenmodes:
         """Natural frequencies, damping ratios and shapes, from the eigenvalues of A."""
         poles, vectors = np.linalg.eig(self.A)
         chosen = np.flatnonzero(poles.imag >= 0)
@@ -63,7 +63,7 @@ class LinearModel:
         shapes = vectors[: len(self.A) // 2, order]
         largest = shapes[np.argmax(np.abs(shapes), axis=0), np.arange(len(order))]
         ratio = -poles[order].real / np.where(size == 0, 1.0, size)
-        return Modes(size / (2 * np.pi), ratio, poles[order], shapes / largest)
+        return Eigenmodes(size / (2 * np.pi), ratio, poles[order], shapes / largest)
 
     def state_space(self, input: Input = "wrench", output: str = "displacement") -> Any:
         """SciPy's `StateSpace` from an input to the platform's displacement or acceleration (6).

@@ -23,7 +23,7 @@ from gough.simulation.controllers import Controller, controller_of
 from gough.simulation.disturbances import wrench_of
 from gough.simulation.events import KINDS, Monitor, with_culprit
 from gough.simulation.integrators import SOLVERS
-from gough.simulation.plant import MOVING, Plant, State
+from gough.simulation.plant import MOVING, Plant, PlantState
 from gough.simulation.reference import Reference, reference_of
 from gough.simulation.result import Simulation
 from gough.simulation.scenario import Progress, Record, Scenario
@@ -238,7 +238,7 @@ class _Whole:
         fields = {name: getattr(start, name) for name in MOVING}
         fields |= {"elastic": elastic, "elastic_velocity": elastic_velocity}
         fields |= {"works": np.zeros((1, 3)), "drive": drive}
-        state = State(
+        state = PlantState(
             **{
                 name: np.array(np.broadcast_to(one, (rows, *one.shape[1:])))
                 for name, one in fields.items()

@@ -36,7 +36,7 @@ ELASTIC = ("elastic", "elastic_velocity")
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class PlantState:
     """States of simulations, (rows, ...) each."""
 
     position: Array
@@ -68,11 +68,11 @@ class State:
         rest = (self.works, self.drive, self.elastic, self.elastic_velocity)
         return np.concatenate([*parts, *rest], axis=1)
 
-    def at(self, y: Array) -> State:
+    def at(self, y: Array) -> PlantState:
         """The state of numbers (rows, n) whose anchor is this state's rotation."""
         legs, modes = self.drive.shape[1], self.elastic.shape[1]
         drive, elastic, rate = np.split(y[:, layout.BEHIND], [legs, legs + modes], axis=1)
-        return State(
+        return PlantState(
             y[:, layout.POSITION],
             turned_rows(y[:, layout.GIBBS], self.rotation),
             y[:, layout.VELOCITY],
@@ -83,8 +83,8 @@ class State:
             rate,
         )
 
-    def __getitem__(self, rows: slice | Array) -> State:
-        return State(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+    def __getitem__(self, rows: slice | Array) -> PlantState:
+        return PlantState(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
 
 class Rates(NamedTuple):
@@ -131,7 +131,7 @@ class Plant:
         """There is friction in this simulation."""
         return self.friction and not self.robot.mechanism.legs.friction.none
 
-    def rates(self, time: float, state: State, gibbs: Array, command: Array) -> Rates:
+    def rates(self, time: float, state: PlantState, gibbs: Array, command: Array) -> Rates:
         """dy/dt and the applied forces under a command (rows, legs)."""
         wrench = None if self.wrench is None else self.wrench(np.array([time]))[0]
         return self._rates(state, gibbs, command, wrench)
@@ -149,7 +149,9 @@ class Plant:
             constants["lag"] = np.full((1, 1), self.actuators.lag)
         return constants
 
-    def _rates(self, state: State, gibbs: Array, command: Array, wrench: Array | None) -> Rates:
+    def _rates(
+        self, state: PlantState, gibbs: Array, command: Array, wrench: Array | None
+    ) -> Rates:
         rows = len(state.position)
         fields = self.fields(state) | {"gibbs": gibbs, "command": command} | self.constants
         if wrench is not None:
@@ -181,7 +183,7 @@ class Plant:
             rate[list(troubles)] = np.nan
         return Rates(rate, found["applied"], troubles)
 
-    def _trouble(self, state: State, row: int, applied: Array) -> SampleError | None:
+    def _trouble(self, state: PlantState, row: int, applied: Array) -> SampleError | None:
         """Why a row's state has no acceleration; None if it has one after all."""
         robot = self.robot.of_rows(row)
         try:
@@ -190,7 +192,7 @@ class Plant:
             return error
         return None
 
-    def applied(self, state: State, command: Array) -> Array:
+    def applied(self, state: PlantState, command: Array) -> Array:
         """Γ (rows, legs) that the drives apply under a command, N; as in `programs.rates`."""
         force, speed = self.limits
         pushed = state.drive if self.actuators.lag else within(command, force)
@@ -198,12 +200,12 @@ class Plant:
             pushed = at_speed(pushed, self.watch(state).qd, speed)
         return pushed
 
-    def watch(self, state: State) -> Watched:
+    def watch(self, state: PlantState) -> Watched:
         """q, q̇ and the signed conditioning of J."""
         found = self.robot.executor(programs.watch, len(state.position), self.fields(state))
         return Watched(found["q"], found["qd"], found["conditioning"])
 
-    def sense(self, state: State, sensors: Sensors, noise: Array) -> Reading:
+    def sense(self, state: PlantState, sensors: Sensors, noise: Array) -> Reading:
         """What the sensors say, rows first; noise (rows, 2, legs)."""
         if sensors.exact:
             seen = self.watch(state)
@@ -211,7 +213,7 @@ class Plant:
         fields = self.fields(state) | {"noise": noise, "steps": sensors.steps[np.newaxis]}
         return Reading(**self.robot.executor(programs.sense, len(state.position), fields))
 
-    def fields(self, state: State) -> dict[str, Array]:
+    def fields(self, state: PlantState) -> dict[str, Array]:
         """The state's part of a program's inputs."""
         fields = dict(zip(RIGID_FIELDS, (*_platform(state), NOTHING, NOTHING), strict=True))
         if self.modes:
@@ -235,7 +237,7 @@ class Plant:
         )
 
 
-def at_rest_drives(state: State, command: Array, actuators: Actuators) -> State:
+def at_rest_drives(state: PlantState, command: Array, actuators: Actuators) -> PlantState:
     """The state with lagging drives at the forces of a first command."""
     if not actuators.lag:
         return state
@@ -243,5 +245,5 @@ def at_rest_drives(state: State, command: Array, actuators: Actuators) -> State:
     return replace(state, drive=within(command, force))
 
 
-def _platform(state: State) -> tuple[Array, Array, Array, Array]:
+def _platform(state: PlantState) -> tuple[Array, Array, Array, Array]:
     return state.position, state.rotation, state.velocity, state.angular_velocity

@@ -11,7 +11,7 @@ from gough.base.arrays import Array
 from gough.motion import Motion
 from gough.simulation.controllers import Controller
 from gough.simulation.events import Monitor
-from gough.simulation.plant import ELASTIC, MOVING, Plant, State
+from gough.simulation.plant import ELASTIC, MOVING, Plant, PlantState
 from gough.simulation.reference import Reference
 from gough.simulation.sensors import Sensors
 
@@ -28,7 +28,7 @@ class Scenario:
     sensors: Sensors
     seeds: Array
     """(rows,): each starts its row's noise."""
-    start: State
+    start: PlantState
     begin: float
     """s."""
     step: float
@@ -88,7 +88,7 @@ class Record:
         }
         return cls(times, values)
 
-    def keep(self, place: int, state: State, command: Array, applied: Array) -> None:
+    def keep(self, place: int, state: PlantState, command: Array, applied: Array) -> None:
         """One record of all rows."""
         for name in FIELDS:
             self.values[name][place] = getattr(state, name)

@@ -13,7 +13,7 @@ from gough.errors import SampleError
 from gough.simulation.controllers import Measured
 from gough.simulation.events import STICKING, Event, Stop
 from gough.simulation.integrators import FailedError, Piece, RateOf, adaptive, runge_kutta
-from gough.simulation.plant import Rates, State, at_rest_drives
+from gough.simulation.plant import PlantState, Rates, at_rest_drives
 from gough.simulation.scenario import Record, Scenario
 from gough.simulation.sensors import Noise, Reading
 
@@ -30,13 +30,13 @@ class Loop:
         self.plant = scenario.plant.of_rows(rows)
         legs = self.plant.robot.leg_count
         self.noise = Noise(scenario.sensors, scenario.seeds[rows], legs)
-        self.readings: deque[tuple[Reading, State]] = deque(maxlen=scenario.delay + 1)
+        self.readings: deque[tuple[Reading, PlantState]] = deque(maxlen=scenario.delay + 1)
         self.gains = scenario.controller.gains(self.plant.robot)
         self._goals: dict[str, Array] = {}
         self._first = self._last = 0
         self._steady = scenario.reference.duration is None and scenario.controller.timeless
 
-    def command(self, sample: int, state: State) -> Array:
+    def command(self, sample: int, state: PlantState) -> Array:
         """What the controller commands at one of its samples."""
         scenario = self.scenario
         assert scenario.every is not None
@@ -55,7 +55,7 @@ class Loop:
         time = float(scenario.time(scenario.every * sample))
         return self._ask(time, *self.readings[0], goals)
 
-    def at_once(self, time: float, state: State) -> Array:
+    def at_once(self, time: float, state: PlantState) -> Array:
         """What a controller that acts without pause commands."""
         reading = self.plant.sense(state, self.scenario.sensors, np.zeros(0))
         if not (self._steady and self._goals):
@@ -63,7 +63,9 @@ class Loop:
         goals = {name: value[0] for name, value in self._goals.items()}
         return self._ask(time, reading, state, goals)
 
-    def _ask(self, time: float, reading: Reading, state: State, goals: dict[str, Array]) -> Array:
+    def _ask(
+        self, time: float, reading: Reading, state: PlantState, goals: dict[str, Array]
+    ) -> Array:
         mine = {
             name: value if len(value) == 1 else value[self.rows] for name, value in goals.items()
         }
@@ -73,7 +75,7 @@ class Loop:
     def rate_of(self, command: Array | None) -> RateOf:
         """The plant under a held command, or under a controller that acts without pause."""
 
-        def rates(time: float, state: State, gibbs: Array) -> Rates:
+        def rates(time: float, state: PlantState, gibbs: Array) -> Rates:
             now = self.at_once(time, state) if command is None else command
             return self.plant.rates(time, state, gibbs, now)
 
@@ -138,7 +140,7 @@ def _run_row(scenario: Scenario, record: Record, row: int) -> None:
         state = at_rest_drives(state, first, scenario.plant.actuators)
     samples = 1 if every is None else scenario.steps // every
 
-    def keep(place: int, time: float, state: State) -> None:
+    def keep(place: int, time: float, state: PlantState) -> None:
         now = loop.at_once(time, state) if held is None else held
         applied = loop.rate_of(held)(time, state, np.zeros((1, 3))).applied
         whole = {name: getattr(state, name)[0] for name in record.values if hasattr(state, name)}
@@ -202,7 +204,7 @@ class _Seen:
         self.monitor = replace(scenario.monitor, _before=None, _sign=None)
         self.turned: dict[int, float] = {}
 
-    def start(self, state: State) -> Stop | None:
+    def start(self, state: PlantState) -> Stop | None:
         """Limits that are exceeded from the start; a reason not to begin."""
         self.measures, self.rates = self._at(state)
         begin = self.loop.scenario.begin
@@ -213,7 +215,7 @@ class _Seen:
                 return Stop(begin, event.leg, event.text)
         return None
 
-    def _at(self, state: State) -> tuple[Array, Array]:
+    def _at(self, state: PlantState) -> tuple[Array, Array]:
         seen = self.loop.plant.watch(state)
         measures = self.monitor.measures(*(value[np.newaxis] for value in seen))
         return measures[0, 0], seen.qd[0]
@@ -272,10 +274,10 @@ def stop_of(time: float, error: SampleError) -> Stop:
     return Stop(time, failure.leg, failure.reason)
 
 
-def _from_start(state: State, start: State, rows: list[int]) -> State:
+def _from_start(state: PlantState, start: PlantState, rows: list[int]) -> PlantState:
     changed = {}
     for name in state.__dataclass_fields__:
         value = np.array(getattr(state, name))
         value[rows] = getattr(start, name)[rows]
         changed[name] = value
-    return State(**changed)
+    return PlantState(**changed)

@@ -22,7 +22,7 @@ from gough.sizing.region import RegionCase
 KINDS = (".csv", ".json", ".html")
 
 
-class Quantity(NamedTuple):
+class DriveQuantity(NamedTuple):
     """What a row of the table is called."""
 
     unit: str
@@ -33,32 +33,32 @@ class Quantity(NamedTuple):
 
 
 QUANTITIES = {
-    "stroke": Quantity("[q]", "stroke"),
-    "shortest": Quantity("[q]", "shortest"),
-    "longest": Quantity("[q]", "longest"),
-    "peak_speed": Quantity("[q]/s", "peak speed", True),
-    "peak_force": Quantity("[force]", "peak force", True),
-    "peak_push": Quantity("[force]", "peak push"),
-    "peak_pull": Quantity("[force]", "peak pull"),
-    "rms_force": Quantity("[force]", "rms force", True),
-    "peak_power": Quantity("W", "peak power", True),
-    "peak_regenerated": Quantity("W", "peak regenerated power", True),
-    "energy": Quantity("J", "energy put in"),
-    "regenerated": Quantity("J", "energy given back"),
-    "peak_thrust": Quantity("N", "peak thrust of the screw", True),
-    "peak_torque": Quantity("N m", "peak motor torque", True),
-    "rms_torque": Quantity("N m", "rms motor torque", True),
-    "peak_motor_speed": Quantity("rpm", "peak motor speed", True),
-    "mean_motor_speed": Quantity("rpm", "mean motor speed"),
-    "peak_motor_power": Quantity("W", "peak motor power", True),
-    "motor_energy": Quantity("J", "motor energy put in"),
-    "motor_regenerated": Quantity("J", "motor energy given back"),
-    "inertia_ratio": Quantity("1", "load inertia : rotor inertia"),
-    "worst_force": Quantity("[force]", "worst force in the region", True),
-    "worst_speed": Quantity("[q]/s", "worst speed in the region", True),
-    "worst_power": Quantity("W", "bound on the power there", True),
-    "worst_torque": Quantity("N m", "bound on the torque there", True),
-    "worst_motor_speed": Quantity("rpm", "worst motor speed there", True),
+    "stroke": DriveQuantity("[q]", "stroke"),
+    "shortest": DriveQuantity("[q]", "shortest"),
+    "longest": DriveQuantity("[q]", "longest"),
+    "peak_speed": DriveQuantity("[q]/s", "peak speed", True),
+    "peak_force": DriveQuantity("[force]", "peak force", True),
+    "peak_push": DriveQuantity("[force]", "peak push"),
+    "peak_pull": DriveQuantity("[force]", "peak pull"),
+    "rms_force": DriveQuantity("[force]", "rms force", True),
+    "peak_power": DriveQuantity("W", "peak power", True),
+    "peak_regenerated": DriveQuantity("W", "peak regenerated power", True),
+    "energy": DriveQuantity("J", "energy put in"),
+    "regenerated": DriveQuantity("J", "energy given back"),
+    "peak_thrust": DriveQuantity("N", "peak thrust of the screw", True),
+    "peak_torque": DriveQuantity("N m", "peak motor torque", True),
+    "rms_torque": DriveQuantity("N m", "rms motor torque", True),
+    "peak_motor_speed": DriveQuantity("rpm", "peak motor speed", True),
+    "mean_motor_speed": DriveQuantity("rpm", "mean motor speed"),
+    "peak_motor_power": DriveQuantity("W", "peak motor power", True),
+    "motor_energy": DriveQuantity("J", "motor energy put in"),
+    "motor_regenerated": DriveQuantity("J", "motor energy given back"),
+    "inertia_ratio": DriveQuantity("1", "load inertia : rotor inertia"),
+    "worst_force": DriveQuantity("[force]", "worst force in the region", True),
+    "worst_speed": DriveQuantity("[q]/s", "worst speed in the region", True),
+    "worst_power": DriveQuantity("W", "bound on the power there", True),
+    "worst_torque": DriveQuantity("N m", "bound on the torque there", True),
+    "worst_motor_speed": DriveQuantity("rpm", "worst motor speed there", True),
 }
 """In the order of the table."""
 

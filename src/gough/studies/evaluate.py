@@ -19,7 +19,7 @@ from gough.motion import FIELDS, Motion
 from gough.sizing.drive import Drive
 from gough.studies.formula import Formula, parse
 from gough.studies.measures import MEASURES, Case
-from gough.studies.targets import Numbers, parse_setting, parse_target
+from gough.studies.targets import TargetNumbers, parse_setting, parse_target
 from gough.variants import Variants
 
 LONGEST_REASON = 160
@@ -91,7 +91,7 @@ class Evaluator:
         self.direct = [(parse_target(name), recipe.variables.index(name)) for name in own]
         self.errors = [parse_target(text) for text in recipe.errors]
         places = [one.target for one in self.settings] + [one for one, _ in self.direct]
-        self.numbers = Numbers(self.robot, [*places, *self.errors])
+        self.numbers = TargetNumbers(self.robot, [*places, *self.errors])
         for setting in self.settings:
             self.numbers.check(setting.target, setting.formulas.shape)
         for target, _ in self.direct:

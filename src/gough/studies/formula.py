@@ -62,7 +62,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 }
 
 
-class Step(NamedTuple):
+class FormulaStep(NamedTuple):
     """A step of a calculation on a stack: a number or name to put there, or a function of its top."""
 
     value: float | str | Callable[..., Any]
@@ -74,7 +74,7 @@ class Formula:
     """A formula that has been understood."""
 
     text: str
-    steps: tuple[Step, ...]
+    steps: tuple[FormulaStep, ...]
     names: frozenset[str]
     """Names that it needs values for."""
 
@@ -106,7 +106,7 @@ def parse(text: str | float, known: Iterable[str]) -> Formula:
         number = float(text) if abs(text) < 1e300 else math.inf
         if not math.isfinite(number):
             raise InputError("a number that is not finite")
-        return Formula(f"{text:g}", (Step(number),), frozenset())
+        return Formula(f"{text:g}", (FormulaStep(number),), frozenset())
     reader = _Reader(text, frozenset(known))
     reader.sum(0)
     reader.end()
@@ -122,9 +122,9 @@ def parse_constraint(text: str, known: Iterable[str]) -> Constraint:
         raise reader.error("needs a comparison, as in 'condition < 20'")
     reader.sum(0)
     reader.end()
-    reader.steps.append(Step(OPERATORS["-"], 2))
+    reader.steps.append(FormulaStep(OPERATORS["-"], 2))
     if sign[0] == ">":
-        reader.steps.append(Step(np.negative, 1))
+        reader.steps.append(FormulaStep(np.negative, 1))
     excess = Formula(text, tuple(reader.steps), frozenset(reader.names))
     return Constraint(text, excess)
 
@@ -134,7 +134,7 @@ class _Reader:
 
     def __init__(self, text: str, known: frozenset[str]) -> None:
         self.text, self.known, self.names = text, known, set[str]()
-        self.steps: list[Step] = []
+        self.steps: list[FormulaStep] = []
         if len(text) > LONGEST:
             raise InputError(f"{text[:40]!r}… has {len(text)} characters; limit {LONGEST}")
         self.tokens: list[tuple[str, str, int]] = []
@@ -176,13 +176,13 @@ class _Reader:
         self.product(depth)
         while (sign := self.take("+", "-")) is not None:
             self.product(depth)
-            self.steps.append(Step(OPERATORS[sign], 2))
+            self.steps.append(FormulaStep(OPERATORS[sign], 2))
 
     def product(self, depth: int) -> None:
         self.sign(depth)
         while (sign := self.take("*", "/")) is not None:
             self.sign(depth)
-            self.steps.append(Step(OPERATORS[sign], 2))
+            self.steps.append(FormulaStep(OPERATORS[sign], 2))
 
     def sign(self, depth: int) -> None:
         if depth > DEEPEST:
@@ -193,13 +193,13 @@ class _Reader:
             return
         self.sign(depth + 1)
         if sign == "-":
-            self.steps.append(Step(np.negative, 1))
+            self.steps.append(FormulaStep(np.negative, 1))
 
     def power(self, depth: int) -> None:
         self.atom(depth)
         if self.take("^", "**") is not None:
             self.sign(depth + 1)
-            self.steps.append(Step(OPERATORS["^"], 2))
+            self.steps.append(FormulaStep(OPERATORS["^"], 2))
 
     def atom(self, depth: int) -> None:
         if self.take("(") is not None:
@@ -215,15 +215,15 @@ class _Reader:
             number = float(token)
             if not math.isfinite(number):
                 raise self.error("a number that is not finite")
-            self.steps.append(Step(number))
+            self.steps.append(FormulaStep(number))
         elif following and following[0][1] == "(":
             self.call(token, depth)
             return
         elif token in self.known:
             self.names.add(token)
-            self.steps.append(Step(token))
+            self.steps.append(FormulaStep(token))
         elif token in CONSTANTS:
-            self.steps.append(Step(CONSTANTS[token]))
+            self.steps.append(FormulaStep(CONSTANTS[token]))
         else:
             near = nearest(token, (*self.known, *CONSTANTS))
             raise InputError(
@@ -248,4 +248,4 @@ class _Reader:
             raise self.error("a ')' is missing")
         if given != count:
             raise InputError(f"{shown(self.text)}: {name} takes {count} numbers, has {given}")
-        self.steps.append(Step(function, count))
+        self.steps.append(FormulaStep(function, count))

@@ -114,7 +114,7 @@ def _nested(value: Any, text: str, depth: int) -> Any:
     return value
 
 
-class Numbers:
+class TargetNumbers:
     """Makes the changes of many robots out of settings and errors, key by key.
 
     Keys that `Robot.variants` knows are changed in all robots at once, others in one robot file after

@@ -25,11 +25,11 @@ from gough.studio.motions import Track, at_rest, offered
 from gough.studio.panel import NO_MOTION, Panel
 from gough.studio.player import Player
 from gough.studio.pose import ranges, values_of
-from gough.studio.record import Record
+from gough.studio.record import StudioRecord
 from gough.studio.requests import Requests
 from gough.studio.scene import Scene
-from gough.studio.setup import Setup
-from gough.studio.shapes import Layout, round_number
+from gough.studio.setup import StudioSetup
+from gough.studio.shapes import SceneLayout, round_number
 from gough.studio.tables import state_level
 
 if TYPE_CHECKING:
@@ -70,10 +70,10 @@ class Studio(Requests):
         """The robot as its file has it."""
         self.robot: Robot
         """The robot with the settings of the page."""
-        self.layout: Layout
+        self.layout: SceneLayout
         self.scene: Scene
-        self.setup: Setup
-        self.shown: Record | None = None
+        self.setup: StudioSetup
+        self.shown: StudioRecord | None = None
         self.sample = 0
         self.player: Player | None = None
         self._pace = (1.0, True)
@@ -168,8 +168,8 @@ class Studio(Requests):
         try:
             stamp = self.library.stamp(label)
             loaded = self.library.load(label)
-            layout = Layout.of(loaded.robot)
-            setup = Setup.of(loaded.robot)
+            layout = SceneLayout.of(loaded.robot)
+            setup = StudioSetup.of(loaded.robot)
             low, high = ranges(loaded.robot, layout.size)
             shown = at_rest(loaded.robot, layout.home)
             if again and self.shown is not None:
@@ -191,7 +191,7 @@ class Studio(Requests):
         if not again:
             self.scene.look()
 
-    def _become(self, robot: Robot, shown: Record) -> None:
+    def _become(self, robot: Robot, shown: StudioRecord) -> None:
         """Draw another robot in a pose."""
         before: Scene | None = getattr(self, "scene", None)
         self.robot = robot
@@ -212,7 +212,7 @@ class Studio(Requests):
             self.scene.magnified = factor
             self.panel.show_magnified(factor, 4 * factor)
 
-    def _hold(self, shown: Record) -> None:
+    def _hold(self, shown: StudioRecord) -> None:
         """Show a pose, no motion."""
         self.player, self.motion_name = None, None
         self.shown, self.sample, self._dirty = shown, 0, True
@@ -290,7 +290,7 @@ class Studio(Requests):
             self._say("busy", "")
         self._show_motion(name, track, shown)
 
-    def _show_motion(self, name: str, track: Track, shown: Record) -> None:
+    def _show_motion(self, name: str, track: Track, shown: StudioRecord) -> None:
         assert shown.motion.time is not None
         self.player = Player(shown.motion.time, *self._pace)
         self.motion_name, self.shown, self.sample, self._dirty = name, shown, 0, True
@@ -337,7 +337,7 @@ class Studio(Requests):
         if self.player is not None:
             self.player.speed, self.player.loop = self._pace
 
-    def _set_up(self, setup: Setup) -> None:
+    def _set_up(self, setup: StudioSetup) -> None:
         """The robot with other settings, in the same pose or motion."""
         assert self.shown is not None
         robot = setup.apply(self.loaded.robot)

@@ -11,7 +11,7 @@ from gough.show.colors import leg_color
 from gough.studio.tables import INSET
 
 if TYPE_CHECKING:
-    from gough.studio.record import Record
+    from gough.studio.record import StudioRecord
 
 POINTS = 400
 """Most points of a curve; the largest and smallest of what lies between are kept."""
@@ -38,7 +38,7 @@ def thinned(time: Array, values: Array) -> tuple[Array, Array]:
     return time[rows], values[rows]
 
 
-def panels(shown: Record) -> dict[str, Array]:
+def panels(shown: StudioRecord) -> dict[str, Array]:
     """What is plotted, by its label: (n, legs) each; thousands and millions get their prefix."""
     units = shown.robot.leg_kind.units
     if shown.forces is None or shown.power is None:

@@ -11,12 +11,12 @@ from gough.data.datasets import attributes, force_dataset, write_dataset
 from gough.data.motion_files import write_motion
 from gough.errors import InputError
 from gough.results import Actuation
-from gough.studio.record import Record
+from gough.studio.record import StudioRecord
 
 MOTION, FORCES = "motion.csv", "forces.csv"
 
 
-def motion_file(shown: Record) -> bytes:
+def motion_file(shown: StudioRecord) -> bytes:
     """The motion as CSV, which `gough forces` and `gough simulate` read."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / MOTION
@@ -24,7 +24,7 @@ def motion_file(shown: Record) -> bytes:
         return path.read_bytes()
 
 
-def force_file(shown: Record) -> bytes:
+def force_file(shown: StudioRecord) -> bytes:
     """Leg coordinates, rates, actuator forces and powers as CSV."""
     if shown.forces is None or shown.power is None:
         raise InputError(shown.note or "there are no forces to export")

@@ -18,14 +18,14 @@ from gough.data.paper_motions import paper_motion
 from gough.errors import FileError, GoughError, InputError
 from gough.motion import Motion
 from gough.studio.levels import ILL
-from gough.studio.record import Record, record, replay
+from gough.studio.record import StudioRecord, record, replay
 from gough.trajectories import Circle, Harmonic
 
 if TYPE_CHECKING:
     import xarray
 
     from gough.robot import Robot
-    from gough.studio.shapes import Layout
+    from gough.studio.shapes import SceneLayout
 
 SAMPLES = 601
 MOST_SAMPLES = 20_000
@@ -47,14 +47,14 @@ class Track:
     forces: Array | None = None
     note: str = ""
 
-    def record(self, robot: Robot, friction: bool) -> Record:
+    def record(self, robot: Robot, friction: bool) -> StudioRecord:
         """All the studio shows of it."""
         motion = self.motion if robot.modes else _rigid(self.motion)
         if self.forces is not None:
             return replay(robot, motion, self.forces)
         return record(robot, sagging(robot, motion), friction)
 
-    def remarks(self, shown: Record) -> str:
+    def remarks(self, shown: StudioRecord) -> str:
         """What to know about its record."""
         notes = [self.note, shown.note]
         if shown.troubles:
@@ -65,7 +65,7 @@ class Track:
         return ". ".join(filter(None, notes))
 
 
-def at_rest(robot: Robot, pose: Motion, friction: bool = True) -> Record:
+def at_rest(robot: Robot, pose: Motion, friction: bool = True) -> StudioRecord:
     """The record of one pose at rest, batch shape (1,)."""
     still = Motion(pose.position, pose.rotation).reshape(1)
     return record(robot, sagging(robot, still), friction)
@@ -85,7 +85,7 @@ def sagging(robot: Robot, motion: Motion) -> Motion:
     return _with(motion, elastic=np.where(np.isfinite(elastic), elastic, 0.0))
 
 
-def offered(robot: Robot, layout: Layout, label: str) -> dict[str, Callable[[], Track]]:
+def offered(robot: Robot, layout: SceneLayout, label: str) -> dict[str, Callable[[], Track]]:
     """Motions for the robot of a label, by name: the paper's, then simple ones."""
     papers: dict[str, Callable[[], Track]] = {
         name: partial(_paper, name)
@@ -99,7 +99,7 @@ def _paper(name: str) -> Track:
     return Track(paper_motion(name).sample(SAMPLES))
 
 
-def _simple(robot: Robot, layout: Layout, name: str) -> Track:
+def _simple(robot: Robot, layout: SceneLayout, name: str) -> Track:
     """A simple motion about home, as large as the robot can do it, at most `EASY` of its size."""
     amplitude = EASY * layout.size
     for _ in range(12):
@@ -118,28 +118,28 @@ def _comfortable(robot: Robot, motion: Motion) -> bool:
     return bool((robot.condition_number(motion, on_error="nan") < ILL).all())
 
 
-def _plane(layout: Layout) -> tuple[Array, Array]:
+def _plane(layout: SceneLayout) -> tuple[Array, Array]:
     main = int(np.argmax(np.abs(layout.up)))
     return np.eye(3)[(main + 1) % 3], np.eye(3)[(main + 2) % 3]
 
 
-def _circle(layout: Layout, amplitude: float) -> Circle:
+def _circle(layout: SceneLayout, amplitude: float) -> Circle:
     axes, home = _plane(layout), layout.home
     return Circle(home.position, amplitude, rpm=20, axes=axes, rotation=home.rotation)
 
 
-def _heave(layout: Layout, amplitude: float) -> Harmonic:
+def _heave(layout: SceneLayout, amplitude: float) -> Harmonic:
     along = -np.concatenate([amplitude * layout.up, np.zeros(3)]) / 2
     return Harmonic(layout.home, along, period=3.0, convention="XYZ")
 
 
-def _tilt(layout: Layout, amplitude: float) -> Harmonic:
+def _tilt(layout: SceneLayout, amplitude: float) -> Harmonic:
     first, second = _plane(layout)
     turn = 2 * amplitude / layout.size * (first - second)
     return Harmonic(layout.home, np.concatenate([np.zeros(3), turn]), period=3.0, convention="XYZ")
 
 
-SIMPLE: dict[str, Callable[[Layout, float], Circle | Harmonic]] = {
+SIMPLE: dict[str, Callable[[SceneLayout, float], Circle | Harmonic]] = {
     "circle": _circle,
     "up and down": _heave,
     "tilting": _tilt,

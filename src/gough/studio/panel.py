@@ -15,8 +15,8 @@ from gough.studio import curves, tables
 from gough.studio.levels import Level
 from gough.studio.player import SPEEDS, Player
 from gough.studio.pose import STEP
-from gough.studio.record import Record
-from gough.studio.setup import Setup
+from gough.studio.record import StudioRecord
+from gough.studio.setup import StudioSetup
 
 if TYPE_CHECKING:
     from gough.studio.library import Loaded
@@ -53,7 +53,7 @@ class Actions(Protocol):
     def set_loop(self, loop: bool) -> None:
         """Start again at the end."""
 
-    def set_up(self, setup: Setup) -> None:
+    def set_up(self, setup: StudioSetup) -> None:
         """Other gravity, payload, friction."""
 
     def view(self, forces: bool, weight: bool, handle: bool, magnified: float) -> None:
@@ -175,7 +175,7 @@ class Panel:
         x, y, z = map(float, self._gravity.value)
         a, b, c = map(float, self._payload_place.value)
         self._actions.set_up(
-            Setup(
+            StudioSetup(
                 (x, y, z),
                 float(self._payload.value),
                 (a, b, c),
@@ -192,7 +192,9 @@ class Panel:
             float(self._magnified.value),
         )
 
-    def show_robot(self, label: str, loaded: Loaded, setup: Setup, low: Array, high: Array) -> None:
+    def show_robot(
+        self, label: str, loaded: Loaded, setup: StudioSetup, low: Array, high: Array
+    ) -> None:
         """Another robot, or the same from a changed file: slider ends and settings."""
         robot = loaded.robot
         style = "font-size:15px;font-weight:600;color:#3C4148"
@@ -235,7 +237,7 @@ class Panel:
         self._motion.options = (NO_MOTION, *names)
         self._motion.value = NO_MOTION if chosen is None else chosen
 
-    def show_curves(self, shown: Record | None, player: Player | None, note: str) -> None:
+    def show_curves(self, shown: StudioRecord | None, player: Player | None, note: str) -> None:
         """The plots of a motion, none without one."""
         for handle in (*self._plots, *self._markers):
             handle.remove()
@@ -271,7 +273,7 @@ class Panel:
         for slider, value in zip(self._sliders, values, strict=True):
             slider.value = float(np.round(np.clip(value, slider.min, slider.max), 3) + 0.0)
 
-    def show_numbers(self, shown: Record, sample: int) -> None:
+    def show_numbers(self, shown: StudioRecord, sample: int) -> None:
         """All numbers of an instant."""
         legs = tables.leg_table(shown, sample)
         self._summary.content = tables.inset(tables.summary(shown, sample))

@@ -25,7 +25,7 @@ NO_LOADS = "Joint loads are not shown: a result does not say what pushed from ou
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class StudioRecord:
     """A motion (n,) of a robot and what its legs do; NaN where there is no answer."""
 
     robot: Robot
@@ -65,7 +65,7 @@ class Record:
         return _all_finite(self.q)
 
 
-def record(robot: Robot, motion: Motion, friction: bool = True) -> Record:
+def record(robot: Robot, motion: Motion, friction: bool = True) -> StudioRecord:
     """The record of a motion of batch shape (n,) or (), which counts as (1,): inverse dynamics."""
     motion = motion.reshape(-1)
     try:
@@ -82,7 +82,7 @@ def record(robot: Robot, motion: Motion, friction: bool = True) -> Record:
     return made
 
 
-def replay(robot: Robot, motion: Motion, forces: Array) -> Record:
+def replay(robot: Robot, motion: Motion, forces: Array) -> StudioRecord:
     """The record of a simulated motion (n,) with the forces (n, legs) that acted.
 
     What the joints bear depends on the pushes from outside, which a result does not tell.
@@ -92,13 +92,13 @@ def replay(robot: Robot, motion: Motion, forces: Array) -> Record:
 
 def _record(
     robot: Robot, motion: Motion, forces: Array | None, loads: dict[str, Array], note: str = ""
-) -> Record:
+) -> StudioRecord:
     legs = robot.inverse_kinematics(motion, on_error="nan")
     reached = _all_finite(legs.q)
     troubles = {} if reached.all() else _troubles(lambda: robot.inverse_kinematics(motion))
     universal, spherical = places(robot, legs)
     turned = np.where(np.isfinite(motion.rotation), motion.rotation, np.eye(3))
-    return Record(
+    return StudioRecord(
         robot,
         motion,
         Rotation.from_matrix(turned).as_quat(scalar_first=True),

@@ -17,16 +17,16 @@ from gough.studio.pose import pose_of
 if TYPE_CHECKING:
     import viser
 
-    from gough.studio.record import Record
-    from gough.studio.setup import Setup
-    from gough.studio.shapes import Layout
+    from gough.studio.record import StudioRecord
+    from gough.studio.setup import StudioSetup
+    from gough.studio.shapes import SceneLayout
 
 
 class Requests(ABC):
     """The asking side of a studio; every public method may be called from any thread."""
 
-    layout: Layout
-    shown: Record | None
+    layout: SceneLayout
+    shown: StudioRecord | None
     """None until the first robot is open."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Requests(ABC):
         """Start again at the end."""
         self._requests.put(lambda: self._set_player(loop=loop))
 
-    def set_up(self, setup: Setup) -> None:
+    def set_up(self, setup: StudioSetup) -> None:
         """Other gravity, payload, friction."""
         self._requests.put(lambda: self._set_up(setup))
 
@@ -113,7 +113,7 @@ class Requests(ABC):
     def _set_player(self, speed: float | None = None, loop: bool | None = None) -> None: ...
 
     @abstractmethod
-    def _set_up(self, setup: Setup) -> None: ...
+    def _set_up(self, setup: StudioSetup) -> None: ...
 
     @abstractmethod
     def _view(self, forces: bool, weight: bool, handle: bool, magnified: float) -> None: ...

@@ -11,10 +11,10 @@ from gough.base.arrays import Array, unit
 from gough.legs.shape import Places
 from gough.model.places import bodies
 from gough.show.colors import DARK, GREY, ORANGE, PALE, SKY, VERMILION, leg_color
-from gough.studio.record import Record
+from gough.studio.record import StudioRecord
 from gough.studio.shapes import (
-    Layout,
-    Mesh,
+    SceneLayout,
+    SurfaceMesh,
     arrow_vectors,
     ball,
     bar,
@@ -89,7 +89,7 @@ class Arrow:
 class Scene:
     """One robot on the page; made anew for another robot."""
 
-    def __init__(self, server: ViserServer, robot: Robot, layout: Layout) -> None:
+    def __init__(self, server: ViserServer, robot: Robot, layout: SceneLayout) -> None:
         self.server, self.robot, self.layout = server, robot, layout
         self.size = layout.size
         self.magnified = 1.0
@@ -127,7 +127,7 @@ class Scene:
                     client.camera.position = eye
                     client.camera.look_at = target
 
-    def show(self, shown: Record, sample: int, alarmed: bool) -> None:
+    def show(self, shown: StudioRecord, sample: int, alarmed: bool) -> None:
         """Move all bodies to an instant; `alarmed` colours the platform."""
         motion = shown.motion
         place, turn = motion.position[sample], motion.rotation[sample]
@@ -311,7 +311,7 @@ class Scene:
             visible=False,
         )
 
-    def _body(self, name: str, mesh: Mesh, color: str) -> MeshHandle:
+    def _body(self, name: str, mesh: SurfaceMesh, color: str) -> MeshHandle:
         handle: MeshHandle = self._scene.add_mesh_simple(
             name, mesh.vertices, mesh.faces, color=rgb(color)
         )
@@ -335,7 +335,7 @@ class Scene:
             for handle, place in zip(handles, places, strict=True):
                 handle.position = place
 
-    def _move_arrows(self, shown: Record, sample: int, spherical: Array) -> None:
+    def _move_arrows(self, shown: StudioRecord, sample: int, spherical: Array) -> None:
         force = None if shown.on_platform is None else shown.on_platform[sample]
         if self.show_forces and force is not None and np.isfinite(force).all():
             vectors = arrow_vectors(force, self.strongest, ARROW * self.size)
@@ -362,14 +362,14 @@ class Scene:
                 handle.vertices = triangles.reshape(-1, 3).astype(np.float32)
                 handle.faces = np.arange(3 * len(triangles), dtype=np.uint32).reshape(-1, 3)
 
-    def scale_to(self, shown: Record) -> None:
+    def scale_to(self, shown: StudioRecord) -> None:
         """Arrow lengths and colours for all of a record."""
         force = shown.on_platform
         if force is not None and np.isfinite(force).any():
             self.strongest = float(np.nanmax(np.linalg.norm(force, axis=-1)))
         self.deepest = self.deepest_of(shown)
 
-    def deepest_of(self, shown: Record) -> float:
+    def deepest_of(self, shown: StudioRecord) -> float:
         """Largest displacement of the platform's skin over a record, m; 0 of a rigid one."""
         if self._skin is None or not shown.motion.modes:
             return 0.0

@@ -15,7 +15,7 @@ Vector = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Setup:
+class StudioSetup:
     """Changes to the robot of a file."""
 
     gravity: Vector
@@ -29,7 +29,7 @@ class Setup:
     """A flexible platform is taken as such; else as rigid."""
 
     @classmethod
-    def of(cls, robot: Robot) -> Setup:
+    def of(cls, robot: Robot) -> StudioSetup:
         """The robot as its file has it; a payload sits at the tool."""
         x, y, z = map(float, robot.description.tool)
         down = tuple(map(float, robot.description.gravity))

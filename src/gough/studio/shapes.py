@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SIDES = 20
 
 
-class Mesh(NamedTuple):
+class SurfaceMesh(NamedTuple):
     """Triangles."""
 
     vertices: Array
@@ -30,7 +30,7 @@ class Mesh(NamedTuple):
     """(f, 3), outside seen counterclockwise."""
 
 
-def bar(radius: float, length: float) -> Mesh:
+def bar(radius: float, length: float) -> SurfaceMesh:
     """A closed round bar along z, from z = 0 to the length, which may be negative."""
     angle = 2 * np.pi * np.arange(SIDES) / SIDES
     ring = radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(SIDES)], axis=-1)
@@ -45,15 +45,15 @@ def bar(radius: float, length: float) -> Mesh:
         np.stack([two + caps, one + caps, np.full(SIDES, middle)], axis=-1),
         np.stack([one + caps + SIDES, two + caps + SIDES, np.full(SIDES, middle + 1)], axis=-1),
     ]
-    return Mesh(vertices, np.concatenate(faces))
+    return SurfaceMesh(vertices, np.concatenate(faces))
 
 
-def cone(radius: float, length: float) -> Mesh:
+def cone(radius: float, length: float) -> SurfaceMesh:
     """A cone along z, its base at z = 0, its tip at the length."""
     angle = 2 * np.pi * np.arange(SIDES) / SIDES
     ring = radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(SIDES)], axis=-1)
     points = np.concatenate([ring, [[0, 0, length]]])
-    return sharp(Mesh(points, outward(points)))
+    return sharp(SurfaceMesh(points, outward(points)))
 
 
 def arrow_vectors(force: Array, strongest: float, longest: float) -> Array:
@@ -66,7 +66,7 @@ def arrow_vectors(force: Array, strongest: float, longest: float) -> Array:
     return longest * part * np.minimum(1.0, 1.5 / np.where(size == 0, 1.0, size))
 
 
-def ball(radius: float = 1.0) -> Mesh:
+def ball(radius: float = 1.0) -> SurfaceMesh:
     """A ball about the origin."""
     rows = 8
     polar = np.pi * np.arange(1, rows) / rows
@@ -80,22 +80,22 @@ def ball(radius: float = 1.0) -> Mesh:
         axis=-1,
     )
     points = np.concatenate([grid.reshape(-1, 3), [[0, 0, 1.0], [0, 0, -1.0]]])
-    return Mesh(radius * points, outward(points))
+    return SurfaceMesh(radius * points, outward(points))
 
 
-def box(size: tuple[float, float, float]) -> Mesh:
+def box(size: tuple[float, float, float]) -> SurfaceMesh:
     """A box about the origin, faces with corners of their own so that edges are sharp."""
     corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) / 2.0
-    return sharp(Mesh(corners * size, outward(corners)))
+    return sharp(SurfaceMesh(corners * size, outward(corners)))
 
 
-def block(half: float, length: float) -> Mesh:
+def block(half: float, length: float) -> SurfaceMesh:
     """A square bar along z, from z = 0 to the length; `half` its side."""
     mesh = box((2 * half, 2 * half, length))
-    return Mesh(mesh.vertices + np.array([0.0, 0.0, length / 2]), mesh.faces)
+    return SurfaceMesh(mesh.vertices + np.array([0.0, 0.0, length / 2]), mesh.faces)
 
 
-def slab(points: Array, thickness: float, margin: float, down: Array | None = None) -> Mesh:
+def slab(points: Array, thickness: float, margin: float, down: Array | None = None) -> SurfaceMesh:
     """The convex plate through points (n, 3), wider by a margin; `down`: its top is at the points."""
     middle = points.mean(axis=0)
     spread = points - middle
@@ -106,7 +106,7 @@ def slab(points: Array, thickness: float, margin: float, down: Array | None = No
     wide = points + margin * unit(flat)
     sides = (0.0, 1.0) if down is not None else (-0.5, 0.5)
     both = np.concatenate([wide + side * thickness * normal for side in sides])
-    return sharp(Mesh(both, outward(both)))
+    return sharp(SurfaceMesh(both, outward(both)))
 
 
 def outward(points: Array) -> Array:
@@ -122,9 +122,11 @@ def outward(points: Array) -> Array:
     return np.asarray(faces)
 
 
-def sharp(mesh: Mesh) -> Mesh:
+def sharp(mesh: SurfaceMesh) -> SurfaceMesh:
     """The same triangles with corners of their own: edges look like edges."""
-    return Mesh(mesh.vertices[mesh.faces].reshape(-1, 3), np.arange(mesh.faces.size).reshape(-1, 3))
+    return SurfaceMesh(
+        mesh.vertices[mesh.faces].reshape(-1, 3), np.arange(mesh.faces.size).reshape(-1, 3)
+    )
 
 
 def turns_from_z(direction: Array) -> Array:
@@ -146,7 +148,7 @@ def round_number(value: float) -> float:
 
 
 @dataclass(frozen=True)
-class Layout:
+class SceneLayout:
     """Where a robot stands and how large it is: for the first camera, the floor and line widths."""
 
     home: Motion
@@ -165,7 +167,7 @@ class Layout:
     """Height of the floor along `up`, m."""
 
     @classmethod
-    def of(cls, robot: Robot) -> Layout:
+    def of(cls, robot: Robot) -> SceneLayout:
         """The layout of a robot at home."""
         home, up = start_pose(robot), upward(robot)
         legs = robot.inverse_kinematics(home)
@@ -191,7 +193,7 @@ class Layout:
         return np.asarray(self.middle + 1.35 * self.size * away / np.linalg.norm(away))
 
 
-def grid(layout: Layout, cell: float, wide: float) -> tuple[Mesh, Mesh]:
+def grid(layout: SceneLayout, cell: float, wide: float) -> tuple[SurfaceMesh, SurfaceMesh]:
     """Lines on the floor, `cell` apart and `wide` (m): the fine ones, and every fifth.
 
     Thin strips in place of lines: these are drawn much faster without a graphics card.
@@ -213,14 +215,14 @@ def grid(layout: Layout, cell: float, wide: float) -> tuple[Mesh, Mesh]:
     return _strips(strips[0]), _strips(strips[1])
 
 
-def _strips(corners: list[Array]) -> Mesh:
+def _strips(corners: list[Array]) -> SurfaceMesh:
     """Two triangles for each four corners."""
     faces = np.array([[0, 1, 2], [0, 2, 3]])
     every = faces + 4 * np.arange(len(corners))[:, None, None]
-    return Mesh(np.concatenate(corners), every.reshape(-1, 3))
+    return SurfaceMesh(np.concatenate(corners), every.reshape(-1, 3))
 
 
-def bars(starts: Array, ends: Array, radius: float) -> Mesh:
+def bars(starts: Array, ends: Array, radius: float) -> SurfaceMesh:
     """Round bars between points (n, 3) as one mesh."""
     apart = ends - starts
     turned = Rotation.from_quat(turns_from_z(unit(apart)), scalar_first=True)
@@ -230,4 +232,4 @@ def bars(starts: Array, ends: Array, radius: float) -> Mesh:
     ]
     faces = bar(radius, 1.0).faces
     every = faces + len(found[0]) * np.arange(len(found))[:, None, None]
-    return Mesh(np.concatenate(found), every.reshape(-1, 3))
+    return SurfaceMesh(np.concatenate(found), every.reshape(-1, 3))

@@ -9,7 +9,7 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.show.colors import leg_color
 from gough.studio.levels import Level, condition_level, level, worst
-from gough.studio.record import Record
+from gough.studio.record import StudioRecord
 from gough.studio.skin import BANDS
 
 INSET = 9
@@ -29,7 +29,7 @@ LIMITS = {
 }
 
 
-def leg_table(shown: Record, sample: int) -> str:
+def leg_table(shown: StudioRecord, sample: int) -> str:
     """Coordinate, rate, force and power of each leg."""
     units = shown.robot.leg_kind.units
     columns = [
@@ -42,7 +42,7 @@ def leg_table(shown: Record, sample: int) -> str:
     return _table(shown, sample, columns)
 
 
-def load_table(shown: Record, sample: int) -> str:
+def load_table(shown: StudioRecord, sample: int) -> str:
     """What the joints of each leg bear."""
     if not shown.loads:
         return note(shown.note or "no forces are known")
@@ -50,7 +50,7 @@ def load_table(shown: Record, sample: int) -> str:
     return _table(shown, sample, columns)
 
 
-def limit_table(shown: Record, sample: int) -> str:
+def limit_table(shown: StudioRecord, sample: int) -> str:
     """Used part of every limit of the robot file, a bar for each leg."""
     if not shown.used:
         return note(
@@ -71,7 +71,7 @@ def limit_table(shown: Record, sample: int) -> str:
     return f'<table style="{TABLE}">' + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
 
 
-def summary(shown: Record, sample: int) -> str:
+def summary(shown: StudioRecord, sample: int) -> str:
     """One line: condition number, largest force and power, the limit that is nearest."""
     condition = float(shown.condition[sample])
     parts = [_badge("condition", _number(condition, 1), condition_level(condition))]
@@ -94,7 +94,7 @@ def summary(shown: Record, sample: int) -> str:
     return f'<div id="studio-summary" style="{style}">' + "".join(parts) + "</div>"
 
 
-def state_level(shown: Record, sample: int) -> Level:
+def state_level(shown: StudioRecord, sample: int) -> Level:
     """The most alarming level of an instant."""
     found = [condition_level(float(shown.condition[sample]))]
     found += [
@@ -143,7 +143,7 @@ def note(text: str) -> str:
     return f'<div style="{style}">{escape(text)}</div>'
 
 
-def _table(shown: Record, sample: int, columns: list[tuple[str, Array, int, str]]) -> str:
+def _table(shown: StudioRecord, sample: int, columns: list[tuple[str, Array, int, str]]) -> str:
     head = f'<th style="{HEAD};text-align:left">leg</th>'
     head += "".join(f'<th style="{HEAD}">{name}</th>' for name, *_ in columns)
     rows = [head]
@@ -158,7 +158,7 @@ def _table(shown: Record, sample: int, columns: list[tuple[str, Array, int, str]
     return f'<table style="{TABLE}">' + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
 
 
-def _most(shown: Record, sample: int, limit: str) -> float | None:
+def _most(shown: StudioRecord, sample: int, limit: str) -> float | None:
     """Largest used part of a limit over the legs; None where no leg has it."""
     if limit not in shown.used:
         return None

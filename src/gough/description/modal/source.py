@@ -14,14 +14,14 @@ from gough.description.modal.meshed import Selection
 from gough.description.modal.nastran import read_nastran
 from gough.description.modal.npz import read_npz
 from gough.description.modal.plate import Material, plate_body, regular_polygon
-from gough.description.schema import Modes, Plate
+from gough.description.schema import ModesTable, PlateTable
 
 _plates: dict[tuple[str, bytes, str], ModalBody] = {}
 MOST_PLATES = 16
 """Plates kept, the last ones: a robot that is edited or loaded again has most often the same."""
 
 
-def body_of_plate(table: Plate, tips: Array, name: str) -> ModalBody:
+def body_of_plate(table: PlateTable, tips: Array, name: str) -> ModalBody:
     """The plate of [platform.plate] with the legs' tips (legs, 3)."""
     numbers = json.dumps(table.model_dump(), default=lambda array: np.asarray(array).tolist())
     key = numbers, np.ascontiguousarray(tips).tobytes(), name
@@ -32,7 +32,7 @@ def body_of_plate(table: Plate, tips: Array, name: str) -> ModalBody:
     return _plates[key]
 
 
-def _plate(table: Plate, tips: Array, name: str) -> ModalBody:
+def _plate(table: PlateTable, tips: Array, name: str) -> ModalBody:
     if table.sides is not None:
         outline = regular_polygon(float(table.radius), table.sides)
     else:
@@ -55,7 +55,7 @@ def _plate(table: Plate, tips: Array, name: str) -> ModalBody:
     )
 
 
-def body_of_file(table: Modes, tips: Array, folder: Path) -> ModalBody:
+def body_of_file(table: ModesTable, tips: Array, folder: Path) -> ModalBody:
     """The body of [platform.modes], its paths starting at `folder`."""
     path = folder / table.file
     if path.suffix.lower() == ".npz" or table.geometry is None:

@@ -72,7 +72,7 @@ def literal(value: float, real: str) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-class Numbers:
+class ConstantNumbers:
     """The table of a robot's constants, each there once."""
 
     def __init__(self, real: str) -> None:
@@ -125,7 +125,7 @@ class Tables:
         return start + "".join(found)
 
 
-class Body:
+class Statements:
     """A program in C: statements on variables r0, r1, …, and loops over the modes."""
 
     def __init__(

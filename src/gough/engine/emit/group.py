@@ -26,7 +26,7 @@ LEAVES = (CONSTANT, INPUT, SUM)
 """What straight code finds in memory."""
 
 
-class Plan(NamedTuple):
+class GroupPlan(NamedTuple):
     """A program as it is compiled."""
 
     program: Program
@@ -47,7 +47,7 @@ class Group(States):
     before is ~place. What a section leaves for later ones is handed over in memory, as between halves.
     """
 
-    def __init__(self, plan: Plan, looping: bool = False) -> None:
+    def __init__(self, plan: GroupPlan, looping: bool = False) -> None:
         super().__init__(plan.program, plan.fused.steps, plan.width, plan.variants, looping)
         self.plan = plan
         self.values: dict[int, str] = {}

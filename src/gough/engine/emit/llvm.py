@@ -15,7 +15,7 @@ from math import prod
 
 import llvmlite.binding as llvm
 
-from gough.engine.emit.group import Group, Plan
+from gough.engine.emit.group import Group, GroupPlan
 from gough.engine.emit.whole import Whole
 from gough.engine.graph import CONSTANT, INPUT
 from gough.engine.passes.fused import fuse
@@ -101,7 +101,7 @@ define void @{name}_once(ptr %call) {{
 """
 
 
-def _plan(program: Program, width: int, variants: bool) -> Plan:
+def _plan(program: Program, width: int, variants: bool) -> GroupPlan:
     fused = fuse(program)
     lasting = {
         place
@@ -109,7 +109,7 @@ def _plan(program: Program, width: int, variants: bool) -> Plan:
         if operation == CONSTANT or (operation == INPUT and leaf[0] == HOISTED and not variants)
     }
     parts = None if program.modes else halves(fused.steps, fused.outputs, lasting)
-    return Plan(program, fused, lasting, parts, width, _registers(width), variants)
+    return GroupPlan(program, fused, lasting, parts, width, _registers(width), variants)
 
 
 def _loop(loop: Group, name: str, common: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gough.engine.emit.group import Group, Plan
+from gough.engine.emit.group import Group, GroupPlan
 from gough.engine.graph import COUPLED, MODE, SUM, TABLE
 
 READ = (MODE, TABLE)
@@ -19,7 +19,7 @@ READ = (MODE, TABLE)
 class Whole(Group):
     """One group of states from inputs to outputs."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: GroupPlan) -> None:
         super().__init__(plan)
         self.block = "entry"
         self.stack: list[str] = []
@@ -165,7 +165,7 @@ class Whole(Group):
             return self.of_table(self.new(f"add i64 {mode}, {leaf * self.program.modes}"))
         return self.load(self.per_mode[place], mode)
 
-    def begin_loop(self, sums: int = 0) -> Loop:
+    def begin_loop(self, sums: int = 0) -> ModeLoop:
         """Open a loop over the modes that carries some sums."""
         self.counter += 1
         label, index = f"modes{self.counter}", f"%k{self.counter}"
@@ -173,9 +173,9 @@ class Whole(Group):
         carried = [f"{index}_{i}" for i in range(sums)]
         self.lines += [f"  br label %{label}", f"{label}:"]
         self.block = label
-        return Loop(label, index, before, carried, len(self.lines))
+        return ModeLoop(label, index, before, carried, len(self.lines))
 
-    def end_loop(self, loop: Loop, sums: Sequence[str] = ()) -> None:
+    def end_loop(self, loop: ModeLoop, sums: Sequence[str] = ()) -> None:
         """Close it; `sums` are the carried ones at the end of a round."""
         label, index, here = loop.label, loop.mode, self.block
         head = [f"  {index} = phi i64 [0, %{loop.before}], [{index}_next, %{here}]"]
@@ -194,7 +194,7 @@ class Whole(Group):
         self.block = f"{label}_done"
 
 
-class Loop(NamedTuple):
+class ModeLoop(NamedTuple):
     """An open loop over the modes."""
 
     label: str

@@ -9,7 +9,7 @@ from gough.base.arrays import Array
 from gough.legs.geometry import Stance
 from gough.legs.pus.equations import PUS, reach
 from gough.legs.pus.reach import PUSSpan, span
-from gough.legs.reach import Tips
+from gough.legs.reach import TipBoxes
 
 POSES = 120
 
@@ -49,6 +49,6 @@ class PUSGeometry:
             low, high = np.minimum(*ends) - legs.length, np.maximum(*ends) + legs.length
         return np.where(bounded, low, -np.inf), np.where(bounded, high, np.inf)
 
-    def over(self, legs: PUS, tips: Tips) -> PUSSpan:
+    def over(self, legs: PUS, tips: TipBoxes) -> PUSSpan:
         """The legs over boxes of poses, with bounds that prove."""
         return span(legs, tips)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.legs.pus.equations import PUS
-from gough.legs.reach import Foot, Margins, Tips, strokes
+from gough.legs.reach import Foot, Margins, TipBoxes, strokes
 
 UNKNOWN = 1e12
 """Doubt, m, of a slider whose tip is out of reach all over a box."""
@@ -26,7 +26,7 @@ class PUSSpan:
     """a (legs, 3), unit."""
     length: Array
     """l (legs,), m."""
-    tips: Tips
+    tips: TipBoxes
     link: Array
     radicand: Margins
     """l² − ‖u‖², m², u = d made perpendicular to the rail: 0 at the end of the reach."""
@@ -69,7 +69,7 @@ class PUSSpan:
         )
 
 
-def span(legs: PUS, tips: Tips) -> PUSSpan:
+def span(legs: PUS, tips: TipBoxes) -> PUSSpan:
     """PUS legs over boxes of tips."""
     rail, length = legs.rail_direction[..., 0].T, legs.length[:, 0]
     d = tips.tip - legs.rail_origin[..., 0].T
@@ -79,7 +79,7 @@ def span(legs: PUS, tips: Tips) -> PUSSpan:
 
 @np.errstate(divide="ignore", invalid="ignore")
 def _slider(
-    rail: Array, length: Array, sign: Array, tips: Tips, d: Array
+    rail: Array, length: Array, sign: Array, tips: TipBoxes, d: Array
 ) -> tuple[Margins, Margins]:
     """The radicand l² − ‖u + y_⊥‖² and q(d) = a·d ∓ √(l² − ‖u‖²) (`gough.legs.pus.equations.reach`).
 

@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.legs.geometry import Stance
-from gough.legs.reach import Tips
+from gough.legs.reach import TipBoxes
 from gough.legs.ups.equations import UPS
 from gough.legs.ups.reach import UPSSpan
 
@@ -48,6 +48,6 @@ class UPSGeometry:
         base, reach = legs.base[..., 0].T, longest[:, np.newaxis]
         return base - reach, base + reach
 
-    def over(self, legs: UPS, tips: Tips) -> UPSSpan:
+    def over(self, legs: UPS, tips: TipBoxes) -> UPSSpan:
         """The legs over boxes of poses, with bounds that prove."""
         return UPSSpan(tips, tips.tip - legs.base[..., 0].T)

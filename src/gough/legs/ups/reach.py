@@ -8,14 +8,14 @@ from typing import Self
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.legs.reach import Foot, Margins, Tips, strokes
+from gough.legs.reach import Foot, Margins, TipBoxes, strokes
 
 
 @dataclass(frozen=True)
 class UPSSpan:
     """UPS legs over boxes; their feet B stand still, D = P − B. See `gough.legs.reach`."""
 
-    tips: Tips
+    tips: TipBoxes
     link: Array
 
     def conditions(self, shortest: Array, longest: Array) -> list[tuple[str, Margins]]:
