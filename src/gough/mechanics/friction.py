@@ -21,7 +21,7 @@ from gough.mechanics.vectors import Components, dot, norm, or_one
 
 
 class Friction(NamedTuple):
-    """Friction coefficients, (legs, 1) each; see `gough.legs.keys.Friction` for units."""
+    """Friction coefficients, (legs, 1) each; see `gough.legs.keys.FrictionTable` for units."""
 
     slider_viscous: Components
     slider_coulomb: Components
