@@ -25,7 +25,9 @@ from rich.console import Console
 from rich.table import Table
 
 from gough.base.version import VERSION
+from gough.engine.run.threads import threads
 from gough.errors import GoughError
+from gough.model.execution import numpy_executor
 from gough.motion import Motion
 from gough.robot import Robot, load
 from gough.show.speed import states
@@ -142,8 +144,6 @@ def _threads() -> Iterator[Finding]:
     if _compiler()[0] is None:
         yield Finding("threads", "1: the NumPy engine uses no more")
         return
-    from gough.engine.run.threads import threads
-
     source = "one per core" if wanted is None else f"GOUGH_THREADS={wanted}"
     yield Finding("threads", f"{threads()}, {source}")
 
@@ -242,8 +242,6 @@ def _installed(name: str) -> bool:
 
 def _self_check(name: str) -> Iterator[Finding]:
     """direct(inverse(motion)) = motion, compiled = NumPy, and the time that a state takes."""
-    from gough.model.execution import numpy_executor
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a paper's robot may be odd
         robot, plain = load(name), load(name)

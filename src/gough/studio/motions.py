@@ -17,6 +17,7 @@ from gough.data.motion_names import MOTIONS
 from gough.data.paper_motions import paper_motion
 from gough.errors import FileError, GoughError, InputError
 from gough.motion import Motion
+from gough.robot import Robot
 from gough.studio.levels import ILL
 from gough.studio.record import StudioRecord, record, replay
 from gough.trajectories import Circle, Harmonic
@@ -24,7 +25,6 @@ from gough.trajectories import Circle, Harmonic
 if TYPE_CHECKING:
     import xarray
 
-    from gough.robot import Robot
     from gough.studio.shapes import SceneLayout
 
 SAMPLES = 601
@@ -159,8 +159,6 @@ def results(path: Path, robot: Robot | None = None) -> tuple[Robot, dict[str, Tr
 
     The robot is the one given, or the one the result was computed with.
     """
-    from gough.robot import Robot
-
     try:
         dataset = read_dataset(read_bytes(path))
         if "force" not in dataset or "position" not in dataset:
