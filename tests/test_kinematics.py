@@ -117,7 +117,7 @@ def assert_agrees_with_pinocchio(data, robot, states):
     for i in range(len(found.q)):
         state = one_state(states, i)
         tree = opened_tree.leg_coordinates(data, state)
-        angles = (0, 1) if robot.kind == "UPS" else (1, 2)
+        angles = {"UPS": (0, 1), "PUS": (1, 2), "RUS": (0, 1, 2)}[robot.kind]
         apart = found.joints[i] - tree.joints
         apart[:, angles] = wrapped(apart[:, angles])
         assert_allclose(apart, 0, atol=1e-10)

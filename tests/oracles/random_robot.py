@@ -142,7 +142,9 @@ def _slender_body(rng: Generator, mass: float, size: float, axis: Array) -> dict
 def _leg_body(rng: Generator, number: int, name: str, legs: int, axial: bool) -> Any:
     """One body of every leg, in a form that differs between the bodies: one table with a list a
     key, or a list of tables; mass and centre of mass, or the ten parameters."""
-    mass = {"slider": 3.0, "cross": 1.0, "cylinder": 4.0, "rod": 2.0, "link": 4.0, "crank": 2.0}[name]
+    mass = {"slider": 3.0, "cross": 1.0, "cylinder": 4.0, "rod": 2.0, "link": 4.0, "crank": 2.0}[
+        name
+    ]
     if axial or name in ("slider", "crank"):
         bodies = [_body(rng, mass, 0.2) for _ in range(legs)]
     elif name == "cross":

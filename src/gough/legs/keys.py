@@ -11,7 +11,6 @@ from gough.base.arrays import Array
 from gough.base.keys import LegRange, LegScalar, LegVector, Table
 from gough.legs.bodies import BodyTable
 
-
 NOMINAL_LEAD = 0.01
 """Lead (m) of a screw whose drag is known and whose file gives none: only their ratio counts."""
 

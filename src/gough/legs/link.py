@@ -234,8 +234,8 @@ def inertia_with_drive(
 ) -> Components:
     """A (3, 3, ...) in world axes of a leg whose drive moves the tip with q̇ g, universal joint held.
 
-    In (v_x − ρ_x v_z, v_y − ρ_y v_z, q̇ = v_z/g_z), ρ = (g_x, g_y)/g_z, the leg's inertia is B: `sideways`
-    its xx, xy and ½ (yy − xx), `mixed` B_xq and B_yq, `along` B_qq. All on the link's axes.
+    In (v_x − ρ_x v_z, v_y − ρ_y v_z, q̇ = v_z/g_z), ρ = (g_x, g_y)/g_z, the leg's inertia is B:
+    `sideways` its xx, xy and ½ (yy − xx), `mixed` B_xq and B_yq, `along` B_qq. On the link's axes.
     """
     gx, gy, gz = drive
     bxx, bxy, half = sideways

@@ -123,7 +123,10 @@ class LegReader:
         return np.asarray(axis / np.linalg.norm(axis, axis=0))
 
     def reference(self, axis: Array, otherwise: Array | None = None) -> Array:
-        """The file's reference made perpendicular to axis, or what else, or the world axis least along it."""
+        """The file's reference made perpendicular to axis.
+
+        Its default is `otherwise`, or without one the world axis least along `axis`.
+        """
         if self.has("reference"):
             reference = self.unit("reference")
         elif otherwise is not None:

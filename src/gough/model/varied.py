@@ -43,7 +43,10 @@ def varied_keys(robot: DescribedModel) -> dict[str, tuple[int, ...]]:
     count = robot.leg_count
     parameters = (*PARTED_PARAMETERS, *STANDARD_PARAMETERS)
     cores: dict[str, tuple[int, ...]] = {"gravity": (3,)}
-    for table, where in ((robot.leg_kind.keys, "legs"), (type(robot.file.legs.friction), "legs.friction")):
+    for table, where in (
+        (robot.leg_kind.keys, "legs"),
+        (type(robot.file.legs.friction), "legs.friction"),
+    ):
         for key, field in table.model_fields.items():
             for one in field.metadata:
                 if isinstance(one, Numbers) and key not in ("screw_torque", "screw_lead"):
@@ -134,7 +137,9 @@ class VariedLegs(LegReader):
 
     def unit_or(self, key: str, otherwise: Array) -> Array:
         """The vectors given, or the robot's own; but where its file leaves them to their default."""
-        return otherwise if getattr(self.table, key) is None and not self.has(key) else self.unit(key)
+        return (
+            otherwise if getattr(self.table, key) is None and not self.has(key) else self.unit(key)
+        )
 
     def universal_axis(self, along: Callable[[Array], Array]) -> Array:
         """The axes given, or the robot's own, also where its file leaves them to their default."""
@@ -144,7 +149,9 @@ class VariedLegs(LegReader):
         """The references given, or the robot's own, perpendicular to the axes."""
         if otherwise is None and not self.has("axis") and not self.has("reference"):
             return self.own("reference")
-        wanted = self.unit("reference") if otherwise is None else self.unit_or("reference", otherwise)
+        wanted = (
+            self.unit("reference") if otherwise is None else self.unit_or("reference", otherwise)
+        )
         reference, sine = perpendicular(wanted, axis)
         if not np.all(sine >= PARALLEL):
             raise InputError("variants: legs.reference of a leg is parallel to its axis")

@@ -31,13 +31,13 @@ class RUS:
         directions = spans / sizes[:, np.newaxis]
         sides = rng.choice([-1.0, 1.0], legs)
         # the crank's end moves along t, of which n·t has the sign that the branch says
-        along = [s * oblique(rng, n, 0.7, 0.95) for s, n in zip(sides, directions, strict=True)]
+        along = [s * oblique(rng, n, 0.85, 0.98) for s, n in zip(sides, directions, strict=True)]
         axes = np.array([oblique(rng, t, 0.0, 1e-9) for t in along])
         if near_singular:
             sides[-1], along[-1], axes[-1] = sides[0], along[0], axes[0]
         axes = np.array([unit(a - t * (t @ a)) for a, t in zip(axes, along, strict=True)])
         cranks = np.cross(along, axes)
-        radii = rng.uniform(0.35, 0.5, legs)
+        radii = rng.uniform(0.6, 0.9, legs)
         if near_singular:
             radii[-1] = radii[0]
         q = rng.uniform(-0.5, 0.5, legs)

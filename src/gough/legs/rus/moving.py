@@ -229,11 +229,12 @@ class MovingRUS(MovingLink):
         drive = self.tip_per_q()
         along_axis = link.sine * drive[0] + link.cosine * drive[2]
         on_motor = dot(self.leg.motor_axis, spherical)
-        return (
+        result: Components = (
             alpha * link.axis
             + beta * link.y
             + (on_motor - along_axis * alpha - drive[1] * beta) * self.w
         )
+        return result
 
     def joint_friction(self, relative: Components, loads: Loads) -> JointFriction:
         """The laws of `gough.mechanics.friction`; `motor_coulomb` is a torque."""

@@ -171,7 +171,9 @@ def sheet_numbers(robot: Robot) -> dict[str, Any]:
             name: None if body is None else [_central_numbers(*one) for one in _one_by_one(body)]
             for name, body in _bodies(robot)
         },
-        "friction": {name: getattr(rubbing, name)[:, 0].tolist() for name in _friction_names(robot)},
+        "friction": {
+            name: getattr(rubbing, name)[:, 0].tolist() for name in _friction_names(robot)
+        },
         "limits": {
             "stroke": np.stack([allowed.shortest, allowed.longest], axis=-1).tolist(),
             **{name: getattr(allowed, name).tolist() for name in LIMITS},
