@@ -1,10 +1,11 @@
 """RUS leg: crank on a motor, universal joint, link of fixed length, spherical joint.
 
-e1 = crank_zero, e2 = a×e1 with a the motor's axis. The crank points along u = cos q e1 + sin q e2, its
-end moves along t = a×u: the universal joint is at A = motor + r u, and the link has ‖P − A‖ = l.
-The crank's frame sits at the motor, x = u, y = t, z = a. The universal joint's first axis α is fixed to
-the crank and turns with it. Cross and link sit at A: the cross's frame has z = α and x = the link's
-direction n made perpendicular to α; the link's has z = n and y along n×α. n = cos φ2 α + sin φ2 x_cross.
+e1 = crank_zero made perpendicular to the motor's axis a, e2 = a×e1. The crank points along
+u = cos q e1 + sin q e2, its end moves along t = a×u: the universal joint is at A = motor + r u, and the
+link has ‖P − A‖ = l. The crank's frame sits at the motor, x = u, y = t, z = a. The universal joint's
+first axis α is fixed to the crank and turns with it. Cross and link sit at A: the cross's frame has
+z = α and x = the link's direction n made perpendicular to α; the link's has z = n and y along n×α.
+n = cos φ2 α + sin φ2 x_cross.
 Relative to the crank the link moves as any link on a universal joint (`gough.legs.link`); the crank
 carries it along with q̇ a. Nothing is neglected.
 """
@@ -44,7 +45,7 @@ class Reached(NamedTuple):
 def reach(
     motor: Components,
     motor_axis: Components,
-    crank_zero: Components,
+    e1: Components,
     crank_length: Components,
     length: Components,
     sign: Components,
@@ -57,7 +58,7 @@ def reach(
     R² = (l² − h² − (ρ − r)²) ((ρ + r)² + h² − l²)/(2 r)², which do not cancel; d·u = K, d·t = ± R.
     """
     d, r = tip - motor, crank_length
-    first, second = dot(crank_zero, d), dot(cross(motor_axis, crank_zero), d)
+    first, second = dot(e1, d), dot(cross(motor_axis, e1), d)
     height = dot(motor_axis, d)
     square = first * first + second * second
     distance = np.sqrt(square)
@@ -84,7 +85,9 @@ class RUS:
     motor_axis: Components
     """a, right-handed about which q grows, unit."""
     crank_zero: Components
-    """e1: where the crank points at q = 0, unit, perpendicular to the motor's axis."""
+    """Where the crank points at q = 0, as the file gives it, unit."""
+    e1: Components
+    """The same made perpendicular to the motor's axis, unit."""
     crank_length: Components
     """r, m."""
     length: Components
@@ -149,12 +152,12 @@ class RUS:
 
     def reach(self, tip: Components) -> Reached:
         """The cranks whose links reach these tips."""
-        numbers = self.motor, self.motor_axis, self.crank_zero, self.crank_length, self.length
+        numbers = self.motor, self.motor_axis, self.e1, self.crank_length, self.length
         return reach(*numbers, self.sign, tip)
 
     def crank_axes(self, cosine: Components, sine: Components) -> tuple[Components, Components]:
         """u = cos q e1 + sin q e2 and t = a×u = cos q e2 − sin q e1."""
-        first, second = self.crank_zero, cross(self.motor_axis, self.crank_zero)
+        first, second = self.e1, cross(self.motor_axis, self.e1)
         return cosine * first + sine * second, cosine * second - sine * first
 
     def moving(self, tip: Components, velocity: Components, acceleration: Components) -> MovingRUS:
@@ -230,7 +233,7 @@ class RUS:
 
     def _turned(self, vector: Components, u: Components, t: Components) -> Components:
         """A vector of the crank, as it is at q = 0, turned with it."""
-        first, a = self.crank_zero, self.motor_axis
+        first, a = self.e1, self.motor_axis
         turned: Components = (
             dot(first, vector) * u + dot(cross(a, first), vector) * t + dot(a, vector) * a
         )

@@ -57,22 +57,24 @@ class RUSTable(LegTable):
 def read(reader: LegReader) -> RUS:
     """The numbers of RUS legs."""
     motor_axis = reader.unit("motor_axis")
-    crank_zero, sine = perpendicular(reader.unit("crank_zero"), motor_axis)
+    crank_zero = reader.unit("crank_zero")
+    e1, sine = perpendicular(crank_zero, motor_axis)
     if not np.all(sine >= PARALLEL):
         leg = int(np.argmin(np.min(sine, axis=-1))) + 1
         raise reader.fail(f"legs.crank_zero of leg {leg} is along its motor_axis")
     axis = reader.unit_or("axis", motor_axis)
-    reference = reader.reference(axis, crank_zero)
+    reference = reader.reference(axis, e1)
     return RUS(
         motor=reader.vectors("motor"),
         motor_axis=motor_axis,
         crank_zero=crank_zero,
+        e1=e1,
         crank_length=reader.positive("crank_length"),
         length=reader.positive("length"),
         sign=reader.signs("branch"),
         axis=axis,
         reference=reference,
-        axis_on_crank=on_crank(axis, motor_axis, crank_zero),
+        axis_on_crank=on_crank(axis, motor_axis, e1),
         rotor_inertia=reader.not_negative("rotor_inertia"),
         crank=reader.body("crank"),
         cross=reader.body("cross"),
@@ -81,9 +83,10 @@ def read(reader: LegReader) -> RUS:
     )
 
 
-def on_crank(vector: Array, motor_axis: Array, crank_zero: Array) -> Array:
+def on_crank(vector: Array, motor_axis: Array, e1: Array) -> Array:
     """Components of unit vectors (3, legs, ...) along u, t, a at q = 0."""
-    second = np.cross(motor_axis, crank_zero, axis=0)
-    found = np.stack([np.sum(vector * one, axis=0) for one in (crank_zero, second, motor_axis)])
+    axes = (e1, np.cross(motor_axis, e1, axis=0), motor_axis)
+    along = [np.sum(vector * one, axis=0) for one in axes]
+    found = np.stack(np.broadcast_arrays(*along))
     whole = np.rint(found)
     return np.where(np.abs(found - whole) <= ROUNDING, whole, found)

@@ -63,7 +63,7 @@ def grouped(leg: RUS) -> Grouped:
     mx, my, mz = link.first_moment
     own_link = Body(
         nothing,
-        np.stack([mx, nothing, mz]),
+        np.stack(np.broadcast_arrays(mx, nothing, mz)),
         matrix([[xx - zz, xy, xz], [xy, yy, yz], [xz, yz, nothing]]),
     )
     # the cross's y is −y of the link
@@ -71,7 +71,7 @@ def grouped(leg: RUS) -> Grouped:
     cx, cy, cz = cross_.first_moment
     own_cross = Body(
         nothing,
-        np.stack([cx, cy - my, nothing]),
+        np.stack(np.broadcast_arrays(cx, cy - my, nothing)),
         matrix([[cxx + zz - cyy, cxy, cxz], [cxy, nothing, cyz], [cxz, cyz, czz + zz]]),
     )
     mass = link.mass + cross_.mass
@@ -130,10 +130,6 @@ class MovingRUS(MovingLink):
         s, c = self.link.sine, self.link.cosine
         x, y, z = vector
         return np.stack(np.broadcast_arrays(s * z - c * x, -y, s * x + c * z))
-
-    def _from_cross(self, vector: Components) -> Components:
-        """From the cross's axes to the link's; the two are each other's mirror."""
-        return self._to_cross(vector)
 
     def _cross_spin(self, a: Components) -> Spin:
         """The cross's rotation on its axes, on which the motor's axis is a.

@@ -25,7 +25,7 @@ class RUSShape:
     def places(self, legs: RUS, motion: LegMotion) -> Places:
         """U = motor + crank_length u(q), S = U + length n."""
         q = motion.q[..., np.newaxis]
-        first, axis = legs.crank_zero[..., 0].T, legs.motor_axis[..., 0].T
+        first, axis = legs.e1[..., 0].T, legs.motor_axis[..., 0].T
         along = np.cos(q) * first + np.sin(q) * np.cross(axis, first)
         universal = self.feet(legs) + legs.crank_length * along
         return Places(universal, universal + legs.length * motion.direction)
@@ -53,7 +53,7 @@ class RUSShape:
         return (
             Dimension("motor", "motor (m)", self.feet(legs), point=True),
             Dimension("motor_axis", "motor axis", legs.motor_axis[..., 0].T),
-            Dimension("crank_zero", "crank at q = 0", legs.crank_zero[..., 0].T),
+            Dimension("crank_zero", "crank at q = 0", legs.e1[..., 0].T),
             Dimension("crank_length", "crank length (m)", legs.crank_length[:, 0]),
             Dimension("length", "length (m)", legs.length[:, 0]),
             Dimension("axis", "universal axis", legs.axis[..., 0].T),
