@@ -18,12 +18,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from gough.legs.link import first_angle, first_angle_rates, link_frame, to_link, to_world, turning
+from gough.legs.link import Link, first_angle, first_angle_rates, to_link, to_world, turning
 from gough.legs.rus.moving import Crank, MovingRUS
 from gough.mechanics.body import Body, spinning
 from gough.mechanics.friction import Friction
 from gough.mechanics.leg import Health
-from gough.mechanics.vectors import Components, cross, dot, maximum
+from gough.mechanics.vectors import Components, cross, dot, maximum, norm
 
 FIRM = 1e-3
 """Cosine between a link and its crank's motion below which q cannot be held to a tolerance."""
@@ -173,18 +173,28 @@ class RUS:
         reached = self.reach(tip)
         nu, nt, na = reached.direction
         u, t = self.crank_axes(reached.cosine, reached.sine)
-        ku, kt, ka = self.axis_on_crank
-        n = (tip - self.motor - r * u) * (1 / length)
-        link = link_frame(ku * u + kt * t + ka * self.motor_axis, n)
-        # y = n×α/s, x = α/s − κ n, on the crank's axes
-        y = (nt * ka - na * kt, na * ku - nu * ka, nu * kt - nt * ku)
-        crank = Crank(
-            *(
-                np.stack([k * link.per_sine - link.slope * along, side * link.per_sine, along])
-                for k, side, along in zip((ku, kt, ka), y, reached.direction, strict=True)
+        alpha = ku, kt, ka = self.axis_on_crank
+        per_length, per_slope = 1 / length, 1 / (r * nt)
+        n = (tip - self.motor - r * u) * per_length
+        # on the crank's axes: y = n×α/s and x = α/s − κ n of the link; α×y, −y and α of the cross
+        side = (nt * ka - na * kt, na * ku - nu * ka, nu * kt - nt * ku)
+        sine, cosine = norm(side), nu * ku + nt * kt + na * ka
+        per_sine = 1 / sine
+        slope = cosine * per_sine
+        yu, yt, ya = y = [one * per_sine for one in side]
+        axis = ku * u + kt * t + ka * self.motor_axis
+        link = Link(axis, yu * u + yt * t + ya * self.motor_axis, n, sine, cosine, per_sine, slope)
+        x = [
+            k * per_sine - slope * along for k, along in zip(alpha, reached.direction, strict=True)
+        ]
+        ahead = (kt * ya - ka * yt, ka * yu - ku * ya, ku * yt - kt * yu)
+        crank, on_cross = (
+            Crank(*(np.stack(np.broadcast_arrays(*one)) for one in zip(*axes, strict=True)))
+            for axes in (
+                (x, y, reached.direction),
+                (ahead, [-one for one in y], [k + 0 * nu for k in alpha]),
             )
         )
-        per_length, per_slope = 1 / length, 1 / (r * nt)
         v = to_link(link, velocity)
         qd = v[2] * per_slope
         rate = (v[:2] - (qd * r) * crank.t[:2]) * per_length
@@ -194,12 +204,12 @@ class RUS:
         qdd = (at[2] + (square * r) * nu + swing) * per_slope
         joint = r * (qdd * crank.t - square * crank.u)
         ax, ay, az = crank.a
-        x, y_ = rate[0] - qd * ay, rate[1] + qd * ax
+        rx, ry = rate[0] - qd * ay, rate[1] + qd * ax
         twice, along_link = 2 * qd * az, square * az
         faster = (at[:2] - joint[:2]) * per_length
-        fx = faster[0] - qdd * ay + twice * y_ - along_link * ax
-        fy = faster[1] + qdd * ax - twice * x - along_link * ay
-        relative = turning(link, np.stack([x, y_]), np.stack([fx, fy]))
+        fx = faster[0] - qdd * ay + twice * ry - along_link * ax
+        fy = faster[1] + qdd * ax - twice * rx - along_link * ay
+        relative = turning(link, np.stack([rx, ry]), np.stack([fx, fy]))
         carried = qd * crank.a
         omega = relative.omega + carried
         omega_dot = relative.omega_dot + qdd * crank.a + cross(carried, relative.omega)
@@ -226,6 +236,7 @@ class RUS:
             health=np.stack([reached.radicand, abs(nt), link.sine]),
             relative=relative,
             crank=crank,
+            on_cross=on_cross,
             joint_acceleration=joint,
             u=u,
             t=t,

@@ -19,7 +19,16 @@ from gough.legs.link import (
     to_link,
     to_world,
 )
-from gough.mechanics.body import Body, Frame, Spin, force, moment, spinning, turning_moment
+from gough.mechanics.body import (
+    Frame,
+    Spin,
+    field_moment,
+    force,
+    inertia_of,
+    moment,
+    second_moments,
+    spinning,
+)
 from gough.mechanics.friction import JointFriction, Loads, joint_friction
 from gough.mechanics.leg import LegLoad, Rubbing
 from gough.mechanics.vectors import Components, cross, dot, matrix, matvec
@@ -29,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Crank(NamedTuple):
-    """The crank's axes on the link's."""
+    """The crank's axes on those of another body."""
 
     u: Components
     """Along the crank."""
@@ -39,44 +48,49 @@ class Crank(NamedTuple):
     """The motor's axis."""
 
 
+class Massless(NamedTuple):
+    """A body whose mass another one has."""
+
+    first_moment: Components
+    second: Components
+    """J = ∫ r rᵀ dm (3, 3, ...), kg m²."""
+
+
 class Grouped(NamedTuple):
     """Bodies that take the same actuator torques with fewer parameters; see `grouped`."""
 
     crank_zz: Components
     crank_moment: tuple[Components, Components]
     """MX, MY."""
-    cross: Body
-    link: Body
+    cross: Massless
+    link: Massless
 
 
 def grouped(leg: RUS) -> Grouped:
     """Khalil & Guegan 2004, rule 1, twice: what lies on a joint's axis may belong to either body.
 
-    From the link to the cross goes what lies on their joint's axis y: M, MY and ∫ y² dm, of which the
-    link keeps XX − ZZ, 0 for XX, ZZ. From the cross to the crank goes what lies on α, at A: M, MZ and
-    ∫ z² dm, of which the cross keeps XX − YY, 0 for XX, YY. The crank turns about a fixed axis: of it
-    and of what it has got, ZZ about the motor, MX and MY are felt. It depends on parameters alone.
+    From the link to the cross goes what lies on their joint's axis y: M, MY and ∫ y² dm; from the cross
+    to the crank what lies on α at A: M, MZ and ∫ z² dm. The crank turns about a fixed axis: of it and of
+    what it has got, ZZ about the motor, MX and MY are felt. It depends on parameters alone.
     """
     link, cross_, r = leg.link, leg.cross, leg.crank_length
     nothing = 0 * link.mass
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.inertia
+    (xx, xy, xz), (_, on_y, yz), (_, _, zz) = second_moments(link.inertia)
     mx, my, mz = link.first_moment
-    own_link = Body(
-        nothing,
+    own_link = Massless(
         np.stack(np.broadcast_arrays(mx, nothing, mz)),
-        matrix([[xx - zz, xy, xz], [xy, yy, yz], [xz, yz, nothing]]),
+        matrix([[xx, xy, xz], [xy, nothing, yz], [xz, yz, zz]]),
     )
-    # the cross's y is −y of the link
-    (cxx, cxy, cxz), (_, cyy, cyz), (_, _, czz) = cross_.inertia
+    (xx, xy, xz), (_, yy, yz), (_, _, on_z) = second_moments(cross_.inertia)
     cx, cy, cz = cross_.first_moment
-    own_cross = Body(
-        nothing,
-        np.stack(np.broadcast_arrays(cx, cy - my, nothing)),
-        matrix([[cxx + zz - cyy, cxy, cxz], [cxy, nothing, cyz], [cxz, cyz, czz + zz]]),
+    yy = yy + on_y
+    own_cross = Massless(
+        np.stack(np.broadcast_arrays(cx, cy - my, nothing)),  # the cross's y is −y of the link
+        matrix([[xx, xy, xz], [xy, yy, yz], [xz, yz, nothing]]),
     )
     mass = link.mass + cross_.mass
     ku, kt, _ = leg.axis_on_crank
-    on_axis = cyy * (ku * ku + kt * kt) + 2 * r * ku * cz
+    on_axis = on_z * (ku * ku + kt * kt) + 2 * r * ku * cz
     sx, sy, _ = leg.crank.first_moment
     return Grouped(
         crank_zz=leg.crank.inertia[2][2] + on_axis + mass * r * r,
@@ -94,6 +108,9 @@ class MovingRUS(MovingLink):
     relative: Spin
     """The link's rotation as seen from the crank, on the link's axes."""
     crank: Crank
+    """On the link's axes."""
+    on_cross: Crank
+    """On the cross's axes."""
     joint_acceleration: Components
     """Of the universal joint, on the link's axes: r (q̈ t − q̇² u), m/s²."""
     u: Components
@@ -131,13 +148,13 @@ class MovingRUS(MovingLink):
         x, y, z = vector
         return np.stack(np.broadcast_arrays(s * z - c * x, -y, s * x + c * z))
 
-    def _cross_spin(self, a: Components) -> Spin:
-        """The cross's rotation on its axes, on which the motor's axis is a.
+    def _cross_spin(self) -> Spin:
+        """The cross's rotation on its axes.
 
         ω_c = q̇ a + θ̇ z and ω̇_c = q̈ a + θ̈ z + q̇ θ̇ a×z.
         """
         rate, faster = first_angle_rates(self.link, self.relative)
-        x, y, z = a
+        x, y, z = self.on_cross.a
         both = self.qd * rate
         omega = np.stack([self.qd * x, self.qd * y, self.qd * z + rate])
         turned = [self.qdd * x + both * y, self.qdd * y - both * x, self.qdd * z + faster]
@@ -155,22 +172,20 @@ class MovingRUS(MovingLink):
         felt_bodies = grouped(leg)
         weight = to_link(link, gravity)
         felt = self.joint_acceleration - weight
-        body = felt_bodies.link
-        of_link = turning_moment(body.inertia, spin.omega, spin.omega_dot) + cross(
-            body.first_moment, felt
+        body, carried = felt_bodies.link, felt_bodies.cross
+        of_link = field_moment(body.second, spin.field) + cross(body.first_moment, felt)
+        field = self._cross_spin().field
+        of_cross = field_moment(carried.second, field) + cross(
+            carried.first_moment, self._to_cross(felt)
         )
-        a, t = self._to_cross(crank.a), self._to_cross(crank.t)
-        cross_spin = self._cross_spin(a)
-        of_cross = moment(felt_bodies.cross, cross_spin, self._to_cross(felt))
         about_e = of_link[0] + link.slope * of_link[2] + of_cross[2] * link.per_sine
         alpha, beta = on_joint_axes(self, 0 * felt, of_link[1], about_e)
-        pushed = dot(crank.t, matvec(spin.field, body.first_moment)) + dot(
-            t, matvec(cross_spin.field, felt_bodies.cross.first_moment)
-        )
+        pushed = dot(crank.t, matvec(spin.field, body.first_moment))
+        pushed = pushed + dot(self.on_cross.t, matvec(field, carried.first_moment))
         mx, my = felt_bodies.crank_moment
         about_motor = (
             dot(crank.a, of_link)
-            + dot(a, of_cross)
+            + dot(self.on_cross.a, of_cross)
             + leg.crank_length * pushed
             + (felt_bodies.crank_zz + leg.rotor_inertia) * self.qdd
             - dot(weight, mx * crank.t - my * crank.u)
@@ -194,20 +209,19 @@ class MovingRUS(MovingLink):
         link, leg, crank, r = self.link, self.leg, self.crank, self.leg.crank_length
         bodies = grouped(leg)
         body, carried = bodies.link, bodies.cross
-        bxx, bxy, half = inertia_about_joint(self, body.inertia, carried.inertia[2][2])
-        spun = matvec(body.inertia, crank.a)
+        inertia, carried_inertia = inertia_of(body.second), inertia_of(carried.second)
+        sideways = inertia_about_joint(self, inertia, carried_inertia[2][2])
         # t·(k×S) = k·(S×t)
         lever = r * cross(body.first_moment, crank.t)
-        a, t = self._to_cross(crank.a), self._to_cross(crank.t)
-        cross_spun = matvec(carried.inertia, a)
-        cross_lever = r * cross(carried.first_moment, t)
+        cross_lever = r * cross(carried.first_moment, self.on_cross.t)
+        spun = matvec(inertia, crank.a)
+        cross_spun = matvec(carried_inertia, self.on_cross.a)
         about_y = spun + lever
         about_z = cross_spun + cross_lever
         yq = about_y[1]
         xq = about_y[0] + link.slope * about_y[2] + about_z[2] * link.per_sine
-        qq = dot(crank.a, about_y + lever) + dot(a, about_z + cross_lever)
+        qq = dot(crank.a, about_y + lever) + dot(self.on_cross.a, about_z + cross_lever)
         qq = qq + bodies.crank_zz + leg.rotor_inertia
-        sideways = (bxx, bxy, half)
         mixed = (yq * self.per_arm, -xq * self.per_arm)
         return inertia_with_drive(link, self.tip_per_q(), sideways, mixed, qq)
 
