@@ -113,8 +113,6 @@ def test_what_cranks_do_not_have_says_so():
     robot = Robot.from_dict(random_robot(np.random.default_rng(0), "RUS"))
     with pytest.raises(InputError, match=r"RUS.*closed form.*grouped_parameters"):
         grouped_parameters(robot)
-    with pytest.raises(InputError, match=r"RUS.*workspace"):
-        robot.leg_kind.geometry.over(robot.description.legs, None)
 
 
 @few_states

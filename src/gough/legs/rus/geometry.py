@@ -6,10 +6,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
-from gough.errors import InputError
 from gough.legs.geometry import Stance
-from gough.legs.reach import Span, TipBoxes
+from gough.legs.reach import TipBoxes
 from gough.legs.rus.equations import RUS
+from gough.legs.rus.reach import RUSSpan, span
 
 POSES = 120
 
@@ -55,9 +55,6 @@ class RUSGeometry:
         circle = legs.crank_length * np.sqrt(np.maximum(1 - axis**2, 0.0))
         return motor - circle - legs.length, motor + circle + legs.length
 
-    def over(self, legs: RUS, tips: TipBoxes) -> Span:
-        """There are no bounds that prove for cranks."""
-        raise InputError(
-            "RUS legs have no proven bounds over boxes of poses (workspace, worst cases over boxes); "
-            "ask for single poses instead"
-        )
+    def over(self, legs: RUS, tips: TipBoxes) -> RUSSpan:
+        """The legs over boxes of poses, with bounds that prove."""
+        return span(legs, tips)
