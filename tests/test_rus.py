@@ -6,8 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 from cases.common import few_states
+from cases.parameters import drawn, made
 from gough import Motion, Robot
 from gough.errors import FileError, InputError, ReachError
+from gough.parameters.base import base_parameters
 from gough.parameters.grouping import grouped_parameters
 from oracles.random_robot import random_motion, random_robot
 
@@ -113,6 +115,21 @@ def test_what_cranks_do_not_have_says_so():
     robot = Robot.from_dict(random_robot(np.random.default_rng(0), "RUS"))
     with pytest.raises(InputError, match=r"RUS.*closed form.*grouped_parameters"):
         grouped_parameters(robot)
+
+
+@pytest.mark.parametrize(("legs", "friction"), [(6, False), (7, False), (6, True)])
+def test_base_parameters_are_those_that_the_joints_leave(legs, friction):
+    """7 of the link, 7 of the cross, ZZ MX MY of the crank, less the tip's mass, per leg.
+
+    The rotor is felt as the crank's ZZ is; the platform has its ten; friction four per leg.
+    """
+    robot = made(drawn("RUS", legs=legs, friction=friction))
+    found = base_parameters(robot, friction)
+    assert found.rank == (16 + 4 * friction) * legs + 10
+    assert found.gap > 1e4
+    rotors = [i for i, name in enumerate(found.names) if "rotor_inertia" in name]
+    cranks = [i for i, name in enumerate(found.names) if name.endswith("crank ZZ")]
+    assert_allclose(found.grouping[:, rotors], found.grouping[:, cranks], atol=1e-9)
 
 
 @few_states
