@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 from cases.common import few_states
+from cases.exported import COMPILER, Exported
 from cases.parameters import drawn, made
 from gough import Motion, Robot
 from gough.errors import FileError, InputError, ReachError
@@ -156,3 +157,31 @@ def test_a_rotor_adds_its_energy_and_nothing_else():
     one, other = heavy.energy(motion), light.energy(motion)
     assert one.kinetic - other.kinetic == pytest.approx(np.sum(inertia * legs.qd**2) / 2)
     assert one.potential == other.potential
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
+def test_exported_c_gives_the_same(tmp_path):
+    data = random_robot(np.random.default_rng(4), "RUS") | {"name": "rotary"}
+    robot = Robot.from_dict(data)
+    state = random_motion(np.random.default_rng(5), data)
+    motion, made_c = Motion(**state), Exported(robot, tmp_path)
+    expected = robot.inverse_dynamics(motion).forces
+    status, found = made_c("inverse_dynamics", state, None)
+    assert status == 0
+    assert_allclose(found[:6], expected, rtol=1e-10)
+    status, found = made_c("direct_dynamics", state, expected, None)
+    assert status == 0
+    given = np.concatenate([state["acceleration"], state["angular_acceleration"]])
+    assert_allclose(found[:6], given, rtol=1e-9, atol=1e-9)
+
+
+def test_forward_kinematics_finds_the_pose_again_over_whole_turns():
+    data = random_robot(np.random.default_rng(6), "RUS")
+    robot = Robot.from_dict(data)
+    state = random_motion(np.random.default_rng(7), data, (20,))
+    pose = Motion(state["position"], state["rotation"])
+    q = robot.inverse_kinematics(pose).q
+    for turns in (0, 1, -2):
+        found = robot.forward_kinematics(q + 2 * np.pi * turns, robot.home)
+        assert_allclose(found.position, pose.position, atol=1e-10)
+        assert_allclose(found.rotation, pose.rotation, atol=1e-10)

@@ -178,7 +178,7 @@ class RUS:
         n = (tip - self.motor - r * u) * per_length
         # on the crank's axes: y = n×α/s and x = α/s − κ n of the link; α×y, −y and α of the cross
         side = (nt * ka - na * kt, na * ku - nu * ka, nu * kt - nt * ku)
-        sine, cosine = norm(side), nu * ku + nt * kt + na * ka
+        sine, cosine = norm(np.stack(side)), nu * ku + nt * kt + na * ka
         per_sine = 1 / sine
         slope = cosine * per_sine
         yu, yt, ya = y = [one * per_sine for one in side]
