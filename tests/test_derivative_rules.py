@@ -32,6 +32,8 @@ def everything(x):
         a * b - b / c + (-a),
         (a * a + b * b).sqrt() * c,
         a.arctan2(b) * a,
+        a.sin() * b,
+        (a * b).cos() * a,
         a.copysign(b) * abs(b) + b.copysign(c),
         a.minimum(b) * c + a.maximum(c) * b,
         a / (b * b).or_one() + (a - a * 1.0).or_one(),
