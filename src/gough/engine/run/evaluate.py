@@ -24,7 +24,7 @@ BLOCK = 256
 def hoisted(prologue: Sequence[Step], wanted: Sequence[int], given: Sequence[Array]) -> Array:
     """What parameters (members or 1,) alone decide and a body reads: (members, numbers or 1)."""
     values = values_of(prologue, {PARAMETERS: given})
-    members = max((len(one) for one in given), default=1)
+    members = min({len(one) for one in given} - {1}, default=1)  # none, or as many as differ
     out = np.empty((members, max(len(wanted), 1)))
     rows = [np.broadcast_to(values[place], (members,)) for place in wanted]
     for start in range(0, members, BLOCK):
