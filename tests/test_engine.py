@@ -15,6 +15,7 @@ from gough.engine.run.compiled import CompiledExecutor
 from gough.engine.trace import structure
 from gough.engine.tree import map_arrays
 from gough.errors import ReachError, SingularError
+from gough.legs.register import KINDS
 from gough.mechanics import programs
 from gough.model.execution import fields_of, numpy_executor, trace
 
@@ -81,8 +82,9 @@ def with_twin_legs(data, distance):
         for key, value in data["legs"].items()
     }
     shift = distance * np.random.default_rng(3).uniform(-1, 1, (2, 3))
-    base = "base" if legs["kind"] == "UPS" else "rail_origin"
-    for key in ("axis", "reference", "rail_direction", "length", "branch"):
+    base = KINDS[legs["kind"]].place
+    shared = ("axis", "reference", "rail_direction", "length", "branch")
+    for key in (*shared, "motor_axis", "crank_zero", "crank_length"):
         if key in legs:
             legs[key][-1] = legs[key][0]
     legs[base][-1] = (np.array(legs[base][0]) + shift[0]).tolist()
@@ -118,7 +120,7 @@ def test_poses_out_of_reach_and_legs_along_their_axis_are_flagged_the_same_way(k
     data, robot, motion, wrench, _ = sample(kind, (6,))
     plain = by_numpy(data)
     position = motion.position.copy()
-    if kind == "PUS":
+    if kind != "UPS":
         position[1] += [0, 0, 5.0]
         position[4] += [9.0, 0, 0]
         error = ReachError

@@ -39,7 +39,7 @@ def said(model, text):
         (KIM.replace("[platform]\n", "[platform]\nxX = 1\n"),
          "unknown key platform.xX; the nearest known key is XX"),
         (KIM.replace('kind = "PUS"', ""), "missing key legs.kind"),
-        (KIM.replace('kind = "PUS"', 'kind = "SUP"'), "legs.kind needs 'UPS' or 'PUS'"),
+        (KIM.replace('kind = "PUS"', 'kind = "SUP"'), "legs.kind needs 'UPS' or 'PUS' or 'RUS'"),
         (KIM.replace("format = 1", ""), "missing key format"),
         ("x" * 200 + " = 1\n" + KIM, f"unknown key {'x' * 80}; "),
         ("a = " + "[" * 5000, "not a file of this kind: brackets nested too deep"),

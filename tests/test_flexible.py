@@ -35,6 +35,7 @@ CASES = [
     ("UPS", 1, True, 6),
     ("UPS", 5, True, 6),
     ("PUS", 4, True, 6),
+    ("RUS", 3, True, 6),
     ("UPS", 6, False, 6),
     ("PUS", 3, False, 7),
     ("UPS", 4, True, 8),

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
-from cases.common import LEG_KINDS, each_kind, each_shape
+from cases.common import CLOSED, each_kind, each_shape
 from cases.parameters import drawn, level_rails, made, stacked
 from gough import Motion
 from gough.errors import InputError
@@ -30,7 +30,7 @@ from oracles.random_robot import random_motion, random_robot
 
 
 @pytest.mark.parametrize("seed", range(3))
-@each_kind
+@pytest.mark.parametrize("kind", CLOSED)
 def test_relations_are_the_null_space_of_regressor_and_energy(kind, seed):
     robot = made(drawn(kind, seed))
     closed = grouped_parameters(robot)
@@ -204,7 +204,7 @@ def test_a_kind_without_closed_form_says_so_and_numbers_do():
 
 
 def test_symbols_say_what_the_numbers_do():
-    for kind in LEG_KINDS:
+    for kind in CLOSED:
         robot = made(drawn(kind))
         felt = leg_symbols(robot.leg_kind.parameters, special_of_legs(robot), 0)
         names = [name for name in grouped_parameters(robot).base_names if "leg 1 " in name]

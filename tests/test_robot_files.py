@@ -20,6 +20,7 @@ from cases.common import each_kind, impossible_bodies
 from gough import Robot
 from gough.description.schema import json_schema
 from gough.errors import FileError, GoughError, ImpossibleBodyWarning, MissingDataError
+from gough.legs.register import KINDS
 
 PUBLISHED_SCHEMA = Path(__file__).parents[1] / "docs" / "robot.schema.json"
 IMPOSSIBLE = {"M": 1.0, "ZZ": 0.1}
@@ -40,9 +41,12 @@ def minimal(kind: str) -> dict:
     """Only what a robot file must have, six legs."""
     points = ring(1.0, 10, 110, 130, 230, 250, 350).T
     legs = {"kind": kind, "platform": (0.4 * np.roll(points, 1, axis=0)).tolist()}
-    legs["base" if kind == "UPS" else "rail_origin"] = points.tolist()
+    legs[KINDS[kind].place] = points.tolist()
     if kind == "PUS":
         legs |= {"rail_direction": [0, 0, 3.0], "length": 1.2}
+    if kind == "RUS":
+        legs |= {"motor_axis": [0, 3.0, 0], "crank_zero": [2.0, 1.0, 0], "crank_length": 0.3}
+        legs |= {"length": 1.2}
     return {"format": 1, "name": "small", "legs": legs | {"axis": [0.0, 2.0, 0.0]}}
 
 
@@ -142,7 +146,7 @@ def test_numbers_of_kim_and_ryu():
     assert_array_equal([robot.gravity, robot.home.position], [[0, 0, 9.81], [0, 0, 0.8]])
     assert_allclose(legs.link.inertia[0, 0], 0.1402837 + 2.1729 * 0.45**2, rtol=1e-15)
     assert_allclose(robot.platform.first_moment.ravel(), [0, 0, 10.7673 * 0.007])
-    friction = [0.001, 0.2, 0.001, 0.006, 0.001, 0.006, 0.0, 0.0]
+    friction = [0.001, 0.2, 0.001, 0.006, 0.001, 0.006, 0.0, 0.0, 0.0, 0.0]
     assert_array_equal([np.unique(one).item() for one in legs.friction], friction)
 
 
@@ -238,7 +242,7 @@ def test_defaults(kind):
     parts = robot.description
     assert (robot.kind, robot.leg_count, robot.name) == (kind, 6, "small")
     assert_array_equal(parts.gravity, [0, 0, -9.81])
-    assert not any(map(np.any, (parts.tool, parts.legs.rotor_mass, *parts.legs.friction)))
+    assert not any(map(np.any, (parts.tool, parts.legs.rotor, *parts.legs.friction)))
     assert_array_equal(parts.legs.axis[..., 0].T, [[0, 1, 0]] * 6)
     assert_array_equal(parts.legs.reference[..., 0].T, [[1, 0, 0]] * 6)  # z is as far: the first
     assert np.all(np.isneginf(parts.limits.shortest))
@@ -248,13 +252,20 @@ def test_defaults(kind):
         assert_array_equal(parts.legs.rail_direction[..., 0].T, [[0, 0, 1]] * 6)
     with pytest.raises(MissingDataError, match="home"):
         _ = robot.home
-    bodies = {"PUS": ["slider", "cross", "link"], "UPS": ["cross", "cylinder", "rod"]}[kind]
+    if kind == "RUS":
+        assert_array_equal(parts.legs.sign, -1)
+        assert_array_equal(parts.legs.e1[..., 0].T, [[1, 0, 0]] * 6)
+    bodies = {
+        "PUS": ["slider", "cross", "link"],
+        "UPS": ["cross", "cylinder", "rod"],
+        "RUS": ["crank", "cross", "link"],
+    }[kind]
     lacking = ", ".join([f"[legs.{body}]" for body in bodies] + ["[platform]"])
     with pytest.raises(MissingDataError, match=re.escape(lacking)):
         robot.inverse_dynamics(gough.Motion([0, 0, 1]))
 
 
-@each_kind
+@pytest.mark.parametrize("kind", ["UPS", "PUS"])
 def test_default_axis_and_reference(kind):
     with pytest.raises(FileError, match=r"legs\.axis.*home"):
         Robot.from_dict(changed(minimal(kind), {"legs.axis": None}))

@@ -124,6 +124,9 @@ def test_measures_are_those_of_the_jacobian(kind, seed):
         rails /= np.linalg.norm(rails, axis=1, keepdims=True)
         link = robot.inverse_kinematics(poses).direction
         assert_allclose(measures.serial, np.abs(np.sum(link * rails, axis=-1)), rtol=1e-12)
+    elif kind == "RUS":
+        w = robot.jacobian(poses)[..., :3]  # n/c
+        assert_allclose(measures.serial, 1 / np.linalg.norm(w, axis=-1), rtol=1e-9)
     else:
         assert_array_equal(measures.serial, 1)
     # transmission by its definition: all actuators but one locked, the tip's velocity

@@ -16,6 +16,7 @@ from gough.errors import (
     NotFiniteError,
     ReachError,
 )
+from gough.legs.register import KINDS
 from oracles.random_robot import random_motion, random_robot
 
 pytestmark = impossible_bodies
@@ -36,7 +37,7 @@ def robots(kind, count, **options):
         changes = {
             "legs.platform": (points + 1e-3 * rng.normal(size=points.shape)).tolist(),
             "gravity": rng.normal(size=3).tolist(),
-            "legs.rotor_mass": float(rng.random()),
+            f"legs.{KINDS[kind].parameters.rotor}": float(rng.random()),
         }
         made.append(first.edited(changes))
     return made, lambda shape: Motion(**random_motion(rng, data, shape))
@@ -56,7 +57,8 @@ def answer(asked, model, motion, wrench, forces):
 
 
 @pytest.mark.parametrize(
-    ("kind", "model"), [*(("UPS", one) for one in MODELS), ("PUS", "reactions")]
+    ("kind", "model"),
+    [*(("UPS", one) for one in MODELS), ("PUS", "reactions"), ("RUS", "reactions")],
 )
 def test_each_variant_is_its_robot_bit_for_bit(kind, model):
     some, motion_of = robots(kind, 5)
@@ -139,7 +141,10 @@ def nudged(robot, key, rng):
 
 
 KEYS = {
-    "UPS": ("base", "axis", "reference", "rotor_mass", "rod.mass", "cross.inertia"),
+    "UPS": (
+        *("base", "axis", "reference", "rotor_mass", "rod.mass", "cross.inertia"),
+        "friction.slider_viscous",
+    ),
     "PUS": (
         "rail_origin",
         "rail_direction",
@@ -147,6 +152,11 @@ KEYS = {
         "axis",
         "slider.mass",
         "link.center_of_mass",
+        "friction.slider_viscous",
+    ),
+    "RUS": (
+        *("motor", "motor_axis", "crank_zero", "crank_length", "length", "axis", "reference"),
+        *("rotor_inertia", "crank.inertia", "link.center_of_mass", "friction.motor_viscous"),
     ),
 }
 SHARED = (
@@ -156,7 +166,7 @@ SHARED = (
     "platform.center_of_mass",
     "platform.inertia",
 )
-SHARED += ("legs.friction.slider_viscous", "legs.friction.universal_coulomb")
+SHARED += ("legs.friction.spherical_viscous", "legs.friction.universal_coulomb")
 
 
 @pytest.mark.parametrize(

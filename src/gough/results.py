@@ -17,7 +17,7 @@ class LegMotion:
     qd: Array
     qdd: Array
     joints: Array
-    """(..., legs, 3): UPS (q1, q2, q3), PUS (λ, φ1, φ2)."""
+    """(..., legs, 3): UPS (q1, q2, q3), PUS (λ, φ1, φ2), RUS (q, φ1, φ2)."""
     joint_rates: Array
     joint_accelerations: Array
     direction: Array
@@ -67,7 +67,7 @@ class Reactions:
     spherical: Array
     """Force of the leg on the platform."""
     universal: Array
-    """Force of the cross on the body it carries: UPS cylinder, PUS link."""
+    """Force of the cross on the body it carries: UPS cylinder, PUS and RUS link."""
     universal_moment: Array
     """Couple of the joint on that body about the joint centre, less the universal friction couple."""
     residual: Array

@@ -13,6 +13,8 @@ settings.load_profile("gough")
 
 LEG_KINDS = tuple(KINDS)
 """Every kind of leg that gough knows."""
+CLOSED = tuple(name for name, kind in KINDS.items() if kind.parameters.tip is not None)
+"""Those whose base parameters are known in closed form."""
 KIM, SINATRA, LONG, DIETMAIER = (
     "kim-ryu-2002",
     "sinatra-xi-staicu-2009",

@@ -19,6 +19,8 @@ SMOOTH = {"friction": True, "width": 0.2}
 ROBOTS = {
     "UPS": ("UPS", 6, {}),
     "PUS": ("PUS", 6, {}),
+    "RUS": ("RUS", 6, {}),
+    "RUS, smooth friction": ("RUS", 6, SMOOTH),
     "PUS, 8 legs": ("PUS", 8, {}),
     "UPS, friction": ("UPS", 6, {"friction": True}),
     "PUS, smooth friction": ("PUS", 6, SMOOTH),
@@ -27,6 +29,7 @@ ROBOTS = {
 FLEXIBLE = {
     "UPS": ("UPS", 6, 4, True, {}),
     "PUS": ("PUS", 6, 3, True, {}),
+    "RUS": ("RUS", 6, 3, True, {}),
     "UPS, plate": ("UPS", 6, 5, False, {}),
     "PUS, 8 legs": ("PUS", 8, 2, True, {}),
     "UPS, friction": ("UPS", 6, 2, True, {"friction": True}),

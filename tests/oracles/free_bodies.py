@@ -8,7 +8,8 @@ couple c_k (about O_k) on body k, the spherical joint the force f_4 on the platf
 
 with mass m, first moment s and inertia I about O_k in world axes and friction couples τ_k. Two
 rows say that the universal joint has no couple about its axes, c·axis = 0; one is the rotor's, felt
-along the driven axis: Γ + F − f·axis = m_r q̈ with the friction force F. The platform adds six
+along the driven axis: Γ + F − f·axis = m_r q̈ with the friction force F (c in place of f where the
+drive turns). The platform adds six
 rows. In all, with x the reactions, ξ̇ = (v̇, ω̇) and r friction and wrench:
 
     E x + G Γ + r = D ξ̇ + b,        solved for (x, Γ) or for (x, ξ̇).
@@ -146,7 +147,8 @@ class FreeBodies:
             for row, joint in zip((18, 19), leg.kind.passive, strict=True):
                 block[row, COUPLE[joint] : COUPLE[joint] + 3] = moving.axes[joint]
             drive = leg.kind.drive
-            block[20, FORCE[drive] : FORCE[drive] + 3] = -moving.axes[drive]
+            felt = COUPLE[drive] if leg.kind.rotary else FORCE[drive]
+            block[20, felt : felt + 3] = -moving.axes[drive]
             G[ROWS * i + 20, i] = 1.0
             on_platform = slice(REACTIONS * i + FORCE[3], REACTIONS * i + FORCE[3] + 3)
             E[-6:-3, on_platform] = eye
@@ -159,8 +161,8 @@ class FreeBodies:
         for leg, moving, c, (at_a, at_b, at_guide) in zip(
             self.legs, self.leg_motions, self.coefficients, magnitudes, strict=True
         ):
-            omega = moving.link_angular_velocity
-            relative = omega - self.motion["angular_velocity"]
+            omega = moving.joint_rate
+            relative = moving.link_angular_velocity - self.motion["angular_velocity"]
             width = c["width"]
             along_q.append(drive_friction(leg, c, moving.qd, at_guide))
             universal.append(
@@ -214,7 +216,8 @@ class FreeBodies:
         qd = np.array([moving.qd for moving in self.leg_motions])
         relative = omega - self.motion["angular_velocity"]
         power = loads.along_q * qd
-        power = power + np.sum(loads.universal * omega + loads.spherical * relative, axis=1)
+        seen = np.array([moving.joint_rate for moving in self.leg_motions])
+        power = power + np.sum(loads.universal * seen + loads.spherical * relative, axis=1)
         return Solution(
             forces=forces,
             linear=rate[:3],
@@ -224,8 +227,8 @@ class FreeBodies:
             universal_moment=couple[carried],
             guide=normal if kind.guided else None,
             guide_moment=couple[drive] if kind.guided else None,
-            contact_force=None if kind.guided else normal,
-            contact_moment=None if kind.guided else couple[drive],
+            contact_force=normal if drive == 2 else None,
+            contact_moment=couple[drive] if drive == 2 else None,
             loads=loads,
             dissipation=-power,
             residual=float(np.max(np.abs(given - taken)) / max(1.0, np.max(np.abs(x)))),

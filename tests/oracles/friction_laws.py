@@ -2,11 +2,13 @@
 
 With ω_l the link's (UPS: cylinder's) angular velocity and ω the platform's, in world axes,
 
-    universal couple on the link   −c_u ω_l − k_u F_A dir(ω_l)            N m
+    universal couple on the link   −c_u ω_u − k_u F_A dir(ω_u)            N m
     spherical couple on the link   −c_b ω_r − k_b F_B dir(ω_r),  ω_r = ω_l − ω
     force along q, PUS             −c_s q̇ − (μ_s (|u·N| + |v·N|) + 2π T/l) dir(q̇)    N
     force along q, UPS             −c_s q̇ − (F_c + 2π T/l) dir(q̇)
+    torque about q, RUS            −c_m q̇ − τ_c dir(q̇)                    N m
 
+ω_u is ω_l relative to what carries the universal joint: ω_l − q̇ a on a crank (RUS).
 dir(x) = x / ‖x‖, 0 at 0; with a width w, dir(x) = x / √(‖x‖² + w²). F_A, F_B are magnitudes, N is
 the guide force normal to the rail; u is the universal axis made perpendicular to the rail and
 v = rail × u.
@@ -30,6 +32,8 @@ KEYS = (
     "spherical_coulomb",
     "screw_torque",
     "screw_lead",
+    "motor_viscous",
+    "motor_coulomb",
     "width",
 )
 
@@ -72,6 +76,8 @@ def guide_load(leg: Leg, guide: Array) -> float:
 
 def drive_friction(leg: Leg, c: dict[str, float], qd: float, load: float) -> float:
     """Force along q of slider and screw; load is `guide_load` (PUS)."""
+    if leg.kind.rotary:
+        return float(-c["motor_viscous"] * qd - c["motor_coulomb"] * heading(qd, c["width"]))
     coulomb = c["slider_coulomb"] * leg.kind.coulomb_load(load)
     screw = 2 * np.pi * c["screw_torque"] / c["screw_lead"] if c["screw_torque"] else 0.0
     return float(-c["slider_viscous"] * qd - (coulomb + screw) * heading(qd, c["width"]))

@@ -27,7 +27,8 @@ from .robot_parts import gravity, read_legs, read_platform
 class LegCoordinates:
     """Joint coordinates of all legs and the motion of their links.
 
-    joints, rates, accelerations (legs, 3): UPS (q1, q2, q3), PUS (λ, φ1, φ2); q, qd, qdd (legs,).
+    joints, rates, accelerations (legs, 3): UPS (q1, q2, q3), PUS (λ, φ1, φ2), RUS (q, φ1, φ2);
+    q, qd, qdd (legs,).
     direction: unit, universal to spherical joint. link_angular_*: the link's (UPS cylinder's).
     """
 
@@ -95,10 +96,11 @@ class OpenedLeg:
     def guess(self, tip: Array) -> Array:
         """Joint coordinates near the tip, on the branch and in the ranges of the robot file."""
         leg = self.leg
-        n = unit(tip - leg.kind.anchor(leg, tip))
-        first = np.arctan2(n @ cross(leg.axis, leg.reference), n @ leg.reference)
-        from_axis = np.arccos(np.clip(leg.axis @ n, -1, 1))
-        return leg.kind.coordinates(leg.kind.q(leg, tip), first, from_axis)
+        n, q = unit(tip - leg.kind.anchor(leg, tip)), leg.kind.q(leg, tip)
+        axis, reference = leg.kind.universal_axes(leg, q)
+        first = np.arctan2(n @ cross(axis, reference), n @ reference)
+        from_axis = np.arccos(np.clip(axis @ n, -1, 1))
+        return leg.kind.coordinates(q, first, from_axis)
 
     def joints_at(self, tip: Array) -> Array:
         """Newton's method on the forward kinematics."""
@@ -271,7 +273,7 @@ def reactions(
             [placements[k].rotation @ part for part in (own.linear, own.angular)]
             for k, own in ((carried, opened.data.f[carried]), (drive, opened.data.f[drive]))
         )
-        along = opened.leg.rail if kind.guided else placements[3].rotation[:, 2]
+        along = placements[3].rotation[:, 2] if kind.drive == 2 else opened.leg.rail
         normal = driven[0] - along * (along @ driven[0])
         rows.append([*universal, normal, driven[1]])
     return TreeReactions(tip_forces, *np.moveaxis(np.array(rows), 1, 0))
@@ -332,7 +334,10 @@ def _forces(
         on_joints = -opened.load(joints, rates, accelerations)
         if loads is not None:
             couple = loads.universal[i] + loads.spherical[i]
-            on_joints += opened.turning_jacobian(joints).T @ couple
+            turning = opened.turning_jacobian(joints)
+            on_joints += turning.T @ couple
+            if opened.leg.kind.rotary:  # the carrier turns: it has the universal couple's opposite
+                on_joints[opened.drive] -= turning[:, opened.drive] @ loads.universal[i]
             on_joints[opened.drive] += loads.along_q[i]
             missing[3:] += loads.spherical[i]
         to_tip = np.linalg.inv(opened.tip_jacobian(joints)).T

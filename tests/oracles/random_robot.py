@@ -54,7 +54,7 @@ def random_robot(
     table |= geometry
     table["axis"] = (rng.uniform(0.5, 2, (legs, 1)) * axis).tolist()
     table["reference"] = (rng.uniform(0.5, 2, (legs, 1)) * reference).tolist()
-    table["rotor_mass"] = rng.uniform(1, 5, legs).tolist()
+    table[legs_of.rotor] = rng.uniform(1, 5, legs).tolist()
     for number, name in enumerate(legs_of.bodies):
         table[name] = _leg_body(rng, number, name, legs, axial)
     if friction:
@@ -142,8 +142,10 @@ def _slender_body(rng: Generator, mass: float, size: float, axis: Array) -> dict
 def _leg_body(rng: Generator, number: int, name: str, legs: int, axial: bool) -> Any:
     """One body of every leg, in a form that differs between the bodies: one table with a list a
     key, or a list of tables; mass and centre of mass, or the ten parameters."""
-    mass = {"slider": 3.0, "cross": 1.0, "cylinder": 4.0, "rod": 2.0, "link": 4.0}[name]
-    if axial or name == "slider":
+    mass = {"slider": 3.0, "cross": 1.0, "cylinder": 4.0, "rod": 2.0, "link": 4.0, "crank": 2.0}[
+        name
+    ]
+    if axial or name in ("slider", "crank"):
         bodies = [_body(rng, mass, 0.2) for _ in range(legs)]
     elif name == "cross":
         return {"mass": 0.0}
@@ -178,19 +180,22 @@ def _ten(body: dict[str, Any]) -> dict[str, float]:
 
 def _friction(rng: Generator, kind: LegKind, legs: int, width: float | None) -> dict[str, Any]:
     """Every friction term, each leg its own."""
+    drive = "motor" if kind.rotary else "slider"
     highest = {
-        "slider_viscous": 20.0,
-        "slider_coulomb": kind.most_coulomb,
+        f"{drive}_viscous": 20.0,
+        f"{drive}_coulomb": kind.most_coulomb,
         "universal_viscous": 0.3,
         "universal_coulomb": 0.01,
         "spherical_viscous": 0.3,
         "spherical_coulomb": 0.01,
-        "screw_torque": 0.05,
     }
+    if not kind.rotary:
+        highest["screw_torque"] = 0.05
     table: dict[str, Any] = {
         key: rng.uniform(0.3 * value, value, legs).tolist() for key, value in highest.items()
     }
-    table["screw_lead"] = rng.uniform(0.01, 0.03, legs).tolist()
+    if not kind.rotary:
+        table["screw_lead"] = rng.uniform(0.01, 0.03, legs).tolist()
     if width is not None:
         table["width"] = width
     return table

@@ -61,10 +61,12 @@ def read_leg(robot: Robot, i: int) -> Leg:
     origin, rail, length, branch = kind.read(table, i)
     point = leg_value(table["platform"], i, 1)
     bodies = tuple(read_body(table.get(name, {}), i) for name in kind.bodies)
-    rotor_mass = float(leg_value(table.get("rotor_mass", 0.0), i, 0))
+    rotor_mass = float(leg_value(table.get(kind.rotor, 0.0), i, 0))
+    crank = kind.read_crank(table, i, rail)
 
     def leg_with(axis: Array, reference: Array) -> Leg:
-        return Leg(kind, origin, rail, length, branch, point, axis, reference, rotor_mass, bodies)
+        placed = (kind, origin, rail, length, branch, point, axis, reference)
+        return Leg(*placed, rotor_mass, bodies, *crank)
 
     if "axis" in table:
         axis = unit(leg_value(table["axis"], i, 1))
@@ -73,7 +75,7 @@ def read_leg(robot: Robot, i: int) -> Leg:
     if "reference" in table:
         reference = leg_value(table["reference"], i, 1)
     else:
-        reference = np.eye(3)[np.argmin(np.abs(axis))]
+        reference = kind.default_reference(leg_with(axis, axis), axis)
     return leg_with(axis, unit(reference - axis * (axis @ reference)))
 
 
@@ -83,7 +85,10 @@ def read_legs(robot: Robot) -> list[Leg]:
 
 
 def _default_axis(robot: Robot, leg: Leg) -> Array:
-    """unit(z × leg direction at home)."""
+    """The kind's own, or unit(z × leg direction at home)."""
+    own = leg.kind.default_axis(leg)
+    if own is not None:
+        return own
     home = robot["home"]
     rotation = Rotation.from_rotvec(home.get("rotation_vector", [0.0, 0.0, 0.0])).as_matrix()
     tip = np.array(home.get("position", [0.0, 0.0, 0.0])) + rotation @ leg.platform_point

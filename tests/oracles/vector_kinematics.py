@@ -1,11 +1,13 @@
 """Motion of one leg from the motion of the platform, by vector algebra.
 
-With A the universal joint's centre, P the leg's tip and l n = P − A, n unit, both kinds of leg
-carry a universal joint with axes z (fixed) and y = z × x, where x is n made perpendicular to z.
-The body behind it cannot turn about x, hence
+With A the universal joint's centre, P the leg's tip and l n = P − A, n unit, every kind of leg
+carries a universal joint with axes z (fixed to a carrier that turns with Ω) and y = z × x, where x is
+n made perpendicular to z. Relative to the carrier the body behind it cannot turn about x, hence
 
-    ω = n × ṅ + σ n,          ω·x = 0              gives σ,
-    α = n × n̈ + σ ṅ + τ n,    α·x + ω·ẋ = 0,  ẋ = (ω·z) z × x,   gives τ.
+    ω = n × ṅ + σ n,          (ω − Ω)·x = 0                    gives σ,
+    α = n × n̈ + σ ṅ + τ n,    (α − Ω̇)·x + (ω − Ω)·ẋ = 0        gives τ,
+
+with ẋ = ω_c × x and ω_c = Ω + ((ω − Ω)·z) z, the cross's angular velocity.
 
 World axes, SI units.
 """
@@ -25,7 +27,8 @@ class LegMotion:
     """Motion of a leg.
 
     joints, rates, accelerations: UPS (q1, q2, q3), PUS (λ, φ1, φ2). axes: the three joints' unit
-    axes in world axes, in the same order. q, qd, qdd: the actuated coordinate.
+    axes in world axes, in the same order. q, qd, qdd: the actuated coordinate. joint_rate: the link's
+    angular velocity relative to what carries its universal joint.
     bodies: in the order of the kind's `bodies`.
     """
 
@@ -39,6 +42,7 @@ class LegMotion:
     qd: float
     qdd: float
     link_angular_velocity: Array
+    joint_rate: Array
     link_angular_acceleration: Array
     bodies: tuple[BodyMotion, BodyMotion, BodyMotion]
 
@@ -60,19 +64,24 @@ def leg_motion(leg: Leg, state: State) -> LegMotion:
     tip, velocity, acceleration = tip_motion(leg, state)
     reach = leg.kind.reach(leg, tip, velocity, acceleration)
     n, n_dot, n_ddot = reach.n, reach.n_dot, reach.n_ddot
-    z = leg.axis
+    z, reference = leg.kind.universal_axes(leg, reach.q)
+    carrier, carrier_rate = leg.kind.carrier(leg, reach.qd, reach.qdd)
     x = unit(n - z * (z @ n))
     y = cross(z, x)
     swing = cross(n, n_dot)
-    spin = -(swing @ x) / (n @ x)
+    spin = -((swing - carrier) @ x) / (n @ x)
     omega = swing + spin * n
-    cross_omega = (omega @ z) * z
+    first_rate = (omega - carrier) @ z
+    cross_omega = carrier + first_rate * z
     swing_rate = cross(n, n_ddot) + spin * n_dot
-    spin_rate = -(swing_rate @ x + omega @ cross(cross_omega, x)) / (n @ x)
+    missing = (swing_rate - carrier_rate) @ x + (omega - carrier) @ cross(cross_omega, x)
+    spin_rate = -missing / (n @ x)
     alpha = swing_rate + spin_rate * n
-    cross_alpha = (alpha @ z) * z
+    # d/dt of (ω − Ω)·z, and z turns with Ω
+    turned = (alpha - carrier_rate) @ z + (omega - carrier) @ cross(carrier, z)
+    cross_alpha = carrier_rate + turned * z + first_rate * cross(carrier, z)
 
-    first_angle = np.arctan2(x @ cross(z, leg.reference), x @ leg.reference)
+    first_angle = np.arctan2(x @ cross(z, reference), x @ reference)
     axis_to_link = np.arctan2(x @ n, z @ n)  # in (0, π)
     cross_axes = np.column_stack([x, y, z])
     cross_body = BodyMotion(
@@ -82,5 +91,5 @@ def leg_motion(leg: Leg, state: State) -> LegMotion:
     joints = leg.kind.joints(leg, reach, swinging, tip, acceleration)
     return LegMotion(
         tip, n, joints.joints, joints.rates, joints.accelerations, joints.axes,
-        reach.q, reach.qd, reach.qdd, omega, alpha, joints.bodies,
+        reach.q, reach.qd, reach.qdd, omega, omega - carrier, alpha, joints.bodies,
     )  # fmt: skip

@@ -24,3 +24,14 @@ def condition(matrices: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         worst = values[..., 0] / values[..., -1]
     return np.asarray(np.where(finite, worst, np.nan))
+
+
+def continuous(angles: Array, axis: int) -> Array:
+    """Angles, rad, with whole turns added so that they do not jump along an axis; NaN is passed over."""
+    along = np.moveaxis(angles, axis, 0)
+    known = ~np.isnan(along)
+    place = np.arange(len(along)).reshape(-1, *(1,) * (along.ndim - 1))
+    last = np.maximum.accumulate(np.where(known, place, 0), axis=0)
+    filled = np.nan_to_num(np.take_along_axis(along, last, axis=0)) if len(along) else along
+    turned = np.where(known, np.unwrap(filled, axis=0), np.nan)
+    return np.moveaxis(turned, 0, axis)

@@ -172,6 +172,14 @@ class Symbol:
         """Angle of (other, self); NumPy's arctan2 finds it."""
         return self._with("atan2", other)
 
+    def sin(self) -> Symbol:
+        """Sine; NumPy's sin finds it."""
+        return self._with("sin")
+
+    def cos(self) -> Symbol:
+        """Cosine; NumPy's cos finds it."""
+        return self._with("cos")
+
     def copysign(self, other: Any) -> Symbol:
         """|self| with the sign of other."""
         return self._with("copysign", other)

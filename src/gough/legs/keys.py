@@ -7,8 +7,12 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
+from gough.base.arrays import Array
 from gough.base.keys import LegRange, LegScalar, LegVector, Table
 from gough.legs.bodies import BodyTable
+
+NOMINAL_LEAD = 0.01
+"""Lead (m) of a screw whose drag is known and whose file gives none: only their ratio counts."""
 
 
 def _branch(value: Any) -> Any:
@@ -25,14 +29,10 @@ Branch = Annotated[Sign | list[Sign], BeforeValidator(_branch)]
 class FrictionTable(Table):
     """Friction in the joints of the legs (Kim & Ryu 2002, Eqs. 30–31, corrected)."""
 
-    slider_viscous: LegScalar = Field(0.0, description="c_s, N s/m")
-    slider_coulomb: LegScalar = Field(0.0, description="PUS: μ_s, a number; UPS: F_c, N")
     universal_viscous: LegScalar = Field(0.0, description="c_u, N m s/rad")
     universal_coulomb: LegScalar = Field(0.0, description="k_u, m")
     spherical_viscous: LegScalar = Field(0.0, description="c_p, N m s/rad")
     spherical_coulomb: LegScalar = Field(0.0, description="k_p, m")
-    screw_torque: LegScalar = Field(0.0, description="τ_b, drag of the ball screw, N m")
-    screw_lead: LegScalar = Field(None, description="lead of the ball screw, m")
     width: LegScalar = Field(0.0, description="smoothing of the Coulomb terms, m/s and rad/s")
 
     @model_validator(mode="after")
@@ -41,19 +41,56 @@ class FrictionTable(Table):
             value = getattr(self, key)
             if value is not None and np.any(np.asarray(value) < 0):
                 raise ValueError(f"{key} is negative")
+        return self
+
+    def coefficients(self) -> dict[str, Any]:
+        """Those of `gough.mechanics.friction.Friction` that these keys give, for all legs or each."""
+        return {key: getattr(self, key) for key in type(self).model_fields}
+
+    def keys_of(self, coefficient: str, values: Array) -> dict[str, Array]:
+        """Keys and values (legs,) that give a coefficient these values."""
+        return {coefficient: values}
+
+
+class SliderFrictionTable(FrictionTable):
+    """Friction in legs that a slider or a telescope drives, perhaps by a ball screw."""
+
+    slider_viscous: LegScalar = Field(0.0, description="c_s, N s/m")
+    slider_coulomb: LegScalar = Field(0.0, description="PUS: μ_s, a number; UPS: F_c, N")
+    screw_torque: LegScalar = Field(0.0, description="τ_b, drag of the ball screw, N m")
+    screw_lead: LegScalar = Field(None, description="lead of the ball screw, m")
+
+    @model_validator(mode="after")
+    def _screw(self) -> Self:
         if "screw_torque" in self.model_fields_set and self.screw_lead is None:
             raise ValueError("screw_torque without screw_lead")
         if self.screw_lead is not None and np.any(np.asarray(self.screw_lead) == 0):
             raise ValueError("screw_lead is zero")
         return self
 
+    def coefficients(self) -> dict[str, Any]:
+        """The drag of a ball screw is 2π τ_b/lead, N."""
+        values = super().coefficients()
+        torque, lead = values.pop("screw_torque"), values.pop("screw_lead")
+        if lead is not None:
+            values["screw_drag"] = 2 * np.pi * np.asarray(torque) / np.asarray(lead)
+        return values
+
+    def keys_of(self, coefficient: str, values: Array) -> dict[str, Array]:
+        """The drag of a ball screw as its torque, with the file's lead or a nominal one."""
+        if coefficient != "screw_drag":
+            return super().keys_of(coefficient, values)
+        lead = np.asarray(NOMINAL_LEAD if self.screw_lead is None else self.screw_lead)
+        found = {"screw_torque": values * lead / (2 * np.pi)}
+        return found if self.screw_lead is not None else {"screw_lead": lead, **found}
+
 
 class LimitsTable(Table):
     """What the robot can take; `robot.check(motion)` reports what exceeds it."""
 
-    stroke: LegRange = Field(None, description="[min, max] of q, m")
-    force: LegScalar = Field(None, description="largest actuator force, N")
-    speed: LegScalar = Field(None, description="largest q̇, m/s")
+    stroke: LegRange = Field(None, description="[min, max] of q, m; RUS: rad")
+    force: LegScalar = Field(None, description="largest actuator force, N; RUS: N m")
+    speed: LegScalar = Field(None, description="largest q̇, m/s; RUS: rad/s")
     universal_angle: LegScalar = Field(
         None, description="largest angle between the leg and its direction at home, rad"
     )
@@ -85,6 +122,8 @@ class LegTable(Table):
 
 class UniversalLegTable(LegTable):
     """What legs with a universal joint and a linear drive have."""
+
+    friction: SliderFrictionTable = SliderFrictionTable()
 
     axis: LegVector = Field(
         None,

@@ -1,7 +1,8 @@
-"""What UPS and PUS legs share: a link on a universal joint, and what its tip feels.
+"""A link on a universal joint, which all kinds here have, and what its tip feels.
 
 The link's frame has z along the link (direction n), y along n×axis, x = y×z; axis is the universal
-axis that does not turn. In it axis = (s, 0, c), s = sin and c = cos of the angle between axis and
+axis that the link does not turn: it is fixed to what carries the joint, and motion is seen from there.
+In the link's frame axis = (s, 0, c), s = sin and c = cos of the angle between axis and
 link. So x = axis/s − κ z with κ = c/s, and x itself is never formed. The link turns with
 ω = (ω_x, ω_y, κ ω_x): the universal joint leaves it no spin of its own, and the spin it has is exact,
 not neglected.
@@ -55,8 +56,8 @@ class MovingLink(MovingLeg):
         """Friction under loads where the link turns so relative to the platform."""
 
     @abstractmethod
-    def couple_at_tip(self, couple: Components) -> Components:
-        """Force at the tip that does the work of a couple on the link (world axes)."""
+    def couples_at_tip(self, universal: Components, spherical: Components) -> Components:
+        """Force at the tip that does the work of couples on the link at its two joints (world axes)."""
 
     def rotation(self) -> tuple[Components, Components]:
         """Of the link, on its own axes."""
@@ -69,10 +70,10 @@ class MovingLink(MovingLeg):
         rubs = JointFriction(nothing, nothing, 0 * self.q)
         if loads is not None:
             rubs = self.joint_friction(relative, loads)
-        lost = rubs.slider * self.qd + dot(rubs.universal, self.link_angular_velocity)
+        lost = rubs.drive * self.qd + dot(rubs.universal, self.joint_rate())
         return Rubbing(
-            along=rubs.slider,
-            push=self.couple_at_tip(rubs.universal + rubs.spherical),
+            along=rubs.drive,
+            push=self.couples_at_tip(rubs.universal, rubs.spherical),
             couple=rubs.spherical,
             universal=rubs.universal,
             loss=-(lost + dot(rubs.spherical, relative)),
@@ -222,6 +223,30 @@ def inertia_about_joint(
     about_axis = 0.5 * (cross_zz + izz) * (link.per_sine * link.per_sine)
     half = 0.5 * (ixx - izz - iyy) + link.slope * ixz + about_axis
     return iyy * per_square, -(ixy + link.slope * iyz) * per_square, half * per_square
+
+
+def inertia_with_drive(
+    link: Link,
+    drive: Components,
+    sideways: tuple[Components, Components, Components],
+    mixed: tuple[Components, Components],
+    along: Components,
+) -> Components:
+    """A (3, 3, ...) in world axes of a leg whose drive moves the tip with q̇ g, universal joint held.
+
+    In (v_x − ρ_x v_z, v_y − ρ_y v_z, q̇ = v_z/g_z), ρ = (g_x, g_y)/g_z, the leg's inertia is B:
+    `sideways` its xx, xy and ½ (yy − xx), `mixed` B_xq and B_yq, `along` B_qq. On the link's axes.
+    """
+    gx, gy, gz = drive
+    bxx, bxy, half = sideways
+    bxq, byq = mixed
+    per_gz, byy = 1 / gz, bxx + 2 * half
+    rx, ry = gx * per_gz, gy * per_gz
+    xz = bxq * per_gz - rx * bxx - ry * bxy
+    yz = byq * per_gz - rx * bxy - ry * byy
+    # A_zz = B_qq/g_z² − ρ·(B_xq, B_yq)/g_z − ρ·(A_xz, A_yz)
+    zz = (along * per_gz - rx * bxq - ry * byq) * per_gz - rx * xz - ry * yz
+    return inertia_to_world(link, bxx, (bxy, half, yz), (xz, 0 * xz, 0.5 * (zz - bxx)))
 
 
 def inertia_to_world(

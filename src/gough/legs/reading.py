@@ -100,6 +100,10 @@ class LegReader:
             )
         return np.array([[-1.0 if one == "minus" else 1.0] for one in values])
 
+    def unit_or(self, key: str, otherwise: Array) -> Array:
+        """The file's vectors made unit, or others."""
+        return self.unit(key) if self.has(key) else otherwise
+
     def universal_axis(self, along: Callable[[Array], Array]) -> Array:
         """The file's axis, or unit(z × leg at home); `along` maps tips to legs, (3, legs, 1)."""
         if self.has("axis"):
@@ -118,10 +122,15 @@ class LegReader:
             )
         return np.asarray(axis / np.linalg.norm(axis, axis=0))
 
-    def reference(self, axis: Array) -> Array:
-        """The file's reference made perpendicular to axis, or the world axis least along it."""
+    def reference(self, axis: Array, otherwise: Array | None = None) -> Array:
+        """The file's reference made perpendicular to axis.
+
+        Its default is `otherwise`, or without one the world axis least along `axis`.
+        """
         if self.has("reference"):
             reference = self.unit("reference")
+        elif otherwise is not None:
+            reference = otherwise
         else:
             # rounded, so that of two axes that are equally good the first is taken everywhere
             along = np.round(np.abs(axis[..., 0]), 9)
@@ -156,17 +165,14 @@ class LegReader:
     def friction(self) -> Friction:
         """Coefficients of friction, (legs, 1) each."""
         table, where = self.table.friction, "legs.friction"
-        values = {
-            key: self.per_leg(key, 0, table, where)[:, np.newaxis]
-            for key in Friction._fields
-            if key != "screw_drag"
-        }
-        drag = np.zeros((self.count, 1))
-        if table.screw_lead is not None:
-            torque = self.per_leg("screw_torque", 0, table, where)
-            lead = self.per_leg("screw_lead", 0, table, where)
-            drag = (2 * np.pi * torque / lead)[:, np.newaxis]
-        return Friction(screw_drag=drag, **values)
+        values = dict.fromkeys(Friction._fields, np.zeros((self.count, 1)))
+        for key in type(table).model_fields:  # that lists have the right length
+            if getattr(table, key) is not None:
+                self.per_leg(key, 0, table, where)
+        for key, value in table.coefficients().items():
+            whole = np.asarray(value, dtype=np.float64)
+            values[key] = np.broadcast_to(whole, self.count)[:, np.newaxis].copy()
+        return Friction(**values)
 
     def limits(self) -> Limits:
         """Limits of each leg."""

@@ -14,6 +14,8 @@ FRICTION_UNITS: Mapping[str, str] = MappingProxyType(
         "spherical_viscous": "N m s/rad",
         "spherical_coulomb": "m",
         "screw_drag": "N",
+        "motor_viscous": "N m s/rad",
+        "motor_coulomb": "N m",
         "width": "m/s, rad/s",
     }
 )

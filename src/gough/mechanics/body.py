@@ -92,6 +92,25 @@ def second_moments(inertia: Components) -> Components:
     return matrix(rows)
 
 
+def inertia_of(second: Components) -> Components:
+    """I = tr(J) 1 − J (3, 3, ...) of second moments J, kg m²."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = second
+    return matrix([[yy + zz, -xy, -xz], [-xy, xx + zz, -yz], [-xz, -yz, xx + yy]])
+
+
+def field_moment(second: Components, field: Components) -> Components:
+    """I ω̇ + ω×(I ω) = Σ k×(U J k) over the axes k, from J = ∫ r rᵀ dm and the acceleration field U."""
+    (jxx, jxy, jxz), (_, jyy, jyz), (_, _, jzz) = second
+    (uxx, uxy, uxz), (uyx, uyy, uyz), (uzx, uzy, uzz) = field
+    return np.stack(
+        np.broadcast_arrays(
+            jxy * uzx - jxz * uyx + jyy * uzy - jzz * uyz + jyz * (uzz - uyy),
+            jyz * uxy - jxy * uzy + jzz * uxz - jxx * uzx + jxz * (uxx - uzz),
+            jxz * uyz - jyz * uxz + jxx * uyx - jyy * uxy + jxy * (uyy - uxx),
+        )
+    )
+
+
 def turned(body: Body, rotation: list[list[int]]) -> Body:
     """The same body in another frame at the same origin: `rotation` maps to the new axes.
 

@@ -3,9 +3,10 @@
 Kim & Ryu 2002, Eqs. 30–31, corrected. On the link (UPS: cylinder) with angular velocity ω_l, F_A and F_B
 being the universal and spherical reactions, e(ω) = ω/‖ω‖:
 
-    universal  m_u = −c_u ω_l − k_u ‖F_A‖ e(ω_l)
+    universal  m_u = −c_u ω_u − k_u ‖F_A‖ e(ω_u), ω_u = ω_l relative to what carries the joint
     spherical  m_p = −c_p (ω_l − ω) − k_p ‖F_B‖ e(ω_l − ω), and −m_p on the platform
     slider     f_s = −c_s q̇ − (μ_s (|u·N| + |v·N|) or F_c) sign q̇ − (2π τ_b/lead) sign q̇
+    motor      τ_m = −c_m q̇ − τ_c sign q̇
 
 The couples depend on reactions, which depend on the couples. For given load magnitudes s the model is
 linear; `gough.model.friction_loop` makes s agree with the friction it causes.
@@ -21,7 +22,10 @@ from gough.mechanics.vectors import Components, dot, norm, or_one
 
 
 class Friction(NamedTuple):
-    """Friction coefficients, (legs, 1) each; see `gough.legs.keys.FrictionTable` for units."""
+    """Friction coefficients, (legs, 1) each, 0 of joints that a kind of leg does not have.
+
+    See the tables of `gough.legs` for units.
+    """
 
     slider_viscous: Components
     slider_coulomb: Components
@@ -31,12 +35,20 @@ class Friction(NamedTuple):
     spherical_coulomb: Components
     screw_drag: Components
     """2π τ_b/lead, N."""
+    motor_viscous: Components
+    motor_coulomb: Components
     width: Components
 
     @property
     def none(self) -> bool:
         """No friction at all."""
         return not any(np.any(value) for value in self[:-1])
+
+    @property
+    def drive_jump(self) -> Components:
+        """What of the drive's friction changes sign with q̇, (legs, 1), as its joint has it."""
+        jump: Components = self.slider_coulomb + self.screw_drag + self.motor_coulomb
+        return jump
 
 
 class Loads(NamedTuple):
@@ -49,14 +61,14 @@ class Loads(NamedTuple):
 
 
 class JointFriction(NamedTuple):
-    """Friction on each leg's link and slider."""
+    """Friction on each leg's link and drive."""
 
     universal: Components
     """Couple m_u on the link, N m."""
     spherical: Components
     """Couple m_p on the link, N m; its opposite acts on the platform."""
-    slider: Components
-    """Force f_s along q, N."""
+    drive: Components
+    """Force f_s along q, N, or torque τ_m about it, N m."""
 
 
 def joint_friction(
@@ -74,13 +86,13 @@ def joint_friction(
     """
     width = friction.width
     sense = qd / or_one(np.sqrt(qd * qd + width * width))
-    sliding = friction.slider_coulomb * sliding_load + friction.screw_drag
+    sliding = friction.slider_coulomb * sliding_load + friction.screw_drag + friction.motor_coulomb
     return JointFriction(
         universal=-friction.universal_viscous * omega
         - friction.universal_coulomb * loads.universal * _direction(omega, width),
         spherical=-friction.spherical_viscous * relative
         - friction.spherical_coulomb * loads.spherical * _direction(relative, width),
-        slider=-friction.slider_viscous * qd - sliding * sense,
+        drive=-(friction.slider_viscous + friction.motor_viscous) * qd - sliding * sense,
     )
 
 

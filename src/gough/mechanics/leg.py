@@ -40,7 +40,7 @@ class Rubbing(NamedTuple):
     """Friction of a leg as its platform and its actuator feel it."""
 
     along: Components
-    """Force along q, N."""
+    """Force along q, N; N m of a rotary drive."""
     push: Components
     """Force at the tip that does the work of the couples on the link, N."""
     couple: Components
@@ -77,6 +77,13 @@ class MovingLeg(ABC):
     @abstractmethod
     def rotation(self) -> tuple[Components, Components]:
         """Angular velocity and acceleration of the link on the axes the leg computes with."""
+
+    def joint_rate(self) -> Components:
+        """Angular velocity of the link relative to what carries its universal joint, world axes.
+
+        That of the link itself, but where the carrier turns.
+        """
+        return self.link_angular_velocity
 
     @abstractmethod
     def frames(self) -> tuple[Frame, ...]:
@@ -129,7 +136,7 @@ class Leg(Protocol):
 
     @property
     def rotor(self) -> Components:
-        """Drive inertia felt along q, (legs, 1), kg."""
+        """Drive inertia felt along q, (legs, 1), kg; kg m² of a rotary drive."""
 
     @property
     def friction(self) -> Friction:
@@ -149,7 +156,7 @@ class Leg(Protocol):
     def with_rotor(self, rotor: Components) -> Self:
         """The same legs with other drive inertias (legs, 1)."""
 
-    def on_other_branch(self, rod: Components) -> Components:
+    def on_other_branch(self, q: Components, rod: Components) -> Components:
         """Where a rod (3, legs, samples) of `locked` is one that the leg at that q cannot be."""
 
     def replace(self, **numbers: object) -> Self:

@@ -8,13 +8,13 @@ limit) or "nan" (such samples are NaN); `threads` caps the threads of a call.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array, condition
+from gough.base.arrays import Array, condition, continuous
 from gough.mechanics import programs
 from gough.mechanics.contributions import contributions
 from gough.model.asking import Askable
@@ -38,8 +38,10 @@ class ModelCalls(Askable):
             threads: at most so many.
 
         Returns:
-            Actuated coordinates q, rates and accelerations (..., legs) in m, m/s, m/s²; joint
-            coordinates, directions and rotations of the links (..., legs, 3), world axes.
+            Actuated coordinates q, rates and accelerations (..., legs) in m, m/s, m/s², or in rad,
+            rad/s, rad/s² of rotary drives; joint coordinates, directions and rotations of the links
+            (..., legs, 3), world axes. Angles of rotary drives are in (−π, π]; along the last axis
+            of a motion that has time they do not jump.
 
         Example:
             >>> robot = gough.load("kim-ryu-2002")
@@ -47,7 +49,13 @@ class ModelCalls(Askable):
             (6,)
 
         """
-        return LegMotion(**self.run(programs.inverse_kinematics, motion, on_error, threads=threads))
+        found = LegMotion(
+            **self.run(programs.inverse_kinematics, motion, on_error, threads=threads)
+        )
+        if motion.time is None or not motion.shape or self.leg_kind.units.q != "rad":
+            return found
+        q, joints = continuous(found.q, -2), continuous(found.joints, -3)
+        return replace(found, q=q, joints=joints)
 
     def jacobian(
         self, motion: Motion, *, on_error: OnError = "raise", threads: int | None = None

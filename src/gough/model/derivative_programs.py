@@ -268,13 +268,13 @@ def balance_reverse(
 
 
 def joint_speeds(mechanism: Mechanism, state: State) -> Outputs:
-    """What friction feels in each joint, (legs,): q̇, ‖ω_l‖ and ‖ω_l − ω‖ at the tip."""
+    """What friction feels in each joint, (legs,): q̇, ‖ω_u‖ and ‖ω_l − ω‖ at the tip."""
     platform, legs = equation.moving(mechanism, state)
-    turning = legs.link_angular_velocity
+    relative = legs.link_angular_velocity - platform.tips.angular_velocity
     return {
-        "slider": legs.qd,
-        "universal joint": norm(turning),
-        "spherical joint": norm(turning - platform.tips.angular_velocity),
+        "drive": legs.qd,
+        "universal joint": norm(legs.joint_rate()),
+        "spherical joint": norm(relative),
     }
 
 

@@ -249,5 +249,5 @@ def _refuse_other_branch(
         points = points + np.einsum("lck,sk->slc", robot.description.modal.tip_shapes, elastic)
     tip = position[:, np.newaxis] + points @ np.swapaxes(rotation, -1, -2)
     rod = np.moveaxis(tip - rods(robot, q)[0], -1, 0).swapaxes(1, 2)
-    wrong = robot.mechanism.legs.on_other_branch(rod).any(axis=0)
+    wrong = robot.mechanism.legs.on_other_branch(q.T, rod).any(axis=0)
     status[(status == CONVERGED) & wrong] = OTHER_BRANCH

@@ -272,7 +272,7 @@ class Asked:
         friction = self.robot.mechanism.legs.friction
         state = {name: rows.fields[name] for name in self._state_fields()}
         coulomb_friction = {
-            "slider": friction.slider_coulomb + friction.screw_drag,
+            "drive": friction.drive_jump,
             "universal joint": friction.universal_coulomb,
             "spherical joint": friction.spherical_coulomb,
         }

@@ -25,7 +25,6 @@ from gough.legs.bodies import (
     steiner,
     warn_impossible,
 )
-from gough.legs.keys import FrictionTable
 from gough.legs.reading import PARALLEL, LegReader, perpendicular
 from gough.mechanics.body import Body
 from gough.mechanics.equation import Mechanism
@@ -44,7 +43,10 @@ def varied_keys(robot: DescribedModel) -> dict[str, tuple[int, ...]]:
     count = robot.leg_count
     parameters = (*PARTED_PARAMETERS, *STANDARD_PARAMETERS)
     cores: dict[str, tuple[int, ...]] = {"gravity": (3,)}
-    for table, where in ((robot.leg_kind.keys, "legs"), (FrictionTable, "legs.friction")):
+    for table, where in (
+        (robot.leg_kind.keys, "legs"),
+        (type(robot.file.legs.friction), "legs.friction"),
+    ):
         for key, field in table.model_fields.items():
             for one in field.metadata:
                 if isinstance(one, Numbers) and key not in ("screw_torque", "screw_lead"):
@@ -133,15 +135,24 @@ class VariedLegs(LegReader):
         """A branch does not vary."""
         return self.own("sign")
 
+    def unit_or(self, key: str, otherwise: Array) -> Array:
+        """The vectors given, or the robot's own; but where its file leaves them to their default."""
+        return (
+            otherwise if getattr(self.table, key) is None and not self.has(key) else self.unit(key)
+        )
+
     def universal_axis(self, along: Callable[[Array], Array]) -> Array:
         """The axes given, or the robot's own, also where its file leaves them to their default."""
         return self.unit("axis")
 
-    def reference(self, axis: Array) -> Array:
+    def reference(self, axis: Array, otherwise: Array | None = None) -> Array:
         """The references given, or the robot's own, perpendicular to the axes."""
-        if not self.has("axis") and not self.has("reference"):
+        if otherwise is None and not self.has("axis") and not self.has("reference"):
             return self.own("reference")
-        reference, sine = perpendicular(self.unit("reference"), axis)
+        wanted = (
+            self.unit("reference") if otherwise is None else self.unit_or("reference", otherwise)
+        )
+        reference, sine = perpendicular(wanted, axis)
         if not np.all(sine >= PARALLEL):
             raise InputError("variants: legs.reference of a leg is parallel to its axis")
         return reference

@@ -38,8 +38,6 @@ SHARE = 0.1
 """Friction's width, in weights."""
 NO_CHANGE = 1e-9
 """In widths: what is rounding only."""
-NOMINAL_LEAD = 0.01
-"""Lead (m) of a screw whose drag is known and whose file gives none: only their ratio counts."""
 
 
 def standard_values(robot: Model, found: Identification, *, consistent: bool = False) -> Array:
@@ -99,18 +97,15 @@ def changes(robot: Model, names: tuple[str, ...], values: Array) -> Mapping[str,
         column = values[places]
         if not column.any():
             continue
-        if name == "screw_drag":
-            lead = robot.file.legs.friction.screw_lead
-            if lead is None:
-                lead = found["legs.friction.screw_lead"] = NOMINAL_LEAD
-            name, column = "screw_torque", column * np.asarray(lead) / (2 * np.pi)
-        found[f"legs.friction.{name}"] = _short(column)
+        for key, value in robot.file.legs.friction.keys_of(name, column).items():
+            found[f"legs.friction.{key}"] = _short(value)
     return found
 
 
 def _short(column: Array) -> Any:
     """One number if it is the same for all legs."""
-    return float(column[0]) if np.all(column == column[0]) else column.tolist()
+    first = column.flat[0]
+    return float(first) if np.all(column == first) else column.tolist()
 
 
 def _payload(robot: Model) -> Array:

@@ -247,8 +247,7 @@ class _Whole:
         robot.direct_dynamics(state.motion, np.zeros(robot.leg_count), friction=False)
         limits, unit = robot.limits, robot.leg_kind.units.q
         laws = robot.mechanism.legs.friction
-        coulomb = np.any(laws.slider_coulomb) or np.any(laws.screw_drag)
-        sharp = bool(friction and coulomb and np.any(laws.width == 0))
+        sharp = bool(friction and np.any(laws.drive_jump) and np.any(laws.width == 0))
         monitor = Monitor(limits.shortest, limits.longest, unit, sharp, stop_on)
         return Scenario(
             plant,

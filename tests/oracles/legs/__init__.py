@@ -2,8 +2,9 @@
 
 from .leg import Body, Leg, LegKind
 from .pus import PUS
+from .rus import RUS
 from .ups import UPS
 
-KINDS: dict[str, LegKind] = {"UPS": UPS(), "PUS": PUS()}
+KINDS: dict[str, LegKind] = {"UPS": UPS(), "PUS": PUS(), "RUS": RUS()}
 
 __all__ = ["KINDS", "Body", "Leg", "LegKind"]

@@ -7,7 +7,7 @@ is held by a spherical joint.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -39,10 +39,13 @@ class Body:
 class Leg:
     """One leg; unused entries are 0.
 
-    origin: B_i (UPS) or the universal joint's centre at q = 0 (PUS), world.
-    rail: unit direction of growing q, world (PUS). length: universal to spherical joint (PUS).
+    origin: B_i (UPS), the universal joint's centre at q = 0 (PUS) or the motor (RUS), world.
+    rail: unit direction of growing q (PUS) or axis of the motor (RUS), world.
+    length: universal to spherical joint (PUS, RUS). crank_length, crank_zero: motor to universal
+    joint, and where it points at q = 0 (RUS).
     branch: the sign in q = a·d ± √…, −1 for "minus" (PUS). platform_point: P_i, platform axes.
-    axis, reference: first universal axis and zero of the first angle, unit and perpendicular.
+    axis, reference: first universal axis and zero of the first angle, unit and perpendicular; of
+    an axis that turns with q as it is at q = 0.
     bodies: the three moving bodies from base to platform, in the order of the kind's `bodies`.
     """
 
@@ -56,6 +59,8 @@ class Leg:
     reference: Array
     rotor_mass: float
     bodies: tuple[Body, Body, Body]
+    crank_length: float = 0.0
+    crank_zero: Array = field(default_factory=lambda: np.zeros(3))
 
 
 @dataclass(frozen=True)
@@ -117,9 +122,13 @@ class LegKind(Protocol):
     rubbed: int | None
     """The body on which the opposite of the universal friction couple acts; None: the base."""
     guided: bool
-    """The driven joint is a guide on the base (else it is between cylinder and rod)."""
+    """The driven joint is a guide on the base."""
+    rotary: bool
+    """The driven joint turns."""
+    rotor: str
+    """Key of the drive's inertia."""
     most_coulomb: float
-    """Largest `slider_coulomb` of random robots: newtons, or a number."""
+    """Largest Coulomb friction of random robots' drives: newtons, newton metres, or a number."""
 
     def random_geometry(
         self, rng: np.random.Generator, lower: Array, spans: Array, near_singular: bool
@@ -129,8 +138,23 @@ class LegKind(Protocol):
     def read(self, table: dict[str, Any], i: int) -> tuple[Array, Array, float, float]:
         """Origin, rail, length, branch of leg i."""
 
+    def read_crank(self, table: dict[str, Any], i: int, rail: Array) -> tuple[float, Array]:
+        """Length of leg i's crank and where it points at q = 0; zeros without one."""
+
+    def default_axis(self, leg: Leg) -> Array | None:
+        """The universal axis that the file leaves out; None: unit(z × leg direction at home)."""
+
+    def default_reference(self, leg: Leg, axis: Array) -> Array:
+        """The reference that the file leaves out."""
+
+    def universal_axes(self, leg: Leg, q: float) -> tuple[Array, Array]:
+        """First universal axis and reference at q."""
+
+    def carrier(self, leg: Leg, qd: float, qdd: float) -> tuple[Array, Array]:
+        """Angular velocity and acceleration of what carries the universal joint."""
+
     def q(self, leg: Leg, tip: Array) -> float:
-        """The actuated coordinate for a tip, m."""
+        """The actuated coordinate for a tip, m or rad."""
 
     def anchor(self, leg: Leg, tip: Array) -> Array:
         """The universal joint's centre for a tip."""

@@ -20,6 +20,7 @@ class PUS:
     bodies = ("slider", "cross", "link")
     drive, passive = 0, (1, 2)
     rubbed, guided = 0, True
+    rotary, rotor = False, "rotor_mass"
     most_coulomb = 0.15
 
     def random_geometry(
@@ -47,6 +48,21 @@ class PUS:
         rail = unit(leg_value(table["rail_direction"], i, 1))
         length = float(leg_value(table["length"], i, 0))
         return leg_value(table["rail_origin"], i, 1), rail, length, branch
+
+    def read_crank(self, table: dict[str, Any], i: int, rail: Array) -> tuple[float, Array]:
+        return 0.0, np.zeros(3)
+
+    def default_axis(self, leg: Leg) -> Array | None:
+        return None
+
+    def default_reference(self, leg: Leg, axis: Array) -> Array:
+        return np.eye(3)[np.argmin(np.abs(axis))]
+
+    def universal_axes(self, leg: Leg, q: float) -> tuple[Array, Array]:
+        return leg.axis, leg.reference
+
+    def carrier(self, leg: Leg, qd: float, qdd: float) -> tuple[Array, Array]:
+        return np.zeros(3), np.zeros(3)
 
     def q(self, leg: Leg, tip: Array) -> float:
         d = tip - leg.origin

@@ -19,6 +19,7 @@ class UPS:
     bodies = ("cross", "cylinder", "rod")
     drive, passive = 2, (0, 1)
     rubbed, guided = None, False
+    rotary, rotor = False, "rotor_mass"
     most_coulomb = 15.0
 
     def random_geometry(
@@ -28,6 +29,21 @@ class UPS:
 
     def read(self, table: dict[str, Any], i: int) -> tuple[Array, Array, float, float]:
         return leg_value(table["base"], i, 1), np.zeros(3), 0.0, 0.0
+
+    def read_crank(self, table: dict[str, Any], i: int, rail: Array) -> tuple[float, Array]:
+        return 0.0, np.zeros(3)
+
+    def default_axis(self, leg: Leg) -> Array | None:
+        return None
+
+    def default_reference(self, leg: Leg, axis: Array) -> Array:
+        return np.eye(3)[np.argmin(np.abs(axis))]
+
+    def universal_axes(self, leg: Leg, q: float) -> tuple[Array, Array]:
+        return leg.axis, leg.reference
+
+    def carrier(self, leg: Leg, qd: float, qdd: float) -> tuple[Array, Array]:
+        return np.zeros(3), np.zeros(3)
 
     def q(self, leg: Leg, tip: Array) -> float:
         return float(np.linalg.norm(tip - leg.origin))

@@ -227,13 +227,20 @@ def _prune(place: Path) -> None:
             os.unlink(path)
 
 
+CALLED = ("atan2", "sin", "cos")
+"""Functions of the C library that kernels call."""
+
+
 @cache
 def _target() -> Any:
     try:
-        atan2 = ctypes.CDLL(None).atan2  # Python has its mathematics loaded; looking for it is slow
+        library = ctypes.CDLL(None)  # Python has its mathematics loaded; looking for it is slow
+        found = [getattr(library, name) for name in CALLED]
     except (TypeError, OSError, AttributeError):
-        atan2 = ctypes.CDLL(ctypes.util.find_library("m")).atan2
-    llvm.add_symbol("atan2", ctypes.cast(atan2, ctypes.c_void_p).value)
+        library = ctypes.CDLL(ctypes.util.find_library("m"))
+        found = [getattr(library, name) for name in CALLED]
+    for name, function in zip(CALLED, found, strict=True):
+        llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
     return llvm.Target.from_default_triple()
 
 

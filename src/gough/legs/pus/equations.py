@@ -22,7 +22,7 @@ from gough.legs.link import (
     first_angle,
     first_angle_rates,
     inertia_about_joint,
-    inertia_to_world,
+    inertia_with_drive,
     link_axes,
     link_frame,
     on_joint_axes,
@@ -192,7 +192,7 @@ class PUS:
 
         return self.rail_origin + q * self.rail_direction, self.length + 0 * q, grip
 
-    def on_other_branch(self, rod: Components) -> Components:
+    def on_other_branch(self, q: Components, rod: Components) -> Components:
         """Where the link leans the other way along the rail: it has another q (Eq. 8's sign)."""
         lean: Components = dot(self.rail_direction, rod) * self.sign > 0
         return lean
@@ -304,35 +304,27 @@ class MovingPUS(MovingLink):
     def inertia(self) -> Components:
         """Inertia A (3, 3, ...) of the legs felt at their tips, kg.
 
-        In (v_x − ρ_x v_z, v_y − ρ_y v_z, q̇ = v_z/a_z), ρ = (a_x, a_y)/a_z, the leg's inertia is B:
-        sideways from the inertia about the joint, B_qq all masses, B_xq = a·(y×S_l)/l,
-        B_yq = −a·(e×S_l + axis×S_c/s)/l with e = (1, 0, κ). All on the link's axes.
+        The drive moves the tip with q̇ a (`inertia_with_drive`): sideways from the inertia about the
+        joint, B_qq all masses, B_xq = a·(y×S_l)/l, B_yq = −a·(e×S_l + axis×S_c/s)/l with
+        e = (1, 0, κ). All on the link's axes.
         """
         link = self.link
-        ax, ay, az = to_link(link, self.leg.rail_direction)
+        ax, ay, az = rail = to_link(link, self.leg.rail_direction)
         sx, sy, sz = self.leg.link.first_moment
         mx, my, _ = self.leg.cross.first_moment
-        kappa, per_az = link.slope, 1 / az
+        kappa = link.slope
         axes = self._cross_axes()
-        bxx, bxy, half = inertia_about_joint(
-            self, self.leg.link.inertia, self.leg.cross.inertia[2][2]
-        )
-        byy = bxx + 2 * half
+        sideways = inertia_about_joint(self, self.leg.link.inertia, self.leg.cross.inertia[2][2])
         bxq = (ax * sz - az * sx) * self.per_arm
         swung = (mx * axes[:, 1] - my * axes[:, 0]) * link.per_sine
         about_e = ay * (kappa * sx - sz) + (az - kappa * ax) * sy
         byq = -(about_e + ax * swung[0] + ay * swung[1] + az * swung[2]) * self.per_arm
         bqq = self.leg.slider.mass + self.leg.cross.mass + self.leg.link.mass + self.leg.rotor_mass
-        rx, ry = ax * per_az, ay * per_az
-        xz = bxq * per_az - rx * bxx - ry * bxy
-        yz = byq * per_az - rx * bxy - ry * byy
-        # A_zz = bqq/az² − ρ·(B_xq, B_yq)/az − ρ·(A_xz, A_yz)
-        zz = (bqq * per_az - rx * bxq - ry * byq) * per_az - rx * xz - ry * yz
-        return inertia_to_world(link, bxx, (bxy, half, yz), (xz, 0 * xz, 0.5 * (zz - bxx)))
+        return inertia_with_drive(link, rail, sideways, (bxq, byq), bqq)
 
-    def couple_at_tip(self, couple: Components) -> Components:
-        """Force at the tip that does the work of a couple on the link (world axes)."""
-        alpha, beta = couple_on_joint_axes(self, couple)
+    def couples_at_tip(self, universal: Components, spherical: Components) -> Components:
+        """Force at the tip that does the work of couples on the link (world axes)."""
+        alpha, beta = couple_on_joint_axes(self, universal + spherical)
         sideways: Components = alpha * self.link.axis + beta * self.link.y
         result: Components = sideways - dot(self.leg.rail_direction, sideways) * self.w
         return result

@@ -131,7 +131,7 @@ class UPS:
         """The leg at a fixed q as a rod from B of length q, which changes by 1 with q."""
         return self.base, q, lambda direction: 1 + 0 * direction[0]
 
-    def on_other_branch(self, rod: Components) -> Components:
+    def on_other_branch(self, q: Components, rod: Components) -> Components:
         """Nowhere."""
         return np.zeros(rod.shape[1:], dtype=bool)
 
@@ -212,10 +212,10 @@ class MovingUPS(MovingLink):
             laws, loads, 1 + 0 * loads.guide, self.link_angular_velocity, relative, self.qd
         )
 
-    def couple_at_tip(self, couple: Components) -> Components:
-        """Force at the tip that does the work of a couple on the link (world axes)."""
+    def couples_at_tip(self, universal: Components, spherical: Components) -> Components:
+        """Force at the tip that does the work of couples on the link (world axes)."""
         link = self.link
-        alpha, beta = couple_on_joint_axes(self, couple)
+        alpha, beta = couple_on_joint_axes(self, universal + spherical)
         result: Components = alpha * link.axis + beta * link.y - link.cosine * alpha * link.z
         return result
 

@@ -85,7 +85,7 @@ def _verdict(found: Postures) -> list[str]:
             f"{found.singular} singular, {found.at_infinity} that are no poses (special geometry)"
         )
     if len(found.other_branch):
-        said.append(f"{len(found.other_branch)} more with a link on the other branch of its rail")
+        said.append(f"{len(found.other_branch)} more with a link on the other branch of its drive")
     if len(found.continuum):
         said.append("there is a continuum of postures: the platform moves with locked actuators")
     return said

@@ -85,12 +85,19 @@ def tables(robot: Robot) -> list[Grid]:
 def friction(robot: Robot) -> list[Fact]:
     """Friction coefficients that are not 0."""
     found = []
-    for name in Friction._fields:
+    for name in _friction_names(robot):
         values = getattr(robot.description.legs.friction, name)[:, 0]
         if np.any(values):
             unit = robot.leg_kind.words.friction_units.get(name, "")
             found.append((name, f"{_per_leg(values)} {unit}".rstrip()))
     return found
+
+
+def _friction_names(robot: Robot) -> list[str]:
+    """The coefficients of friction that such legs have."""
+    legs = robot.mechanism.legs
+    own = {*legs.LINEAR_FRICTION, *legs.LOAD_FRICTION, "width"}
+    return [name for name in Friction._fields if name in own]
 
 
 def limits(robot: Robot) -> list[Fact]:
@@ -164,7 +171,9 @@ def sheet_numbers(robot: Robot) -> dict[str, Any]:
             name: None if body is None else [_central_numbers(*one) for one in _one_by_one(body)]
             for name, body in _bodies(robot)
         },
-        "friction": {name: getattr(rubbing, name)[:, 0].tolist() for name in Friction._fields},
+        "friction": {
+            name: getattr(rubbing, name)[:, 0].tolist() for name in _friction_names(robot)
+        },
         "limits": {
             "stroke": np.stack([allowed.shortest, allowed.longest], axis=-1).tolist(),
             **{name: getattr(allowed, name).tolist() for name in LIMITS},
