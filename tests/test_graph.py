@@ -225,7 +225,7 @@ def bound(expression, inputs):
 def compute(program, inputs, parameters):
     """A program's outputs by name: interpreted by NumPy, and compiled."""
     known = np.asarray(parameters, dtype=float)[np.newaxis]
-    numbers = hoisted(program.prologue, program.hoisted, known)[0]
+    numbers = hoisted(program.prologue, program.hoisted, known.T)[0]
     fields = {name: np.array(inputs[name], dtype=float) for name in program.fields}
     rows = len(next(iter(fields.values())))
     values = []

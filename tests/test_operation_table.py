@@ -100,7 +100,7 @@ def test_the_kernel(name):
         "outputs": {"y": (1,)},
     }
     kernel = cache._load(description, cache._compile(program))
-    row = hoisted(program.prologue, program.hoisted, np.zeros((1, 0)))[0]
+    row = hoisted(program.prologue, program.hoisted, [])[0]
     bound = BoundKernel(kernel, in_all_lanes(kernel, row))
     found = bound.run(given.shape[1], {"x": given.T.copy()})["y"][:, 0]
     assert_same(name, plain(found), plain(by_numpy(name, given)))

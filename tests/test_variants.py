@@ -9,7 +9,13 @@ from cases.common import LEG_KINDS, each_kind, each_shape, impossible_bodies
 from gough import Motion, Robot, Variants
 from gough.engine.run import variants as engine
 from gough.engine.run.execute import NumPyExecutor
-from gough.errors import InputError, MissingDataError, NotFiniteError, ReachError
+from gough.errors import (
+    ImpossibleBodyWarning,
+    InputError,
+    MissingDataError,
+    NotFiniteError,
+    ReachError,
+)
 from gough.legs.register import KINDS
 from oracles.random_robot import random_motion, random_robot
 
@@ -290,3 +296,36 @@ def test_a_hundred_thousand_variants():
         alone = robot.edited({"platform.mass": masses[i]})
         expected = alone.inverse_dynamics(robot.home).forces
         assert_allclose(forces[i], expected, rtol=0, atol=1e-13 * abs(expected).max())
+
+
+def test_condition_numbers_of_scaled_robots_are_their_own():
+    robot = Robot.load("kim-ryu-2002")
+    scales = np.array([0.5, 1.0, 2.0])
+    points = np.array(robot.file.legs.platform)
+    many = robot.variants({"legs.platform": scales[:, None, None] * points})
+    alone = [robot.edited({"legs.platform": (k * points).tolist()}) for k in scales]
+    expected = [one.condition_number(robot.home) for one in alone]
+    assert_allclose(many.condition_number(robot.home), expected, rtol=1e-12)
+    assert len({round(float(one), 3) for one in expected}) == 3
+
+
+@pytest.mark.parametrize("name", ["forward_kinematics", "rigid", "assembly_modes", "edited"])
+def test_what_is_of_one_robot_is_refused_by_name(name):
+    many = Robot.load("kim-ryu-2002").variants({"platform.mass": [10.0, 20.0]})
+    with pytest.raises(InputError, match=f"variants have no {name}"):
+        getattr(many, name)
+    assert not hasattr(many, name)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"platform.mass": [10.0, -1.0]},
+        {"legs.link.mass": [[1.0] * 6, [1.0] * 5 + [-2.0]]},
+    ],
+    ids=["platform", "link"],
+)
+def test_negative_masses_warn(changes):
+    robot = Robot.load("kim-ryu-2002")
+    with pytest.warns(ImpossibleBodyWarning, match=r"variants: .*no real body"):
+        robot.variants(changes)

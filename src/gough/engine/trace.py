@@ -43,15 +43,13 @@ def structure(tree: Any) -> Structure:
     return Structure(skeleton(tree), b"".join(marks))
 
 
-def parameters(tree: Any, which: Array | None = None) -> Array:
-    """The numbers of a tree that belong to no mode, in its order: (members, n).
+def parameters(tree: Any, which: Array | None = None) -> list[Array]:
+    """The numbers of a tree that belong to no mode, in its order: (members,) each, or (1,) of all.
 
     Of a batch of trees those with the numbers `which` (members,); without, there is one, or all.
     """
     parts = [_chosen(leaf.values, which) for leaf in leaves(tree) if not leaf.mode_axes]
-    return _side_by_side(
-        [part.reshape(prod(part.shape[:-1]), part.shape[-1]).T for part in parts], which
-    )
+    return [row for part in parts for row in part.reshape(prod(part.shape[:-1]), part.shape[-1])]
 
 
 def mode_tables(tree: Any, which: Array | None = None) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -115,6 +116,11 @@ class Askable(ABC):
         """Number of modes of the platform; 0 if it is rigid."""
         return self.mechanism.platform.mode_count
 
+    @cached_property
+    def rubs(self) -> bool:
+        """The robot has friction."""
+        return not self.mechanism.legs.friction.none
+
     def run(
         self,
         function: Function,
@@ -134,15 +140,18 @@ class Askable(ABC):
         if threads is not None:
             with at_most(threads):
                 return self.run(function, motion, on_error, inputs, friction, coasting)
-        given = {**self.elastic_inputs(motion), **(inputs or {}), **self.members()}
+        modes = self.modes
+        given = {**(inputs or {}), **self.members()}
+        if modes or not isinstance(motion, Motion) or motion.modes:
+            given |= self.elastic_inputs(motion)
         rows = batch.lay_out(motion, given)
         if coasting:
             rows.fields["acceleration"] = rows.fields["angular_acceleration"] = NO_ACCELERATION
-        if self.modes and function is not programs.inverse_kinematics:
-            rows.fields["elastic_acceleration"] = np.zeros((1, self.modes))
+        if modes and function is not programs.inverse_kinematics:
+            rows.fields["elastic_acceleration"] = np.zeros((1, modes))
         residual = None
-        laws = self.mechanism.legs.friction
-        if friction and not laws.none:
+        if friction and self.rubs:
+            laws = self.mechanism.legs.friction
             out, residual = with_friction(self.executor, function, rows.rows, rows.fields, laws)
         else:
             out = self.executor(function, rows.rows, rows.fields)

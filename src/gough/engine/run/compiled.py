@@ -200,6 +200,8 @@ def rows_for(kernel: disk.Kernel, numbers: Any, which: Array | None = None) -> A
         parts.append(mode_tables(numbers, which)[:, list(kernel.tables)])
     if kernel.matrices:
         parts.append(mode_matrices(numbers, which)[:, list(kernel.matrices)])
+    if len(parts) == 1:
+        return parts[0]
     return np.concatenate(
         [part.reshape(len(part), math.prod(part.shape[1:])) for part in parts], axis=1
     )

@@ -17,14 +17,19 @@ from gough.engine.operations import OPERATIONS
 from gough.engine.program import HOISTED, PARAMETERS, Program, Step
 from gough.engine.trace import mode_matrices, mode_tables, parameters
 
+BLOCK = 256
+"""Members whose numbers are put in their places at a time: they stay in the processor's cache."""
 
-def hoisted(prologue: Sequence[Step], wanted: Sequence[int], given: Array) -> Array:
-    """What parameters (members, n) alone decide and a body reads: (members, numbers, one at least)."""
-    inputs = {PARAMETERS: given.T}
-    out = np.empty((len(given), max(len(wanted), 1)))
-    values = values_of(prologue, inputs)
-    for k, place in enumerate(wanted):
-        out[:, k] = values[place]
+
+def hoisted(prologue: Sequence[Step], wanted: Sequence[int], given: Sequence[Array]) -> Array:
+    """What parameters (members or 1,) alone decide and a body reads: (members, numbers or 1)."""
+    values = values_of(prologue, {PARAMETERS: given})
+    members = min({len(one) for one in given} - {1}, default=1)  # none, or as many as differ
+    out = np.empty((members, max(len(wanted), 1)))
+    rows = [np.broadcast_to(values[place], (members,)) for place in wanted]
+    for start in range(0, members, BLOCK):
+        for k, row in enumerate(rows):
+            out[start : start + BLOCK, k] = row[start : start + BLOCK]
     return out
 
 
@@ -54,7 +59,7 @@ def evaluate(program: Program, numbers: Any, fields: Mapping[str, Array]) -> dic
 
 def values_of(
     steps: Sequence[Step],
-    inputs: Mapping[str, Array],
+    inputs: Mapping[str, Sequence[Array] | Array],
     tables: Array | None = None,
     matrices: Array | None = None,
 ) -> list[Any]:
