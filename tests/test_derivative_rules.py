@@ -27,7 +27,7 @@ def number(symbols, values):
 def everything(x):
     """Each operation at least once, nowhere near a kink for x = (0.7, −1.3, 2.1)."""
     a, b, c = x
-    outputs = np.empty(6, dtype=object)
+    outputs = np.empty(8, dtype=object)
     outputs[:] = [
         a * b - b / c + (-a),
         (a * a + b * b).sqrt() * c,

@@ -4,8 +4,8 @@ The rules by which they group (`gough.legs.rus.moving.grouped`) depend on the cr
 universal axis of each leg, so there is no table of symbols that holds for all: `base_parameters` finds
 the groups by numbers. Of an open leg 17 of 30 are felt: of the link all but M, MY and ∫ y² dm, which lie
 on its joint's axis, 7; of the cross all but M, MZ and ∫ z² dm, 7; of the crank ZZ, MX, MY. The rotor is
-felt as the crank's ZZ is. Closed, a mass at the tip is one on the platform: 16 per leg and the
-platform's 10 are 106.
+felt as the crank's ZZ is. Closed, a mass at the tip is one on the platform: 16 per leg, and 10 of the
+platform: 106.
 """
 
 from __future__ import annotations
