@@ -31,6 +31,7 @@ FRICTION = {
     "universal_viscous": 0.5, "universal_coulomb": 0.001, "slider_viscous": 5.0,
     "spherical_viscous": 0.4, "spherical_coulomb": 0.002, "slider_coulomb": 0.05,
 }  # fmt: skip
+CRANK_FRICTION = {key.replace("slider", "motor"): value for key, value in FRICTION.items()}
 CASES = [
     ("UPS", 1, True, 6),
     ("UPS", 5, True, 6),
@@ -93,7 +94,7 @@ def test_inertia_terms_without_stiffness(kind):
 def test_direct_of_inverse_with_friction(seed, kind, modes):
     rng = np.random.default_rng(seed)
     robot, _, state = random_flexible(rng, kind, modes)
-    robot = rough(robot, FRICTION)
+    robot = rough(robot, CRANK_FRICTION if kind == "RUS" else FRICTION)
     motion = gough.Motion(**state)
     wrench = 100 * rng.normal(size=6)
     try:
