@@ -226,7 +226,7 @@ class Model(DescribedModel):
 
         Example:
             >>> robot = gough.load("kim-ryu-2002")
-            >>> robot.linearize(robot.home).A.shape
+            >>> robot.linearize(robot.home, friction=False).A.shape
             (12, 12)
 
         """
@@ -256,7 +256,7 @@ class Model(DescribedModel):
 
         Example:
             >>> robot = gough.load("kim-ryu-2002")
-            >>> robot.inverse_dynamics_derivatives(robot.home).pose.shape
+            >>> robot.inverse_dynamics_derivatives(robot.home, friction=False).pose.shape
             (6, 6)
 
         """
@@ -291,7 +291,7 @@ class Model(DescribedModel):
         Example:
             >>> robot = gough.load("kim-ryu-2002")
             >>> held = robot.inverse_dynamics(robot.home).forces
-            >>> robot.direct_dynamics_derivatives(robot.home, held).forces.shape
+            >>> robot.direct_dynamics_derivatives(robot.home, held, friction=False).forces.shape
             (6, 6)
 
         """
