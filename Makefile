@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test style layering types tests docs bench lock clean
+.PHONY: help demo test style layering types tests docs bench fuzz lock clean
 
 help:
 	@echo "make demo   four papers reproduced, speed here, what to try next; pages in demo/"
 	@echo "make test   style, types, layering, all tests and the documentation"
 	@echo "make docs   the documentation, warnings as errors; docs/_build/html/index.html"
 	@echo "make bench  speed beside Pinocchio and CasADi, about five minutes; docs/benchmarks.md"
+	@echo "make fuzz   mutated files, odd arguments, wild states; FUZZ_MINUTES, FUZZ_SEED; docs/trust.md"
 	@echo "make lock   pin the newest versions of everything in requirements.lock"
 	@echo "make clean  remove the virtual environment, the demo and the built documentation"
 
@@ -77,6 +78,9 @@ $(VENV)/bench.stamp: $(VENV)/core.stamp
 bench: $(VENV)/bench.stamp
 	@$(BIN)/python -m benchmarks.cpp
 	@$(BIN)/python -m benchmarks
+
+fuzz: $(VENV)/test.stamp
+	@OPENBLAS_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m fuzz
 
 lock: $(BIN)/python
 	$(BIN)/python -m pip install uv

@@ -1,4 +1,4 @@
-"""`make bench`: gough beside its peers, in one run of about two minutes; writes docs/benchmarks.md."""
+"""`make bench`: gough beside its peers, in one run of minutes; writes docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -20,7 +20,18 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 import gough
-from benchmarks import REPOSITORY, cpp, ours, peak, peers, processes, simulations
+from benchmarks import (
+    REPOSITORY,
+    any_robot,
+    cpp,
+    legs,
+    ours,
+    peak,
+    peers,
+    processes,
+    simulations,
+    users,
+)
 from benchmarks.timing import race
 from gough.engine.emit.llvm import lanes
 
@@ -77,7 +88,7 @@ def main() -> None:
     columns = (TextColumn("{task.description:<46}"), BarColumn(), TimeElapsedColumn())
     notes: list[str] = []
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=len(robots) * 9 + 1)
+        task = progress.add_task("", total=len(robots) * 9 + 4)
 
         def step(text: str) -> None:
             progress.update(task, description=text, advance=1)
@@ -85,6 +96,12 @@ def main() -> None:
         results: list[Result] = []
         for robot in robots:
             results += _measure(robot, options.seconds, step, notes)
+        step("kinds of legs")
+        kinds = legs.measure(options.seconds)
+        step("any robot")
+        others = any_robot.measure(options.seconds)
+        step("what users ask, with friction")
+        asked = users.measure(options.seconds / 2)
         if threads is None:
             os.environ.pop("GOUGH_THREADS", None)
         else:
@@ -97,11 +114,15 @@ def main() -> None:
         sizes = Sizes(robots[0].name, processes.size_times(robots[0].name))
     for result in results:
         console.print(_shown(result))
+    console.print(_shown_kernels("Kinds of legs: kernels", legs.HEADERS, legs.rows(kinds)))
+    console.print(_shown_kernels("Any robot: kernels", any_robot.HEADERS, any_robot.rows(others)))
+    console.print(_shown_kernels("What users ask", users.HEADERS, users.rows(asked)))
     console.print(_shown_sizes(sizes))
     console.print(_shown_speeds(speeds))
     minutes = (time.perf_counter() - begin) / 60
-    page = _page(results, sizes, speeds, list(dict.fromkeys(notes)), minutes)
+    page = _page(results, kinds, others, asked, sizes, speeds, list(dict.fromkeys(notes)), minutes)
     options.output.write_text(page, "utf-8")
+    users.picture(asked, options.output.with_suffix(".png"))
     for line in _headline(results):
         console.print(line, highlight=False)
     console.print(f"{options.output}, {minutes:.1f} minutes", highlight=False)
@@ -188,6 +209,15 @@ def _size_rows(sizes: Sizes) -> list[tuple[str, ...]]:
         )
         for row in sizes.rows
     ]
+
+
+def _shown_kernels(title: str, headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
+    table = Table(*headers, title=title, box=None)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 SIZE_HEADERS = ("states", "time", "time a state", "peak memory")
@@ -284,6 +314,9 @@ def _markdown(headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str
 
 def _page(
     results: list[Result],
+    kinds: list[legs.LegSpeed],
+    others: list[any_robot.RobotSpeed],
+    asked: list[users.Times],
     sizes: Sizes,
     speeds: list[simulations.Speed],
     notes: list[str],
@@ -307,6 +340,25 @@ def _page(
             "",
             *_markdown(HEADERS, _rows(result)),
         ]
+    lines += ["", "## Kinds of legs", ""]
+    lines += [
+        "Kernels alone of one platform on six legs of each kind, all bodies with all ten parameters, "
+        f"in one race. Goal: the inverse kernel of RUS legs in at most {legs.GOAL:g} times that of "
+        f"{legs.BESIDE} legs. The universal axis of RUS legs is along the motor's unless the file says "
+        "otherwise.",
+        "",
+        *_markdown(legs.HEADERS, legs.rows(kinds)),
+    ]
+    lines += ["", "## Any robot", ""]
+    lines += [
+        "Kernels alone of random robots: hexapods in closed form and as chains, Deltas, a 3-RPS. Joint "
+        "coordinates of chains are known, as along a motion. Beside them, in one race, one call of "
+        "Pinocchio's `rnea` from Python for the opened tree, its coordinates known. Goal: a hexapod as "
+        f"chains in at most {any_robot.GOAL:g} times its closed form.",
+        "",
+        *_markdown(any_robot.HEADERS, any_robot.rows(others)),
+    ]
+    lines += users.page(asked)
     lines += ["", f"## Sizes: inverse dynamics, {sizes.robot}", ""]
     lines += [
         "`robot.inverse_dynamics` on all cores, with all checks. More than 100 000 states go through in "
@@ -316,10 +368,12 @@ def _page(
         "",
         "## Simulations",
         "",
-        "`gough.simulate` of a rigid robot without friction under a controller at 1 kHz, steps of 1 ms, "
+        "`gough.simulate` of a rigid robot under a controller at 1 kHz, steps of 1 ms, "
         f"from call to result; {simulations.SECONDS:g} s with every step kept, and a batch of "
         f"{simulations.BATCH} for {simulations.BATCH_SECONDS:g} s each on all cores with every tenth. "
-        f"Goals: {simulations.GOALS['one']}× real time for one, {simulations.GOALS['batch']}× in total. "
+        f"Goals: {simulations.GOALS[False]['one']}× real time for one and "
+        f"{simulations.GOALS[False]['batch']}× in total, with friction "
+        f"{simulations.GOALS[True]['one']}× and {simulations.GOALS[True]['batch']}×. "
         "The last column counts simulated seconds of the batch by processor time.",
         "",
         *_markdown(simulations.HEADERS, simulations.rows(speeds)),

@@ -13,7 +13,7 @@ from gough import Motion, Robot
 from gough.engine.run.compiled import BoundKernel, CompiledExecutor, SingleState
 from gough.engine.run.threads import cores
 from gough.mechanics import programs
-from gough.mechanics.state import RIGID_FIELDS
+from gough.mechanics.state import CHAINS, RIGID_FIELDS
 from gough.model.execution import fields_of, numpy_executor, trace
 from gough.show.speed import states
 
@@ -24,11 +24,13 @@ BLOCK = 8192
 BATCH = 65_536
 FEW = 2048
 """States for NumPy."""
-INPUTS = {
-    "inverse_dynamics": {"wrench": (6,)},
-    "direct_dynamics": {"wrench": (6,), "forces": (6,)},
-}
 CORES = cores()
+
+
+def inputs(robot: Robot, name: str) -> dict[str, tuple[int, ...]]:
+    """Inputs of a program beside the state, by name and shape."""
+    forces = {"forces": (robot.actuator_count,)} if name == "direct_dynamics" else {}
+    return {"wrench": (6,), **forces}
 
 
 class Setup(NamedTuple):
@@ -43,8 +45,10 @@ class Setup(NamedTuple):
         fields = {
             one: np.ascontiguousarray(getattr(self.motion, one)[rows]) for one in RIGID_FIELDS
         }
+        if self.robot.mechanism.legs.coordinates:
+            fields[CHAINS] = np.ascontiguousarray(self.robot.chains_of(self.motion)[rows])
         fields["wrench"] = np.zeros((1, 6))
-        if "forces" in INPUTS[name]:
+        if name == "direct_dynamics":
             fields["forces"] = np.ascontiguousarray(self.forces[rows])
         return fields
 
@@ -55,16 +59,17 @@ def setup(robot: Robot) -> Setup:
     return Setup(robot, motion, robot.inverse_dynamics(motion, friction=False).forces)
 
 
-def bound_kernel(robot: Robot, name: str) -> BoundKernel:
-    """The compiled program of a robot."""
+def bound_kernel(robot: Robot, name: str, alone: bool = False) -> BoundKernel:
+    """The compiled program of a robot; for one state alone on request."""
     return CompiledExecutor(robot.mechanism, fields_of(robot.mechanism)).bind(
-        getattr(programs, name), INPUTS[name]
+        getattr(programs, name), inputs(robot, name), alone
     )
 
 
 def operations(robot: Robot, name: str) -> int:
     """Operations a state, the 6×6 solve and the health column included."""
-    return trace(getattr(programs, name), robot.mechanism, INPUTS[name]).tally().total()
+    program = getattr(programs, name)
+    return trace(program, robot.mechanism, inputs(robot, name)).tally().total()
 
 
 def contenders(given: Setup, name: str) -> dict[str, Contender]:
@@ -73,7 +78,7 @@ def contenders(given: Setup, name: str) -> dict[str, Contender]:
     plain = Robot.from_text(robot.text).rigid
     plain.__dict__["executor"] = numpy_executor(plain.mechanism)
     one, few = motion[0], motion[:FEW]
-    single = SingleState(bound_kernel(robot, name))
+    single = SingleState(bound_kernel(robot, name, alone=True))
     for field, value in given.fields(name, slice(0, 1)).items():
         single.inputs[field][...] = value[0]
 
@@ -85,7 +90,7 @@ def contenders(given: Setup, name: str) -> dict[str, Contender]:
         return which.inverse_dynamics(states, friction=False)
 
     found = {
-        "kernel, 1 thread": Contender(_kernel(given, name), BLOCK),
+        "kernel, 1 thread": kernel(given, name),
         "robot, 1 thread": Contender(lambda: ask(robot, motion, forces, 1), BATCH),
     }
     if CORES > 1:
@@ -99,13 +104,13 @@ def contenders(given: Setup, name: str) -> dict[str, Contender]:
     }
 
 
-def _kernel(given: Setup, name: str) -> Any:
-    """A call of the kernel alone on plain arrays."""
+def kernel(given: Setup, name: str) -> Contender:
+    """Calls of the kernel alone on plain arrays."""
     bound = bound_kernel(given.robot, name)
     fields = given.fields(name, slice(0, BLOCK))
     arrays = [fields[one] for one in bound.kernel.field_shapes]
     results = [np.empty((BLOCK, *shape)) for shape in bound.kernel.outputs.values()]
-    inputs = (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
+    pointers = (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
     strides = (ctypes.c_int64 * len(arrays))(
         *(0 if len(a) == 1 else a.strides[0] // 8 for a in arrays)
     )
@@ -113,6 +118,6 @@ def _kernel(given: Setup, name: str) -> Any:
     hoisted = bound.hoisted.ctypes.data
 
     def call(keep: Any = (bound, arrays, results)) -> None:
-        bound.function(BLOCK, inputs, strides, hoisted, outputs)
+        bound.function(BLOCK, pointers, strides, hoisted, outputs)
 
-    return call
+    return Contender(call, BLOCK)

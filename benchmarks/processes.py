@@ -54,13 +54,14 @@ def _ask(*arguments: str, **environment: str) -> Any:
 
 def _compile(name: str, program: str) -> dict[str, Any]:
     import gough
-    from benchmarks.ours import INPUTS
+    from benchmarks import ours
     from gough.engine.run.compiled import CompiledExecutor
     from gough.mechanics import programs
     from gough.model.execution import fields_of
 
-    machine = gough.load(name).rigid.mechanism
-    function, inputs = getattr(programs, program), INPUTS[program]
+    robot = gough.load(name).rigid
+    machine = robot.mechanism
+    function, inputs = getattr(programs, program), ours.inputs(robot, program)
     start = time.perf_counter()
     bound = CompiledExecutor(machine, fields_of(machine)).bind(function, inputs)
     seconds = time.perf_counter() - start

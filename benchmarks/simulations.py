@@ -14,7 +14,8 @@ from gough.trajectories import Circle
 SECONDS = 20.0
 """Of the single simulation."""
 BATCH, BATCH_SECONDS = 512, 4.0
-GOALS = {"one": 100, "batch": 2000}
+GOALS = {False: {"one": 100, "batch": 4000}, True: {"one": 100, "batch": 800}}
+"""Times real time, without and with friction."""
 LAWS: dict[str, Controller] = {
     "computed torque": ComputedTorque(30.0),
     "PD with gravity": GravityPD(1e5, 1e3),
@@ -26,6 +27,7 @@ class Speed(NamedTuple):
 
     robot: str
     law: str
+    friction: bool
     one: float
     batch: float
     busy: float
@@ -33,7 +35,9 @@ class Speed(NamedTuple):
 
 
 def measure(robot: gough.Robot, rounds: int = 5) -> list[Speed]:
-    """The best of some rounds for each controller; rigid plant, no friction, 1 kHz, 1 ms steps.
+    """The best of some rounds for each controller; rigid plant, 1 kHz, 1 ms steps.
+
+    Without friction and, where the robot has some, with it.
 
     Every step of the single simulation is kept, every tenth of the batch.
     """
@@ -42,14 +46,16 @@ def measure(robot: gough.Robot, rounds: int = 5) -> list[Speed]:
     shifts = np.random.default_rng(0).uniform(-1e-3, 1e-3, (BATCH, 3))
     starts = gough.Motion(circle(0.0).position + shifts, robot.home.rotation)
     found = []
-    for name, law in LAWS.items():
+    cases = [(name, False) for name in LAWS] + ([("computed torque", True)] if robot.rubs else [])
+    for name, friction in cases:
+        law = LAWS[name]
         best = {"one": 0.0, "batch": 0.0, "busy": 0.0}
         for _ in range(rounds):
             begin = time.perf_counter()
-            one = gough.simulate(robot, law, circle, friction=False)
+            one = gough.simulate(robot, law, circle, friction=friction)
             middle, busy = time.perf_counter(), time.process_time()
             many = gough.simulate(
-                robot, law, circle, BATCH_SECONDS, start=starts, friction=False, record=0.01
+                robot, law, circle, BATCH_SECONDS, start=starts, friction=friction, record=0.01
             )
             end, busy = time.perf_counter(), time.process_time() - busy
             assert not one.partial
@@ -57,7 +63,7 @@ def measure(robot: gough.Robot, rounds: int = 5) -> list[Speed]:
             best["one"] = max(best["one"], SECONDS / (middle - begin))
             best["batch"] = max(best["batch"], BATCH * BATCH_SECONDS / (end - middle))
             best["busy"] = max(best["busy"], BATCH * BATCH_SECONDS / busy)
-        found.append(Speed(robot.name, name, **best))
+        found.append(Speed(robot.name, name, friction, **best))
     return found
 
 
@@ -73,7 +79,7 @@ def rows(speeds: list[Speed]) -> list[tuple[str, ...]]:
     """Of the table."""
     return [
         (
-            f"{one.robot}, {one.law}",
+            f"{one.robot}, {one.law}{', friction' if one.friction else ''}",
             f"{one.one:.0f}× real time",
             f"{one.batch:.0f}× real time",
             f"{one.busy:.0f} s",

@@ -1,8 +1,8 @@
 """Sphinx configuration: `make docs` builds the pages, warnings as errors.
 
 The papers' pages are computed before the build (`paper_pages.py`) and kept in `generated/` until the
-code they come from changes; drawings that are missing are made (`figures.py`), and that of the imports
-always (`import_graph.py`).
+code they come from changes; drawings that are missing are made (`figures.py`, `robot_pictures.py`), and
+that of the imports always (`import_graph.py`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import figures  # noqa: E402
 import gough  # noqa: E402
 import import_graph  # noqa: E402
 import paper_pages  # noqa: E402
+import robot_pictures  # noqa: E402
 
 project = "gough"
 author = "The gough developers"
@@ -54,6 +55,7 @@ python_maximum_signature_line_length = 88
 def compute(app: Any) -> None:
     """Make drawings and the papers' pages, unless they are there and fresh."""
     figures.write(HERE)
+    robot_pictures.write(HERE)
     import_graph.write(HERE / "generated")
     paper_pages.write(HERE / "generated")
 

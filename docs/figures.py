@@ -1,4 +1,4 @@
-"""Drawings of the documentation, made by the build: frames and joint angles of both leg kinds."""
+"""Drawings of the documentation, made by the build: frames of the leg kinds, `elastic_figures`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.spatial.transform import Rotation
 
+import elastic_figures
 from gough.base.files import replacing
 from gough.robot import load
 from gough.show import plots
@@ -252,6 +253,97 @@ def pus() -> Figure:
     return fitted(drawing)
 
 
+def rus() -> Figure:
+    """Frames of a RUS leg, its universal axis along the motor's."""
+    drawing = Drawing(7.2, 6.0, (-38, 24))
+    motor, a = np.zeros(3), np.array([0.0, 1.0, 0.0])
+    e1 = np.array([1.0, 0.0, 0.0])
+    e2 = np.cross(a, e1)
+    q, r, length, phi1, phi2 = np.deg2rad(-28), 1.0, 1.25, np.deg2rad(-72), np.deg2rad(112)
+    u = np.cos(q) * e1 + np.sin(q) * e2
+    t = np.cross(a, u)
+    A, axis, reference = motor + r * u, a, u
+    x = np.cos(phi1) * reference + np.sin(phi1) * np.cross(axis, reference)
+    n = np.cos(phi2) * axis + np.sin(phi2) * x
+    y = unit(np.cross(n, axis))
+    P = A + length * n
+    turn = np.deg2rad(np.linspace(-85, 25, 60))[:, None]
+    circle = motor + r * (np.cos(turn) * e1 + np.sin(turn) * e2)
+    drawing.line(*circle, color=SOFT, lw=0.9, ls=(0, (2, 3)), zorder=0)
+    drawing.line(motor - 0.22 * a, motor + 0.22 * a, color="#dfe5ec", lw=26, zorder=0)
+    drawing.line(motor, A, color="#c3ccd6", lw=11, zorder=1)
+    drawing.line(A, P, color="#dfe5ec", lw=8, zorder=1)
+    drawing.text(A + 0.82 * length * n, "link", (20, -4), color=SOFT)
+    drawing.text(motor + 0.3 * r * u, "crank", (28, -4), color=SOFT)
+    drawing.text(motor, "motor", (-6, -34), color=SOFT)
+    drawing.line(motor - 0.35 * a, motor + 0.85 * a, color=SOFT, lw=0.9, ls=(0, (5, 3)))
+    drawing.arrow(motor, 0.6 * a, r"$z_{crank} = a$ = motor_axis", GREEN, (-24, 14))
+    drawing.arrow(motor, 0.5 * u, r"$x_{crank} = u$", GREEN, (-46, -2))
+    drawing.arrow(motor, 0.42 * t, r"$y_{crank} = t$", GREEN, (-4, 0))
+    drawing.arrow(motor, 1.3 * e1, r"$e_1$ (crank_zero)", SOFT, (36, -8), lw=1.2)
+    drawing.arc(motor, e1, u, 0.72, r"$-q$", shift=(-2, 0))
+    drawing.line(A - 0.2 * axis, A + 0.75 * axis, color=SOFT, lw=0.9, ls=(0, (5, 3)))
+    drawing.arrow(A, 0.55 * axis, r"$z_{cross}$ = axis", BLUE, (-22, 10))
+    drawing.arrow(A, 0.5 * x, r"$x_{cross}$", BLUE, (-2, 2))
+    drawing.arrow(A, 0.48 * reference, "reference", SOFT, (30, -4), lw=1.2)
+    drawing.arrow(A, 0.62 * n, r"$z_{link} = n$", RED, (38, 10))
+    drawing.arrow(A, 0.36 * y, r"$y_{link}$", RED, (-6, 4))
+    drawing.arc(A, axis, n, 0.24, "")
+    drawing.text(A + 0.24 * unit(axis + n), r"$\varphi_2$", (-6, 10), color=ORANGE)
+    drawing.arc(A, reference, x, 0.36, r"$-\varphi_1$", shift=(30, -4))
+    drawing.dot(motor, ms=8, mfc=INK)
+    drawing.dot(A, ms=9)
+    drawing.dot(P, ms=9)
+    drawing.text(A, "A", (4, -20), fontweight="bold")
+    drawing.text(P, "P", (14, 8), fontweight="bold")
+    return fitted(drawing)
+
+
+def chain() -> Figure:
+    """Frames of a chain leg at home: a revolute, a universal, a spherical joint."""
+    drawing = Drawing(7.6, 5.6, (25, 22))
+    world, leg = np.array([-1.05, 0.0, -0.35]), np.zeros(3)
+    x, y, z = np.eye(3)
+    first, second, last = 0.5 * x, 0.95 * x + 0.72 * z, 0.2 * x + 1.15 * z
+    axis2 = unit(np.cross(last - second, y))
+    drawing.line(first - 0.2 * y, first + 0.2 * y, color="#dfe5ec", lw=22, zorder=0)
+    drawing.line(first, second, color="#c3ccd6", lw=11, zorder=1)
+    drawing.line(second, last, color="#dfe5ec", lw=8, zorder=1)
+    plate = last + np.array([[0, 0, 0], [-1.0, -0.5, 0.12], [-0.9, 0.5, 0.12]])
+    drawing.axes.fill(*drawing(plate).T, color="#eef2f6", zorder=0)
+    drawing.line(*plate, plate[0], color=SOFT, lw=1.0, zorder=0)
+    drawing.text(plate.mean(axis=0), "platform", color=SOFT)
+    drawing.line(world, leg, color=SOFT, lw=1.0, ls=(0, (2, 3)))
+    drawing.text(0.5 * (world + leg), "position,\nrotation_vector", (-4, 24), color=SOFT)
+    drawing.text(world, "world frame 0", (-40, -22), color=SOFT)
+    drawing.text(leg, "the leg's frame", (0, -24))
+    turned = Rotation.from_rotvec([0, 0, -0.6]).as_matrix()
+    shifts = {"x": (6, 6), "y": (6, -8), "z": (-10, -6)}
+    for k, name in enumerate("xyz"):
+        drawing.arrow(world, 0.26 * turned[:, k], rf"${name}_0$", SOFT, lw=1.2)
+        drawing.arrow(leg, 0.3 * np.eye(3)[k], rf"${name}$")
+        for number, point, color in ((1, first, BLUE), (2, second, RED)):
+            label = rf"${name}_{number}$"
+            drawing.arrow(point, 0.28 * np.eye(3)[k], label, color, shifts[name])
+    for point, direction, label, shift in (
+        (first, y, "axis", (18, 2)),
+        (second, y, "axis", (18, 2)),
+        (second, -axis2, "axis2", (0, 10)),
+    ):
+        ends = point - 0.3 * direction, point + 0.62 * direction
+        drawing.line(*ends, color=ORANGE, lw=1.0, ls=(0, (5, 3)))
+        drawing.text(ends[1], label, shift, color=ORANGE)
+    drawing.dot(first, ms=8, mfc=INK)
+    drawing.dot(second, ms=9)
+    drawing.dot(last, ms=9)
+    drawing.text(first, "revolute", (-22, -26), color=SOFT)
+    drawing.text(second, "universal", (44, -26), color=SOFT)
+    drawing.text(last, "spherical", (-8, -20), color=SOFT)
+    drawing.text(0.5 * (first + second), "body 1", (40, 10), color=BLUE)
+    drawing.text(0.5 * (second + last), "body 2", (2, 20), color=RED)
+    return fitted(drawing)
+
+
 def fitted(drawing: Drawing) -> Figure:
     """The drawing with a margin about all that is on it."""
     drawing.axes.margins(0.16)
@@ -262,4 +354,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "frames-world": world,
     "frames-ups": ups,
     "frames-pus": pus,
+    "frames-rus": rus,
+    "frames-chain": chain,
+    **elastic_figures.FIGURES,
 }

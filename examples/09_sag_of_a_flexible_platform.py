@@ -18,7 +18,8 @@ rest = robot.static_deflection(robot.home)
 sag = robot.deformation(rest, "tips").displacement[..., 2]
 print("tips move by", (1e3 * sag).round(2), "mm; the plate is 15 mm thick")
 
-undeformed = np.abs(robot.inverse_dynamics(robot.home).forces).max()
+flat = robot.home.replace(elastic=np.zeros(robot.modes))
+undeformed = np.abs(robot.inverse_dynamics(flat).forces).max()
 held = np.abs(robot.inverse_dynamics(rest).forces).max()
 print(f"forces: {undeformed:.0f} N to hold the frame of the undeformed plate, {held:.0f} N at rest")
 

@@ -19,6 +19,6 @@ write_dataset(force_dataset(robot, motion, act, reactions=react), "forces.nc")
 
 with xarray.open_dataset("forces.nc") as found:
     print(found["force"].attrs["units"], dict(found["force"].sizes))
-    worst = found["force"].sel(leg=2)
+    worst = found["force"].sel(actuator=2)
     print(f"leg 2: {abs(worst).max().item():.2f} N")
     assert np.allclose(worst, act.forces[:, 1], rtol=1e-12)

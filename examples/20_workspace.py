@@ -1,7 +1,8 @@
-"""How far does a hexapod reach? Its workspace, with a volume that is proved, not sampled.
+"""How far does a hexapod get from home? Its workspace, with a bound on the volume's error.
 
 `workspace` splits the space around the robot into boxes until it has proved of almost every one
-that it is inside or outside the limits of the robot file. What is left undecided bounds the error.
+that it is inside or outside the limits of the robot file. What is left undecided bounds the error. What
+counts is the part that hangs together with home and lies on its side of the singularities.
 """
 
 import numpy as np

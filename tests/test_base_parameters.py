@@ -1,23 +1,34 @@
 """Base parameters: counts, forces, states, what is said of them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from rich.console import Console
 
 from cases.command import refused, run
 from cases.common import CLOSED, each_kind, each_shape
-from cases.parameters import drawn, level_rails, made, regular, singular_values, stacked
+from cases.parameters import (
+    drawn,
+    level_rails,
+    made,
+    regular,
+    singular_values,
+    stacked,
+    universal_axes,
+    upright_motor,
+)
 from gough import Motion, load
 from gough.errors import InputError
-from gough.legs.register import KINDS
+from gough.legs.parameters import LegParameters
 from gough.parameters.base import base_parameters, base_regressor
 from gough.parameters.energy import robot_energy_functions
 from gough.parameters.grouping import grouped_parameters
 from gough.parameters.regressor import standard_parameters
 from gough.parameters.states import random_states
-from gough.show.sheets.parameters import counts, find
+from gough.show.sheets.parameters import counts, find, print_parameters, to_json
 from oracles.random_robot import random_motion
 
 LEAST_GAP = 1e10
@@ -89,6 +100,21 @@ def test_table_ii_names_the_groups():
         (drawn("PUS", legs=7), 10 * 7 + 10 + 7),
         (drawn("UPS", friction=True), 94 + 6 * 4),  # Coulomb force and screw drag are one
         (drawn("PUS", friction=True), 76 + 6 * 4),
+        (universal_axes("any"), 16 * 6 + 10),  # the rotor is one with the crank's ZZ
+        (universal_axes("along"), 12 * 6 + 10),
+        (universal_axes("across"), 16 * 6 + 10),
+        (universal_axes("radial"), 16 * 6 + 10),
+        (universal_axes("meeting"), 16 * 6 + 10),
+        (universal_axes("any") | {"gravity": [0, 0, 0]}, 14 * 6 + 10),
+        (universal_axes("along") | {"gravity": [0, 0, 0]}, 10 * 6 + 10),
+        (universal_axes("across") | {"gravity": [0, 0, 0]}, 14 * 6 + 10),
+        (universal_axes("radial") | {"gravity": [0, 0, 0]}, 12 * 6 + 10),
+        (universal_axes("meeting") | {"gravity": [0, 0, 0]}, 12 * 6 + 10),
+        (upright_motor("any"), 16 * 6 + 10 - 2),
+        (upright_motor("along"), 12 * 6 + 10 - 2),
+        (upright_motor("meeting"), 16 * 6 + 10 - 2),
+        (drawn("RUS", legs=8), 16 * 8 + 10),
+        (drawn("RUS", friction=True), 106 + 6 * 4),
     ],
 )
 def test_numbers_and_reasoning_agree(data, rank):
@@ -104,16 +130,20 @@ def test_numbers_and_reasoning_agree(data, rank):
     assert np.isnan(closed.gap)
 
 
-@pytest.mark.parametrize(("kind", "count"), [("UPS", 14), ("PUS", 11)])
-def test_an_open_leg(kind, count):
+@pytest.mark.parametrize(
+    ("data", "count"),
+    [(drawn("UPS"), 14), (drawn("PUS"), 11), (drawn("RUS"), 17), (universal_axes("along"), 13)],
+)
+def test_an_open_leg(data, count):
     """The energy of a leg alone: as many independent functions as the rules leave parameters."""
-    robot = made(drawn(kind))
+    robot = made(data)
     energy = robot_energy_functions(robot, random_states(robot, 200))
     for leg in (0, 4):
         alone = energy[:, 30 * leg : 30 * leg + 30]
         changing = alone - alone.mean(axis=0)  # a constant energy has no effect
         assert clear_rank(changing) == count
-    assert len(KINDS[kind].parameters.opened().felt) == count + 1  # the rotor
+        opened = robot.leg_kind.parameters.opened(robot.mechanism.legs, leg)
+        assert len(opened.felt) == count + 1  # the rotor
 
 
 # Forces
@@ -198,6 +228,8 @@ def test_special_cases_are_said():
         "all legs: first universal axis parallel to gravity": upright("UPS"),
         "platform points coincide, legs 1 and 2, 3 and 4, 5 and 6": coinciding("PUS"),
         "all legs: rail level": level_rails(),
+        "all legs: first universal axis parallel to the motor's axis": universal_axes("along"),
+        "leg 2: motor's axis parallel to gravity": upright_motor("any"),
         "link: no products of inertia": regular("PUS", "symmetric"),
     }
     for words, data in said.items():
@@ -210,6 +242,31 @@ def test_the_two_ways_agree_on_the_catalogue():
     assert found.disagreement < 1e-12
     assert found.essential is not None
     assert found.essential.count == 34 + 6
+
+
+def test_a_sheet_of_cranks_and_one_of_legs_without_closed_form(capsys):
+    """Symbols where there are; else the numbers, said in a line."""
+    robot = made(universal_axes("along"))
+    found = find(robot, assumption="symmetric")
+    assert found.disagreement < 1e-12
+    print_parameters(robot, found, Console(width=300))
+    shown = capsys.readouterr().out
+    assert "rotor_inertia + crank ZZ + r² cross M + r² link M − r² link MZ/l" in shown
+    assert "r: length of the leg's crank" in shown
+    rules = replace(robot.leg_kind, parameters=LegParameters())
+    rules.parameters.kind, rules.parameters.rotor = "RUS", "rotor_inertia"
+    groups = tuple(one._replace(kind=rules) for one in robot.description.groups)
+    object.__setattr__(robot, "description", robot.description._replace(groups=groups))
+    found = find(robot)
+    assert found.closed is None
+    assert to_json(robot, found)["closed_form"] is False
+    print_parameters(robot, found, Console(width=300))
+    shown = capsys.readouterr().out
+    assert "no closed form for this robot of RUS legs: relations by numbers" in shown
+    assert "82 base parameters" in shown
+    assert "leg 6 rotor_inertia" in shown
+    with pytest.raises(InputError, match="RUS legs have no essential parameters"):
+        find(robot, assumption="symmetric")
 
 
 def test_command_prints_the_table_and_json():

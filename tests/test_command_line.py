@@ -15,6 +15,7 @@ import xarray
 
 import gough
 from cases.command import run
+from cases.nonsense import NONSENSE
 from gough.cli.terminal import strict
 from gough.data.motion_files import write_motion
 from gough.data.motion_names import MOTIONS
@@ -115,7 +116,7 @@ def bad_files(folder):
     )
     with (folder / "huge.toml").open("wb") as file:
         file.truncate(100_000_000)
-    (folder / "path.csv").write_text("time [s],x [mm]\n0,1\n")
+    (folder / "path.csv").write_text("time [s],x [kg]\n0,1\n")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ def bad_files(folder):
         (["show", "words.toml"], ["words.toml", "not TOML"]),
         (["show", "typo.toml"], ["lenght", "length"]),
         (["show", "huge.toml"], ["huge.toml", "100 MB"]),
-        (["forces", "kim-ryu-2002", "path.csv", "-o", "f.csv"], ["path.csv", "mm"]),
+        (["forces", "kim-ryu-2002", "path.csv", "-o", "f.csv"], ["path.csv", "kg"]),
         (["forces", "kim-ryu-2002", "no.csv", "-o", "f.csv"], ["no.csv"]),
         (["forces", "kim-ryu-2002", "kim/circle", "-o", "f.csv"], ["kim/circle", "kim-ryu-2002/"]),
         (["forces", "dietmaier-1998", "kim-ryu-2002/circle-20rpm", "-o", "f.csv"], ["masses"]),
@@ -135,6 +136,19 @@ def bad_files(folder):
         (["kinematics", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "f.xls"], [".csv"]),
         (["kinematics", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "no/f.csv"], ["no"]),
         (["draw", "kim-ryu-2002", "-o", "robot.bmp"], [".png"]),
+        (["retime", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "f.csv"], ["nothing limits"]),
+        (["cue", "kim-ryu-2002", "no.csv", "-o", "f.csv"], ["no.csv"]),
+        (["cue", "kim-ryu-2002", "path.csv", "-o", "f.csv"], ["path.csv", "ax"]),
+        (["clamp", "kim-ryu-2002", "no.csv", "-o", "f.csv"], ["no.csv"]),
+        (["room", "chablat-orthoglide-2003", "--pivot", "0,0,1"], ["pivot"]),
+        (["draw", "kim-ryu-2002", "path.csv", "--units", "mmm"], ["'mmm'", "mm"]),
+        (["draw", "kim-ryu-2002", "path.csv", "--units", "mm,inch"], ["mm and inch"]),
+        (["draw", "kim-ryu-2002", "path.csv", "--map", "X=x"], ["'X'", "'x'"]),
+        (["draw", "kim-ryu-2002", "path.csv", "--map", "x"], ["L1=q1"]),
+        (["pose", "kim-ryu-2002", "path.csv", "-o", "m.csv"], ["path.csv", "kg"]),
+        (["pose", "kim-ryu-2002", "path.csv", "-o", "m.csv", "--offset", "1,2"], ["--offset", "6"]),
+        (["stiffness", "kim-ryu-2002", "--measured", "path.csv"], ["path.csv", "kg"]),
+        (["stiffness", "kim-ryu-2002", "--stiffness", "1e7", "--save", "k.toml"], ["--measured"]),
         (["reproduce", "kim-2002"], ["kim-ryu-2002"]),
     ],
 )  # fmt: skip
@@ -160,72 +174,12 @@ def gough_here(tmp_path, monkeypatch):
     return call
 
 
-NONSENSE = [
-    [""],
-    ["frces"],
-    ["--nonsense"],
-    ["forces"],
-    ["forces", "kim-ryu-2002"],
-    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm"],
-    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "extra", "-o", "f.csv"],
-    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "f.csv", "--samples", "1"],
-    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "f.csv", "--samples", "-1"],
-    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "f.csv", "--samples", "many"],
-    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "f.csv", "--samples", "9" * 30],
-    ["forces", "kim-ryu-2002", "folder", "-o", "f.csv"],
-    ["forces", "kim-ryu-2002", "folder.csv", "-o", "f.csv"],
-    ["forces", "kim-ryu-2002", "empty.csv", "-o", "f.csv"],
-    ["forces", "kim-ryu-2002", "x" * 5000, "-o", "f.csv"],
-    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "folder"],
-    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "folder.csv", "--samples", "3"],
-    ["forces", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "x" * 300 + ".csv", "--samples", "3"],
-    ["kinematics", "folder", "kim-ryu-2002/circle-20rpm", "-o", "f.csv"],
-    ["show", ""],
-    ["show", "folder"],
-    ["show", "empty.csv"],
-    ["show", "x" * 5000],
-    ["show", "kim-ryu-2002", "--json", "--jon"],
-    ["show", "--json"],
-    ["draw", "kim-ryu-2002", "-o", "no/robot.png"],
-    ["draw", "kim-ryu-2002", "-o", "folder.png"],
-    ["draw", "kim-ryu-2002", "nothing"],
-    ["reproduce", ""],
-    ["reproduce", "kim-ryu-2002", "-o", "empty.csv/no"],
-    ["report"],
-    ["report", "nothing.nc"],
-    ["report", "folder"],
-    ["report", "empty.csv"],
-    ["report", "kim-ryu-2002", "-o", "page.pdf"],
-    ["report", "kim-ryu-2002", "-o", "folder.html"],
-    ["report", "kim-ryu-2002", "--motion", "nothing"],
-    ["simulate", "nothing.toml"],
-    ["simulate", "folder"],
-    ["simulate", "empty.csv"],
-    ["modes", "kim-ryu-2002"],
-    ["parameters", "kim-ryu-2002", "--assume", "luck"],
-    ["excite", "kim-ryu-2002", "-o", "m.csv", "--period", "0"],
-    ["identify", "kim-ryu-2002", "nothing.csv"],
-    ["identify", "kim-ryu-2002", "empty.csv"],
-    ["postures", "kim-ryu-2002", "--q", "1,2"],
-    ["postures", "kim-ryu-2002", "--q", "one"],
-    ["postures", "kim-ryu-2002", "--q", "nan,0,0,0,0,0"],
-    ["singularities", "kim-ryu-2002", "nothing"],
-    ["singularities", "kim-ryu-2002", "--length", "-1"],
-    ["ops", "nothing"],
-    ["export"],
-    ["export", "fortran"],
-    ["export", "c", "kim-ryu-2002", "-o", "empty.csv"],
-    ["export", "c", "kim-ryu-2002", "-o", "c", "--program", "nothing"],
-    ["demo", "-o", "empty.csv"],
-    ["list", "everything"],
-]  # fmt: skip
-
-
 @pytest.mark.parametrize("arguments", NONSENSE, ids=lambda one: " ".join(one)[:60] or "-")
 def test_nonsense_is_one_line_and_exit_code_2(arguments, gough_here, tmp_path):
-    for name in ("folder", "folder.csv", "folder.png", "folder.html"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "empty.csv").touch()
+    for ending in ("", ".csv", ".png", ".html", ".xml", ".urdf"):
+        (tmp_path / f"folder{ending}").mkdir()
+    for ending in ("csv", "xml", "urdf"):
+        (tmp_path / f"empty.{ending}").touch()
     code, text, trouble = gough_here(*arguments)
     assert code == 2, text
     assert text == ""
@@ -246,6 +200,7 @@ def test_nonsense_is_one_line_and_exit_code_2(arguments, gough_here, tmp_path):
         ["simulate", "nothing.toml", "-o", "no/r.nc"],
         ["study", "nothing.toml", "--plot", "no/s.png"],
         ["identify", "nothing", "nothing.csv", "--report", "no/r.html"],
+        ["calibrate", "nothing", "nothing.csv", "-o", "no/c.toml"],
     ],
     ids=lambda one: one[0],
 )

@@ -298,7 +298,19 @@ def tables_in(annotation: Any) -> Iterator[Any]:
 def test_every_key_is_described() -> None:
     """docs/robot-files.md names every key that a robot file may hold."""
     text = (ROOT / "docs" / "robot-files.md").read_text("utf-8")
-    named = set(re.findall(r"`([A-Za-z_]+)`", text)) | set(re.findall(r"\b[XYZM]{1,2}\b", text))
+    named = set(re.findall(r"`([A-Za-z_0-9]+)`", text)) | set(re.findall(r"\b[XYZM]{1,2}\b", text))
     keys = schema_keys(RobotFile, set())
     assert {"rail_origin", "XX", "screw_lead", "stroke", "young", "geometry", "payload"} <= keys
     assert keys - named == set()
+
+
+def test_table_of_robots_says_what_their_files_give() -> None:
+    """docs/which-robot.md: rows with pictures beside what its code prints of every file on it."""
+    text = (ROOT / "docs" / "which-robot.md").read_text("utf-8")
+    row = r"^\| !\[[^]]*\]\(robots/([\w-]+)\.png\) \|.*\| (\d) \| ([xyzr ]+) \| (\d, N(?: m)?) \|$"
+    line = r"^([\w-]+) +(\d)  ([xyzr ]+?) +(\d, N(?: m)?)$"
+    (printed,) = (block.text for block in blocks(text) if block.file == "printed")
+    files = {block.file.removesuffix(".toml") for block in blocks(text) if block.language == "toml"}
+    rows = sorted(re.findall(row, text, re.MULTILINE))
+    assert {name for name, *_ in rows} == files
+    assert rows == sorted(re.findall(line, printed, re.MULTILINE))

@@ -19,6 +19,7 @@ from gough.engine.run.compiled import CompiledExecutor
 from gough.engine.run.execute import NumPyExecutor
 from gough.errors import InputError
 from gough.show import installation as doctor
+from oracles.random_robot import random_robot, toml_text
 
 pytestmark = impossible_bodies
 
@@ -34,6 +35,15 @@ def test_numpy_on_request(monkeypatch):
     assert isinstance(gough.load("kim-ryu-2002").executor, NumPyExecutor)
     monkeypatch.setenv("GOUGH_ENGINE", "llvm")
     assert isinstance(gough.load("kim-ryu-2002").executor, CompiledExecutor)
+
+
+def test_robots_of_very_many_legs_do_not_wait_for_a_compiler():
+    data = random_robot(np.random.default_rng(0), "UPS", 200)
+    robot = gough.Robot.from_text(toml_text(data), "many legs")
+    assert isinstance(robot.executor, NumPyExecutor)
+    forces = robot.inverse_dynamics(robot.home).forces
+    moved = robot.direct_dynamics(robot.home, forces)
+    np.testing.assert_allclose([moved.linear, moved.angular], 0, atol=1e-9)
 
 
 ASK = """
@@ -113,6 +123,20 @@ def test_doctor_says_which_engine_runs_and_why(monkeypatch):
     console = Console(file=io.StringIO(), width=80)
     assert not doctor.print_report(console)
     assert "→ pip install llvmlite" in console.file.getvalue()
+
+
+def test_doctor_ticks_only_what_is_well(monkeypatch):
+    findings = [
+        doctor.Finding("engine", "LLVM"),
+        doctor.Finding("extra c", "incomplete: cffi", "pip install cffi"),
+        doctor.Finding("threads", "not a number", "unset it", ok=False),
+    ]
+    monkeypatch.setattr(doctor, "report", lambda: findings)
+    console = Console(file=io.StringIO(), width=80)
+    assert not doctor.print_report(console)
+    lines = console.file.getvalue().splitlines()
+    marks = {line.split()[1]: line[0] for line in lines if not line.startswith(" ")}
+    assert marks == {"engine": "✓", "extra": "–", "threads": "✗"}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -24,6 +24,9 @@ from oracles.random_robot import random_motion
         ("PUS", "off-centre", 46),
         ("PUS", "symmetric", 34),
         ("PUS", "revolution", 28),
+        ("RUS", "off-centre", 46),
+        ("RUS", "symmetric", 34),
+        ("RUS", "revolution", 28),
     ],
 )
 def test_essential_parameters_of_an_assumption(kind, assumption, count):

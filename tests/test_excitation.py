@@ -7,10 +7,12 @@ import re
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import gough
 from cases.command import run
 from cases.common import impossible_bodies
+from cases.robots import rotary_hexapod_with_masses
 from gough.data.logs import simulated_log, write_log
 from gough.errors import FileError, InputError
 from gough.parameters import excitation
@@ -44,6 +46,27 @@ def test_excitation_beats_random_motions_within_limits(sliding):
         for name in ("velocity", "angular_velocity", "acceleration", "angular_acceleration"):
             assert np.abs(getattr(state, name)).max() < 1e-12
     assert [one.split(":")[0] for one in result.bounds.assumed] == ["speed", "force"]
+
+
+@pytest.mark.parametrize("zero", [0.0, np.pi])
+def test_cranks_are_moved_by_an_angle(zero):
+    """No limits in the file: angles and torques are assumed, also where cranks pass q = π at home."""
+    robot = gough.Robot.from_dict(rotary_hexapod_with_masses())
+    back = (robot.inverse_kinematics(robot.home).q - zero)[:, np.newaxis]
+    parts = robot.description.legs
+    turn = Rotation.from_rotvec(back * parts.motor_axis[..., 0].T)
+    robot = robot.edited({"legs.crank_zero": turn.apply(parts.e1[..., 0].T).tolist()})
+    result = excite(robot, iterations=4, **SMALL)
+    assert result.base.rank == 82
+    stroke, speed, force = result.bounds.assumed
+    assert (stroke, speed) == ("stroke: home ± 0.5 rad", "speed: 3 rad/s")
+    assert re.fullmatch(r"force: .* N m, 3 times the largest at rest at home", force)
+    samples = result.trajectory.sample(1001)
+    legs = robot.inverse_kinematics(samples)
+    apart = np.abs(legs.q - legs.q[0])
+    assert 0.05 < apart.max() <= 1.0
+    assert np.abs(np.cos(legs.q) - np.cos(zero)).max() <= 1 - np.cos(0.5) + 1e-9
+    assert np.abs(legs.qd).max() <= 3
 
 
 def test_excitation_goes_on_where_it_was_stopped(sliding, tmp_path):

@@ -251,14 +251,43 @@ def test_zero_modes_is_the_rigid_robot_exactly():
     assert zero.modes == 0
 
 
-def test_left_out_elastic_coordinates_are_zero_and_others_must_fit():
+DYNAMICS = {
+    "inverse_dynamics": (),
+    "reactions": (),
+    "direct_dynamics": (np.zeros(6),),
+    "mass_matrix": (),
+    "bias": (),
+    "condensed": (),
+    "energy": (),
+    "contributions": (),
+    "linearize": (),
+    "inverse_dynamics_derivatives": (),
+    "direct_dynamics_derivatives": (np.zeros(6),),
+    "generalised_regressor": (),
+}
+
+
+@pytest.mark.parametrize("call", DYNAMICS)
+def test_dynamics_without_elastic_coordinates_is_refused_with_the_ways_out(call):
+    robot, _, state = random_flexible(np.random.default_rng(6), "UPS", 3)
+    bare = gough.Motion(**{k: v for k, v in state.items() if not k.startswith("elastic")})
+    ways = r"elastic_motion.*static_deflection.*robot\.rigid.*elastic=np\.zeros\(3\)"
+    for on_error in ("raise", "nan"):
+        with pytest.raises(InputError, match=ways):
+            getattr(robot, call)(bare, *DYNAMICS[call], on_error=on_error)
+    getattr(robot, call)(bare.replace(elastic=np.zeros(3)), *DYNAMICS[call])
+    getattr(robot.rigid, call)(bare, *DYNAMICS[call])
+
+
+def test_kinematics_without_elastic_coordinates_is_undeformed_and_others_must_fit():
     rng = np.random.default_rng(6)
     robot, _, state = random_flexible(rng, "UPS", 3)
     rest = {k: v for k, v in state.items() if not k.startswith("elastic")}
-    zero = gough.Motion(**rest, elastic=np.zeros(3))
-    assert_array_equal(
-        robot.inverse_dynamics(gough.Motion(**rest)).forces, robot.inverse_dynamics(zero).forces
-    )
+    bare = gough.Motion(**rest)
+    zero = bare.replace(elastic=np.zeros(3))
+    assert_array_equal(robot.inverse_kinematics(bare).qdd, robot.inverse_kinematics(zero).qdd)
+    assert_array_equal(robot.jacobian(bare), robot.jacobian(zero))
+    assert_array_equal(robot.condition_number(bare), robot.condition_number(zero))
     with pytest.raises(InputError, match="2 elastic coordinates, the platform has 3 modes"):
         robot.inverse_dynamics(gough.Motion(**rest, elastic=np.zeros(2)))
     with pytest.raises(InputError, match="the platform is rigid"):
@@ -399,3 +428,42 @@ def test_unstable_zero_dynamics_warn():
         if not stable:
             return
     pytest.fail("no unstable case among forty")
+
+
+@pytest.mark.usefixtures("on_numpy")
+def test_a_held_flexible_platform_moves_on_the_axes_of_home_only():
+    plate = {
+        "radius": 0.5,
+        "sides": 6,
+        "thickness": 0.01,
+        "density": 2700.0,
+        "young": 7e10,
+        "modes": 3,
+    }
+    legs = {
+        "kind": "UPS",
+        "base": [[2, 0, 0], [0, 2, 0.5], [-1, -2, 0]],
+        "platform": [[0.3, 0, 0], [-0.15, 0.25, 0], [-0.15, -0.25, 0]],
+        **{body: {} for body in ("cross", "cylinder", "rod")},
+    }
+    robot = gough.Robot.from_dict(
+        {
+            "format": 1,
+            "name": "flexible and planar",
+            "home": {"position": [0, 0, 0], "rotation_vector": [1.2, 0.5, -0.4]},
+            "platform": {"mobility": "planar", "plate": plate},
+            "legs": legs,
+        }
+    )
+    turn, still = robot.home.rotation, np.zeros(3)
+
+    def moving(velocity, acceleration):
+        modes = np.zeros(robot.modes)
+        given = {"elastic": modes, "elastic_velocity": modes}
+        return gough.Motion(still, turn, velocity, still, acceleration, **given)
+
+    along = turn @ [1.0, 2.0, 0.0]
+    assert np.isfinite(robot.inverse_dynamics(moving(along, -along)).forces).all()
+    for velocity, acceleration in ((np.eye(3)[0], still), (still, np.eye(3)[0])):
+        with pytest.raises(gough.errors.ConstraintError):
+            robot.inverse_dynamics(moving(velocity, acceleration))

@@ -13,6 +13,7 @@ from cases.command import run
 from cases.common import CLOSED, each_kind, each_shape, few_states
 from cases.parameters import drawn
 from cases.robots import run_by, with_body
+from gough.data.logs import Log
 from gough.description.modal.body import ModalBody
 from gough.errors import InputError, SampleError
 from gough.parameters.base import base_parameters, base_regressor
@@ -361,7 +362,7 @@ def test_bad_input_is_refused():
     with pytest.raises(InputError, match="universal_coulomb"):
         rough.generalised_regressor(rough.home, friction=True)
     with pytest.raises(InputError, match=r"flexible platform.*log"):
-        identify(robot, None)
+        identify(robot, Log(np.arange(60) * 0.01, np.ones((60, 6)), np.ones((60, 6))))
     with pytest.raises(InputError, match=r"flexible platform.*exciting"):
         excite(robot)
 

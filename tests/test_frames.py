@@ -27,9 +27,15 @@ def moved(motion, time):
     )
 
 
+def frames_of(robot, motion):
+    """The frames of a robot whose legs are alike."""
+    ((_, frames),) = leg_frames(robot, motion)
+    return frames
+
+
 def check_rates(robot, motion):
     """Velocity and angular velocity are those of origins and axes, by central differences."""
-    before, now, after = (leg_frames(robot, moved(motion, t)) for t in (-STEP, 0.0, STEP))
+    before, now, after = (frames_of(robot, moved(motion, t)) for t in (-STEP, 0.0, STEP))
     assert len(now) == len(robot.mechanism.legs.BODIES)
     for a, b, c in zip(before, now, after, strict=True):
         assert_allclose((c.origin - a.origin) / (2 * STEP), b.velocity, atol=1e-7)
@@ -75,6 +81,6 @@ def test_frames_of_legs_on_a_flexible_platform():
 def test_frames_in_any_shape(kind, shape):
     data = random_robot(np.random.default_rng(1), kind)
     motion = Motion(**random_motion(np.random.default_rng(2), data, shape))
-    for frame in leg_frames(Robot.from_dict(data), motion):
+    for frame in frames_of(Robot.from_dict(data), motion):
         assert frame.origin.shape == frame.velocity.shape == frame.omega.shape == (*shape, 6, 3)
         assert frame.axes.shape == (*shape, 6, 3, 3)

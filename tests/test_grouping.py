@@ -1,5 +1,6 @@
 """Relations between parameters: the null space, and what the paper prints wrongly."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 from cases.common import CLOSED, each_kind, each_shape
-from cases.parameters import drawn, level_rails, made, stacked
+from cases.parameters import drawn, level_rails, made, stacked, universal_axes
 from gough import Motion
 from gough.errors import InputError
 from gough.legs.bodies import STANDARD_PARAMETERS
@@ -24,7 +25,6 @@ from gough.parameters.grouping import (
     platform_symbols,
 )
 from gough.parameters.regressor import standard_parameters
-from gough.parameters.special import special_of_legs
 from gough.parameters.states import random_states
 from oracles.random_robot import random_motion, random_robot
 
@@ -195,7 +195,8 @@ def test_a_kind_without_closed_form_says_so_and_numbers_do():
     known = made(drawn("UPS"))
     unknown = made(drawn("UPS"))
     kind = replace(unknown.leg_kind, parameters=Unknown())
-    object.__setattr__(unknown, "description", unknown.description._replace(kind=kind))
+    groups = tuple(one._replace(kind=kind) for one in unknown.description.groups)
+    object.__setattr__(unknown, "description", unknown.description._replace(groups=groups))
     with pytest.raises(InputError, match="XYZ legs have no base parameters in closed form"):
         grouped_parameters(unknown)
     found = base_parameters(unknown)
@@ -204,13 +205,43 @@ def test_a_kind_without_closed_form_says_so_and_numbers_do():
 
 
 def test_symbols_say_what_the_numbers_do():
+    found = {}
     for kind in CLOSED:
         robot = made(drawn(kind))
-        felt = leg_symbols(robot.leg_kind.parameters, special_of_legs(robot), 0)
+        found[kind] = felt = leg_symbols(robot, 0)
         names = [name for name in grouped_parameters(robot).base_names if "leg 1 " in name]
         assert [f"leg 1 {name}" for name in felt] == names
+    felt = found["PUS"]
     assert felt["slider M"] == "slider M + cross M + link M − link MZ/l"
-    assert platform_symbols(KINDS["UPS"].parameters)["XY"] == "XY − Σ x y rod M"
-    level = leg_symbols(KINDS["PUS"].parameters, special_of_legs(made(level_rails())), 0)
+    assert platform_symbols([KINDS["UPS"].parameters])["XY"] == "XY − Σ x y rod M"
+    level = leg_symbols(made(level_rails()), 0)
     assert level["rotor_mass"] == "rotor_mass + slider M + cross M + link M − link MZ/l"
     assert "slider M" not in level
+
+
+VALUES = re.compile(r"([a-z_]+ [A-Z]+|rotor_inertia)|(k_x|k_y|[rl²()/+−]|[0-9.]+)")
+
+
+@pytest.mark.parametrize("gravity", [None, [0, 0, 0]])
+@pytest.mark.parametrize("axis", ["any", "along", "meeting"])
+def test_symbols_of_cranks_have_the_values_of_the_numbers(axis, gravity):
+    """What is printed is read and worked out."""
+    data = universal_axes(axis)
+    robot = made(data if gravity is None else data | {"gravity": gravity})
+    closed, parts, leg = grouped_parameters(robot), robot.mechanism.legs, 3
+    own = {
+        name.removeprefix(f"leg {leg + 1} "): value
+        for name, value in zip(closed.names, closed.standard, strict=True)
+    }
+    k_x, k_y, _ = parts.axis_on_crank[:, leg, 0]
+    sizes = {"k_x": k_x, "k_y": k_y, "r": parts.crank_length[leg, 0], "l": parts.length[leg, 0]}
+    values = dict(zip(closed.base_names, closed.values, strict=True))
+    for name, text in leg_symbols(robot, leg).items():
+        said = ""
+        for parameter, sign in VALUES.findall(text):
+            word = f"({float(own[parameter])!r})" if parameter else sign
+            word = f"({float(sizes[sign])!r})" if sign in sizes else word
+            word = {"²": "**2", "−": "-"}.get(word, word)
+            times = said and said[-1] in ")2" and word[0] not in "+-*/)"
+            said += f"*{word}" if times else word
+        assert eval(said, {}) == pytest.approx(values[f"leg {leg + 1} {name}"], rel=1e-12)

@@ -11,14 +11,16 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import each_kind, impossible_bodies
+from gough.data import signals
 from gough.data.leg_rates import platform_motion
 from gough.data.logs import Log, read_log, simulated_log, write_log
 from gough.errors import FileError, ImpossibleBodyWarning, InputError
 from gough.motion import Motion
-from gough.parameters import measurements, signals
+from gough.parameters import measurements
 from gough.parameters.base import base_parameters
 from gough.parameters.consistency import adopted, changes, standard_values
 from gough.parameters.identification import identify, validate
+from gough.parameters.known import known, summary
 from gough.show.report.identification import identification_page
 from gough.trajectories import Fourier
 from oracles.random_robot import random_motion, random_robot
@@ -338,7 +340,7 @@ BAD = {
     backwards: ("line 53", "time decreases"),
     milliseconds: ("line 3", "milliseconds"),
     millimetres: ("line ", "millimetres"),
-    labelled_millimetres: ("q2", "'mm'", "needs m"),
+    labelled_millimetres: ("line 2, column q2", "is its unit right?"),
     kilonewtons: ("line 1", "kilonewtons"),
     swapped_forces: ("line 1", "force2 and force5 look swapped"),
     swapped_coordinates: ("line 1", "q2 and q5 look swapped"),
@@ -385,9 +387,66 @@ def test_a_good_log_of_a_rough_robot_file_passes(log, robot, base):
 
 def test_logs_of_wrong_shape_are_refused(log):
     seven = gough.Robot.from_dict(random_robot(np.random.default_rng(3), "UPS", legs=7))
-    with pytest.raises(InputError, match="six legs"):
+    with pytest.raises(InputError, match="one actuator per direction"):
         measurements.logged_motion(seven, log)
-    with pytest.raises(InputError, match=r"needs \(n,\), \(n, legs\)"):
+    with pytest.raises(InputError, match=r"needs \(n,\), \(n, actuators\)"):
         Log(np.zeros(3), np.zeros((3, 6)), np.zeros((2, 6)))
     with pytest.raises(InputError, match="not an array"):
         Log(np.zeros(3), "q", np.zeros((2, 6)))
+
+
+def test_equal_legs_share_their_parameters(robot, base, log, found, motion):
+    """118 base parameters become 28, each seen by six actuators, and known better."""
+    shared = identify(robot, log, base=base, equal_legs=True)
+    assert shared.base.rank == 28
+    errors = (shared.values - shared.base.values) / shared.deviations
+    assert np.sqrt(np.mean(errors**2)) < 1.2
+    names = [*found.base.base_names]
+    places = [names.index(one) for one in shared.base.base_names if one in names]
+    own = [i for i, one in enumerate(shared.base.base_names) if one in names]
+    assert np.median(shared.deviations[own] / found.deviations[places]) < 0.5
+    whole, values = shared.felt
+    exact = whole.values
+    sizes = np.sqrt(np.mean(found.measured.regressor**2, axis=(0, 1)))
+    np.testing.assert_allclose(
+        sizes * (values - exact), 0.0, atol=0.02 * np.max(sizes * abs(exact))
+    )
+    adopted_robot = adopted(robot, shared)
+    masses = adopted_robot.file.legs.rod[0].M
+    assert np.ndim(masses) == 0  # one number for all legs
+    wrong = (
+        adopted_robot.inverse_dynamics(motion[::50]).forces
+        - robot.inverse_dynamics(motion[::50]).forces
+    )
+    assert np.sqrt(np.mean(wrong**2)) < 0.01 * np.sqrt(np.mean(log.forces**2))
+
+
+def test_a_summary_says_what_is_known_and_why_the_rest_is_not(found):
+    told, lines = known(found), summary(found)
+    every = [*told.well, *told.unseen, *told.faint, *told.noisy, *(one for one, _ in told.tied)]
+    assert sorted(every) == [*range(found.base.rank)]
+    assert lines[0].startswith(f"{len(told.well)} of 118 base parameters are known")
+    assert (found.relative[[*told.well]] <= 0.1).all()
+
+
+def test_a_log_with_elastic_coordinates_tells_stiffness_and_damping(tmp_path):
+    """All 6 + N rows of the equation of motion: Jᵀ Γ = Y X + y0, of a flexible platform."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ImpossibleBodyWarning)
+        flexible = gough.load("long-khalil-martinet-2014").edited({"platform.plate.modes": 2})
+    swing = Fourier(flexible.home, np.array(SINE) / 3000, np.array(COSINE) / 3000, 5.0)
+    motion = flexible.elastic_motion(swing(np.arange(601) / 200))
+    exact = simulated_log(flexible, motion, resolution=0.0, noise=0.0, rng=np.random.default_rng(0))
+    for kind in ("csv", "nc"):
+        write_log(exact, tmp_path / f"log.{kind}")
+        read = read_log(flexible, tmp_path / f"log.{kind}")
+        np.testing.assert_array_equal(read.elastic, exact.elastic)
+    with pytest.raises(InputError, match="2 modes, and the log has none"):
+        identify(flexible, dataclasses.replace(exact, elastic=None))
+    result = identify(flexible, exact)
+    names = [*result.base.base_names]
+    for name, part in (("stiffness", 1e-3), ("damping", 0.05)):
+        for mode in (1, 2):
+            i = names.index(f"mode {mode} {name}")
+            assert abs(result.values[i] / result.base.values[i] - 1) < part
+    assert (validate(flexible, result, exact).percent < 0.1).all()

@@ -1,7 +1,10 @@
 """Kernels on disk: whatever happens to the cache, answers are right."""
 
+import gc
 import os
 import random
+import weakref
+from collections import deque
 
 import numpy as np
 import pytest
@@ -88,7 +91,7 @@ def resealed(change):
 
     def damage(data):
         content = change(data[len(disk.MAGIC) + 32 :])
-        return disk.seal(content, disk._secret(disk.folder())) + content
+        return disk.seal(content, (disk.folder() / disk.SECRET).read_bytes()) + content
 
     return damage
 
@@ -190,7 +193,7 @@ def test_a_folder_without_write_permission(folder, robot, right):
 
 
 def test_a_full_disk(folder, robot, right, monkeypatch):
-    def full(*_):
+    def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(disk.os, "replace", full)
@@ -242,8 +245,8 @@ def test_every_structure_program_and_version_has_its_own_kernel(folder, robot, m
     machine = robot.mechanism
     keys = set()
 
-    def note(key, make, variants):
-        keys.add(disk._digest((key, variants)))
+    def note(key, make, *kind):
+        keys.add(disk._digest((key, *kind)))
         raise StopIteration
 
     monkeypatch.setattr(disk, "load_or_make", note)
@@ -267,7 +270,7 @@ def test_every_structure_program_and_version_has_its_own_kernel(folder, robot, m
     assert ask(machine, wrench=(6,), loads=(3, 6)) == 1
     monkeypatch.setattr(disk, "VERSION", "0.0.0")
     assert ask(machine) == 1
-    monkeypatch.setattr(identity, "_files", lambda *_: b"other equations")
+    monkeypatch.setattr(identity, "content_digest", lambda *_: b"other equations")
     assert ask(machine) == 1
     monkeypatch.setattr(disk, "lanes", lambda: 2)
     assert ask(machine) == 1
@@ -341,7 +344,8 @@ def test_the_longest_unused_kernels_go_first(folder, monkeypatch):
     for file in (stale, other):
         os.utime(file, (1000, 1000))
     monkeypatch.setattr(disk, "MOST_BYTES", 5500)
-    disk._prune(folder)
+    with disk.private(folder) as place:
+        disk._prune(place)
     assert sorted(file.name for file in folder.glob("*.kernel")) == [
         f"{i}.kernel" for i in range(5, 10)
     ]
@@ -360,3 +364,80 @@ def test_a_kernel_in_use_counts_as_new_and_one_that_is_gone_is_made_again(folder
     again, from_disk = jacobian(robot)
     assert not from_disk
     assert_right(again, right)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX permissions")
+@pytest.mark.parametrize("spoil", ["of another user", "open to others", "a link", "a pipe"])
+def test_a_file_that_another_user_may_have_left_is_not_loaded(folder, robot, right, spoil):
+    """Its folder was open once and is private now; the secret is sound and so is the file."""
+    jacobian(robot)
+    (file,) = kernels(folder)
+    assert jacobian(robot)[1]
+    if spoil == "of another user":
+        if os.geteuid() != 0:
+            pytest.skip("only root gives files away")
+        os.chown(file, 12345, 12345)
+    elif spoil == "open to others":
+        file.chmod(0o666)
+    elif spoil == "a link":
+        file.rename(folder.parent / "elsewhere")
+        file.symlink_to(folder.parent / "elsewhere")
+    else:
+        file.unlink()
+        os.mkfifo(file)
+    found, from_disk = jacobian(robot)
+    assert_right(found, right)
+    assert not from_disk
+    assert jacobian(robot)[1]  # made anew in its place
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX permissions")
+@pytest.mark.parametrize("spoil", ["of another user", "open to others", "a link"])
+def test_a_doubtful_folder_is_no_cache_and_doctor_says_so(
+    folder, robot, right, monkeypatch, tmp_path, spoil
+):
+    jacobian(robot)
+    if spoil == "of another user":
+        if os.geteuid() != 0:
+            pytest.skip("only root gives files away")
+        os.chown(folder, 12345, 12345)
+    elif spoil == "open to others":
+        folder.chmod(0o770)
+    else:
+        folder.rename(tmp_path / "elsewhere")
+        folder.symlink_to(tmp_path / "elsewhere")
+    found, from_disk = jacobian(robot)
+    assert_right(found, right)
+    assert not from_disk
+    monkeypatch.setattr(doctor, "CHECKED", ())
+    (said,) = [one for one in doctor.report() if one.what == "kernel cache"]
+    assert not said.ok
+    assert "not used: " in said.finding
+    assert "GOUGH_CACHE" in said.advice
+
+
+def test_a_folder_is_made_before_it_is_trusted(tmp_path):
+    """Whoever makes it first in a place that all may write to, it is looked at when it is there."""
+    place = tmp_path / "cache"
+    with disk.private(place) as made:
+        assert place.stat().st_mode & 0o777 == 0o700
+        made.write("a", b"mine")
+        place.rename(tmp_path / "away")  # somebody puts another folder in its place
+        place.mkdir()
+        (place / "a").write_bytes(b"not mine")
+        assert made.read("a", 100) == b"mine"
+
+
+def test_kernels_are_freed_with_their_robots(folder, monkeypatch):
+    monkeypatch.setattr(compiled, "_kernels", weakref.WeakValueDictionary())
+    monkeypatch.setattr(compiled, "_recent", deque(maxlen=2))
+    robot = gough.load("kim-ryu-2002").edited({"platform.mass": 31.0})
+    robot.jacobian(robot.home)
+    kernel = weakref.ref(next(iter(compiled._kernels.values())).engine)
+    assert kernel() is not None
+    del robot
+    for _ in range(2):  # the last ones are kept: most often they are wanted again
+        assert kernel() is not None
+        compiled._recent.append(None)
+    gc.collect()
+    assert kernel() is None

@@ -38,8 +38,7 @@ def sample(kind, rows, seed=0):
 def test_vectors_of_any_width_give_the_equations_results(kind, width, monkeypatch, tmp_path):
     monkeypatch.setenv("GOUGH_CACHE", str(tmp_path))
     monkeypatch.setattr(compiled, "_kernels", {})
-    for module in (cache, compiled):
-        monkeypatch.setattr(module, "lanes", lambda: width)
+    monkeypatch.setattr(cache, "lanes", lambda: width)
     robot, fields = sample(kind, 3 * width + 1)
     run = CompiledExecutor(robot.mechanism, fields_of(robot.mechanism))
     for rows in (1, width - 1, width, width + 1, 2 * width, 3 * width + 1):
@@ -58,13 +57,7 @@ def test_results_may_take_the_place_of_inputs(rows):
     slow = np.sqrt(np.sqrt(a * a + b * b))
     results = np.array([a + b, a * b, slow * (c + d), slow * (e + f)])
     program = assemble(graph, {"out": results}, {"first": (2,), "second": (4,)})
-    description = {
-        "prologue": [],
-        "hoisted": [],
-        "fields": program.fields,
-        "outputs": {"out": (4,)},
-    }
-    kernel = cache._load(description, cache._compile(program))
+    kernel = cache._load(*cache._made(program, False, False))
     bound = BoundKernel(kernel, in_all_lanes(kernel, np.zeros(1)))
     rng = np.random.default_rng(rows)
     fields = {"first": rng.normal(size=(rows, 2)), "second": rng.normal(size=(rows, 4))}
@@ -80,7 +73,7 @@ def inverse_dynamics():
 
 def test_a_product_and_its_sum_are_one_operation():
     program = inverse_dynamics()
-    steps, outputs, _ = fuse(program)
+    steps, outputs, *_ = fuse(program)
     before, after = program.tally(), [step.operation for step in steps]
     fused = after.count(FUSED)
     assert fused > 500
@@ -92,7 +85,7 @@ def test_a_product_and_its_sum_are_one_operation():
 
 
 def test_halves_are_the_whole_and_hand_over_all_that_crosses():
-    steps, outputs, _ = fuse(inverse_dynamics())
+    steps, outputs, *_ = fuse(inverse_dynamics())
     lasting = {p for p, (o, _, leaf) in enumerate(steps) if o in LEAVES and not is_state(o, leaf)}
     first, second, handed = halves(steps, outputs, lasting)
     assert sorted(first + second) == [p for p, s in enumerate(steps) if s.operation not in LEAVES]

@@ -293,7 +293,8 @@ def ups():
         "platform": [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
         "axis": [[0, 1, 0], [0, 1, 0], [1, 0, 0]],
     }
-    return Robot.from_dict({"format": 1, "name": "tripod", "legs": legs})
+    home = {"position": [0, 0, 1]}
+    return Robot.from_dict({"format": 1, "name": "tripod", "legs": legs, "home": home})
 
 
 def test_singular_legs_are_named():
@@ -306,7 +307,8 @@ def test_singular_legs_are_named():
         "rail_direction": [1, 0, 0], "length": 5.0, "axis": [[0, 1, 0], [0, 0.6, 0.8], [0, 1, 0]],
         "platform": [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
     }  # fmt: skip
-    robot = Robot.from_dict({"format": 1, "name": "sliders", "legs": legs})
+    home = {"position": [1, 0, 3]}
+    robot = Robot.from_dict({"format": 1, "name": "sliders", "legs": legs, "home": home})
     motion = Motion([[0, 1, 1], [0, 3, 4], [0, 1, 2]])
     assert_refused(robot, motion, SampleError, 1, 1)  # perpendicular to the rail, at its very end
     along_axis = robot.edited({"legs.axis": [[0, 1, 0], [4, 3, 0], [0, 1, 0]]})

@@ -68,12 +68,49 @@ def test_errors_of_build_are_felt_as_the_kind_says(kind):
     robot = gough.Robot.from_dict(table)
     pose = Motion(**random_motion(rng, table))
     q = robot.inverse_kinematics(pose).q
-    slope = robot.leg_kind.geometry.stance(robot.description.legs, tips_of(robot, pose)[0]).slope
-    tolerances = robot.leg_kind.tolerances
-    told = tolerances.variance(q, slope)
+    legs = robot.description.legs
+    stance = robot.leg_kind.geometry.stance(legs, tips_of(robot, pose)[0])
+    slope, tolerances = stance.slope, robot.leg_kind.tolerances
+    told = tolerances.variance(legs, q, stance)
     assert set(told) == set(tolerances.names)
     for name in tolerances.names:
         deviation = dict.fromkeys(tolerances.names, 0.0) | {name: 1e-6}
         built = tolerances.built(robot.description.legs, deviation, 20_000, rng)
         error = slope * (robot.variants(built).inverse_kinematics(pose).q - q)
         assert_allclose(np.mean(error**2, axis=0), 1e-12 * told[name], rtol=0.06, err_msg=name)
+
+
+@each_shape
+def test_errors_of_cranks_and_motors_are_slopes_of_q(shape):
+    """ε = −c δq at a fixed pose, by central differences of crank lengths and turned motors."""
+    rng = np.random.default_rng(6)
+    table = random_robot(rng, "RUS")
+    robot = gough.Robot.from_dict(table)
+    pose = Motion(**random_motion(rng, table, shape))
+    legs, q = robot.description.legs, robot.inverse_kinematics(pose).q
+    stance = robot.leg_kind.geometry.stance(legs, tips_of(robot, pose)[0])
+    told = robot.leg_kind.tolerances.variance(legs, q, stance)
+    axis, zero = legs.motor_axis[..., 0].T, legs.e1[..., 0].T
+    step = 1e-5
+
+    def felt(changed):
+        """ε for one unit of an error that changes the robot so, ± a step."""
+        ends = (robot.edited(changed(sign * step)).inverse_kinematics(pose).q for sign in (1, -1))
+        return -stance.slope * np.subtract(*ends) / (2 * step)
+
+    def swung(about):
+        def changed(angle):
+            turn = Rotation.from_rotvec(angle * about)
+            ends = {"legs.motor_axis": axis, "legs.crank_zero": zero}
+            return {key: turn.apply(one).tolist() for key, one in ends.items()}
+
+        return changed
+
+    crank = felt(lambda more: {"legs.crank_length": (legs.crank_length[:, 0] + more).tolist()})
+    assert_allclose(crank**2, told["crank"], rtol=1e-6, atol=1e-9)
+    both = [felt(swung(about)) ** 2 for about in (zero, np.cross(axis, zero))]
+    assert_allclose(np.sum(both, axis=0), told["motor_axis"], rtol=1e-6, atol=1e-9)
+    motor = legs.motor[..., 0].T
+    for place, shift in enumerate(np.eye(3)):
+        base = felt(lambda more, shift=shift: {"legs.motor": (motor + more * shift).tolist()})
+        assert_allclose(base, stance.direction[..., place], atol=1e-8)

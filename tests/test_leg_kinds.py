@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 from numpy.testing import assert_array_equal
 
 import gough
+from cases.common import each_kind
 from gough.legs.register import KINDS
 from oracles.random_robot import random_robot
 
@@ -84,7 +84,7 @@ def test_what_is_no_kind_is_refused_by_name(tmp_path):
     assert "no_legs:KIND" in done.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_a_kind_names_what_its_numbers_have(kind):
     numbers = KINDS[kind].numbers
     fields = set(numbers.__dataclass_fields__)

@@ -228,7 +228,7 @@ def test_bad_nastran_files_are_refused(nastran, tmp_path, capfd):
         (tmp_path / "bad.bdf").write_text(junk)
         with pytest.raises(FileError, match=r"bad\.bdf: "):
             read_nastran(op2, tmp_path / "bad.bdf", wanted)
-    with pytest.raises(FileError, match=r"no\.op2: no such file"):
+    with pytest.raises(FileError, match=r"no\.op2: No such file"):
         read_nastran(tmp_path / "no.op2", bdf, wanted)
     with pytest.raises(FileError, match="tip of leg 1 is not on the mesh: node 1 is"):
         read_nastran(op2, bdf, wanted._replace(tips=wanted.tips + 0.01))

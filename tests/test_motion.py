@@ -209,6 +209,18 @@ def test_reshape_keeps_the_samples():
         motion.reshape(5, -1)
 
 
+def test_replace_gives_elastic_coordinates_to_a_motion_without():
+    bare = Motion(np.zeros((4, 3)), velocity=[1.0, 2.0, 3.0])
+    motion = bare.replace(elastic=np.ones(5))
+    assert motion.modes == 5
+    assert motion.shape == (4,)
+    np.testing.assert_array_equal(motion.elastic_velocity, np.zeros((4, 5)))
+    np.testing.assert_array_equal(motion.velocity, bare.velocity)
+    assert bare.replace(time=np.arange(4.0)).modes == 0
+    with pytest.raises(InputError, match="differ in their number of modes"):
+        motion.replace(elastic=np.ones(4))
+
+
 def test_replace_changes_only_what_it_names():
     fields = random_fields((4,))
     motion = Motion(**fields).replace(velocity=np.zeros(3))

@@ -181,7 +181,7 @@ LINES = "time,x,y,z\n0,0,0,1\n"
         ("time;x;y;z\n0;0;0;1\n", ["commas"]),
         ("time,x,y\n0,0,0\n", ["column z", "missing"]),
         ("time\n0\n", ["position"]),
-        ("x [mm],y,z\n1,2,3\n", ["column x", "'mm'", "needs m"]),
+        ("x [kg],y,z\n1,2,3\n", ["column x", "'kg'", "needs m"]),
         ("x,y,z,qw [m],qx,qy,qz\n0,0,0,1,0,0,0\n", ["column qw", "'m'", "needs none"]),
         ("X,y,z\n1,2,3\n", ["unknown column 'X'", "nearest known is x"]),
         ("x,y,z,alfa_x\n1,2,3,4\n", ["'alfa_x'", "alpha_x"]),
@@ -320,8 +320,8 @@ def test_netcdf_dimensions_in_any_order_and_poses_alone(tmp_path):
         (lambda d: d.drop_vars("position"), ["position"]),
         (lambda d: d.rename(velocity="velocty"), ["'velocty'", "nearest known is velocity"]),
         (
-            lambda d: d.assign(velocity=d.velocity.assign_attrs(units="mm/s")),
-            ["velocity", "'mm/s'"],
+            lambda d: d.assign(velocity=d.velocity.assign_attrs(units="mm/s2")),
+            ["velocity", "'mm/s2'"],
         ),
         (lambda d: d.drop_vars("acceleration"), ["no acceleration"]),
         (lambda d: d.assign(velocity=d.velocity[:, 0]), ["velocity", "(time)", "(time, axis)"]),
@@ -375,9 +375,9 @@ def test_leg_dataset_is_labelled(name):
     motion = path_motion(robot)
     legs = robot.inverse_kinematics(motion)
     dataset = leg_dataset(robot, motion, legs)
-    assert dict(dataset.sizes) == {"time": 5, "leg": 6, "joint": 3, "axis": 3}
+    assert dict(dataset.sizes) == {"time": 5, "actuator": 6, "leg": 6, "joint": 3, "axis": 3}
     np.testing.assert_array_equal(dataset.time, motion.time)
-    np.testing.assert_array_equal(dataset.q.sel(leg=3), legs.q[:, 2])
+    np.testing.assert_array_equal(dataset.q.sel(actuator=3), legs.q[:, 2])
     np.testing.assert_array_equal(dataset.q_acceleration, legs.qdd)
     actuated = "q3" if robot.kind == "UPS" else "lambda"
     np.testing.assert_array_equal(dataset.joint_rate.sel(joint=actuated), legs.qd)
@@ -391,7 +391,7 @@ def test_leg_dataset_of_any_batch():
     for shape in [(), (2,), (2, 3)]:
         motion = Motion(np.broadcast_to(robot.home.position, (*shape, 3)))
         dataset = leg_dataset(robot, motion, robot.inverse_kinematics(motion))
-        assert dataset.q.dims == (*(f"sample_{i}" for i in range(len(shape))), "leg")
+        assert dataset.q.dims == (*(f"sample_{i}" for i in range(len(shape))), "actuator")
     with pytest.raises(InputError, match=r"\(2, 3, 6\)"):
         leg_dataset(robot, robot.home, robot.inverse_kinematics(motion))
 

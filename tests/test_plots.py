@@ -304,6 +304,17 @@ def test_no_global_state():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_one_sample_is_seen():
+    robot = load("kim-ryu-2002")
+    one = Motion([robot.home.position], time=[0.0])
+    needed = robot.inverse_dynamics(one)
+    lines = plots.force_curves(one, needed).axes[0].get_lines()
+    assert [line.get_marker() for line in lines] == ["o"] * 6
+    several = swing(robot)
+    lines = plots.force_curves(several, robot.inverse_dynamics(several)).axes[0].get_lines()
+    assert [line.get_marker() for line in lines] == [""] * 6
+
+
 def test_a_simulation_shows_itself_without_knowing_how():
     robot = load("kim-ryu-2002")
     run = gough.simulate(robot, LegPD(1e5, 1e3), robot.home, 0.01, friction=False)

@@ -16,8 +16,9 @@ import gough
 from cases import command
 from gough.data.datasets import force_dataset, leg_dataset, write_dataset
 from gough.data.motion_files import write_motion
-from gough.errors import FileError
+from gough.errors import FileError, UnstableWarning
 from gough.show.page import Hyperlink, Marked, Page, picture
+from gough.show.pictures.simulation import overview
 from gough.show.report import result_page, robot_page
 from gough.show.report.result import read_result
 from gough.simulation import ComputedTorque
@@ -189,10 +190,10 @@ def test_rms_of_a_sine_is_its_amplitude_over_root_two(undrawn):
     time = np.linspace(0, 1, 2001) ** 2  # uneven: samples alone would give another number
     wave = np.sqrt(2) * np.sin(2 * np.pi * 3 * time)
     data = xarray.Dataset(
-        {name: (("time", "leg"), wave[:, np.newaxis]) for name in ("force", "power")},
-        {"time": time, "leg": [1]},
+        {name: (("time", "actuator"), wave[:, np.newaxis]) for name in ("force", "power")},
+        {"time": time, "actuator": [1]},
     )
-    (table,) = [one for one in read(result_page(data)).tables if one and "leg" in one[0]]
+    (table,) = [one for one in read(result_page(data)).tables if one and "actuator" in one[0]]
     rms = float(table[1][table[0].index("rms force [N]")])
     assert abs(rms - 1) < 1e-3
     assert abs(np.sqrt(np.mean(wave**2)) - 1) > 1e-2
@@ -206,7 +207,9 @@ def test_page_of_a_flexible_robot_has_modes_and_frequencies(undrawn):
     assert "Flexible platform" in found.headings
     assert "no real body has these inertial parameters" in found.text
     (table,) = [one for one in found.tables if one[0] == ["mode", "Hz"]]
-    expected = robot.natural_frequencies(robot.home).frequencies
+    with pytest.warns(UnstableWarning, match="cannot stand"):
+        expected = robot.natural_frequencies(robot.home).frequencies
+    assert "cannot stand in the pose with its actuators locked" in found.text
     shown = [float(row[1].replace("−", "-")) for row in table[1:]]
     np.testing.assert_allclose(shown, expected, rtol=1e-3)
 
@@ -299,6 +302,21 @@ def test_simulation_result(run, tmp_path):
     assert rows["unexplained"] == pytest.approx(run.energy_audit()["energy_residual"][-1], rel=1e-3)
 
 
+def test_energies_have_the_same_colours_in_the_picture_and_on_the_page(run, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(Page, "figure", lambda page, figure, *words: drawn.append(figure))
+    result_page(run.dataset, "run.nc")
+    shown = [
+        {line.get_label(): line.get_color() for line in axes.get_lines()}
+        for figure in (overview(run), *drawn)
+        for axes in figure.axes
+        if axes.get_ylabel() == "energy [J]"
+    ]
+    assert len(shown) == 2
+    assert {*shown[0]} == {"actuators", "stored", "lost", "wrench", "unexplained"}
+    assert shown[0] == shown[1]
+
+
 def test_a_batch_of_simulations_lists_them_and_shows_the_worst(undrawn, run):
     waves = np.sin(np.outer(run.time, 100.0 * np.arange(1, 13)))
     data = run.dataset.assign(elastic=(("time", "mode"), waves))
@@ -345,7 +363,7 @@ def bad_result(kind, kim, circle, path):
     elif kind == "text":
         path.write_text("time,force\n0,1\n")
     elif kind == "dims":
-        write_dataset(good.rename({"leg": "foot"}), path)
+        write_dataset(good.rename({"actuator": "foot"}), path)
     elif kind == "no samples":
         write_dataset(good.isel(time=slice(0, 0)), path)
     elif kind == "time":

@@ -7,32 +7,10 @@ from scipy.spatial.transform import Rotation
 
 from cases.common import few_states
 from cases.exported import COMPILER, Exported
-from cases.parameters import drawn, made
+from cases.robots import rotary_hexapod
 from gough import Motion, Robot
-from gough.errors import FileError, InputError, ReachError
-from gough.parameters.base import base_parameters
-from gough.parameters.grouping import grouped_parameters
+from gough.errors import FileError, ReachError
 from oracles.random_robot import random_motion, random_robot
-
-
-def rotary_hexapod(**changes):
-    """Six equal cranks on a ring, their motors' axes along the ring; no masses."""
-    angle = np.deg2rad([-10, 10, 110, 130, 230, 250])
-    outward = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=-1)
-    tangent = np.stack([-np.sin(angle), np.cos(angle), 0 * angle], axis=-1)
-    tips = np.deg2rad([-50, 50, 70, 170, 190, 290])
-    points = 0.25 * np.stack([np.cos(tips), np.sin(tips), 0 * tips], axis=-1)
-    legs = {
-        "kind": "RUS",
-        "motor": (0.4 * outward).tolist(),
-        "motor_axis": (-tangent).tolist(),
-        "crank_zero": outward.tolist(),
-        "crank_length": 0.1,
-        "length": 0.5,
-        "platform": points.tolist(),
-    }
-    home = {"position": [0, 0, 0.42]}
-    return {"format": 1, "name": "rotary", "home": home, "legs": legs | changes}
 
 
 @few_states
@@ -110,27 +88,6 @@ def test_what_a_file_may_not_say():
     for words, changes in wrong.items():
         with pytest.raises(FileError, match=words):
             Robot.from_dict(rotary_hexapod(**changes))
-
-
-def test_what_cranks_do_not_have_says_so():
-    robot = Robot.from_dict(random_robot(np.random.default_rng(0), "RUS"))
-    with pytest.raises(InputError, match=r"RUS.*closed form.*grouped_parameters"):
-        grouped_parameters(robot)
-
-
-@pytest.mark.parametrize(("legs", "friction"), [(6, False), (7, False), (6, True)])
-def test_base_parameters_are_those_that_the_joints_leave(legs, friction):
-    """7 of the link, 7 of the cross, ZZ MX MY of the crank, less the tip's mass, per leg.
-
-    The rotor is felt as the crank's ZZ is; the platform has its ten; friction four per leg.
-    """
-    robot = made(drawn("RUS", legs=legs, friction=friction))
-    found = base_parameters(robot, friction)
-    assert found.rank == (16 + 4 * friction) * legs + 10
-    assert found.gap > 1e4
-    rotors = [i for i, name in enumerate(found.names) if "rotor_inertia" in name]
-    cranks = [i for i, name in enumerate(found.names) if name.endswith("crank ZZ")]
-    assert_allclose(found.grouping[:, rotors], found.grouping[:, cranks], atol=1e-9)
 
 
 @few_states

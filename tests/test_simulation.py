@@ -216,7 +216,7 @@ def test_dataset_is_labelled_and_comes_back_from_netcdf(tmp_path):
         robot, ComputedTorque(30.0), path(robot), 0.05, start=offset(robot), friction=False
     )
     data = found.dataset
-    assert data["force"].dims == ("time", "leg")
+    assert data["force"].dims == ("time", "actuator")
     assert data["force"].attrs["units"] == "N"
     assert data["position"].dims == ("time", "axis")
     for name in data.data_vars:

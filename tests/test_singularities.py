@@ -340,7 +340,7 @@ def test_pictures(tmp_path):
     robot = gough.load("kim-ryu-2002")
     x, y, _ = around_home(robot, 0.5)
     one = slice_at(robot, "z", robot.home.position[2], [x, y], points=15)
-    figure = slice_pictures(robot, [one], robot.home.rotation)
+    figure = slice_pictures(robot, [one])
     assert figure.axes[0].get_xlabel() == "x [m]"
     assert "home" in [text.get_text() for text in figure.legends[0].get_texts()]
     space = surface_picture(robot, surface(robot, around_home(robot, 0.5), points=5))

@@ -10,7 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 import gough
 from cases.command import refused, run
 from cases.common import each_kind, each_shape, few_states
+from cases.robots import rotary_hexapod_with_masses
 from gough import Motion, Robot
+from gough.data.motion_files import write_motion
 from gough.data.paper_motions import paper_motion
 from gough.errors import FileError, InputError, ReachError, SingularError
 from gough.show.pictures.sizing import torque_speed
@@ -147,6 +149,9 @@ def test_losses_of_a_screw_take_power_both_ways():
         ({"lead": 0.0}, "lead"),
         ({"lead": np.nan}, "lead"),
         ({"lead": "thick"}, "lead"),
+        ({}, "needs the lead of a screw or the ratio of a gear"),
+        ({"lead": 0.01, "ratio": 3.0}, "needs the lead of a screw or the ratio of a gear"),
+        ({"ratio": 0.0}, "ratio"),
         ({"lead": 0.01, "efficiency": 1.2}, "efficiency"),
         ({"lead": 0.01, "efficiency": [0.9, 0.0]}, "efficiency"),
         ({"lead": 0.01, "back_efficiency": 2.0}, "back_efficiency"),
@@ -158,9 +163,47 @@ def test_drives_without_sense_are_refused(numbers, culprit):
         Drive(**numbers)
 
 
-def test_inertia_ratio_is_what_an_accelerated_leg_feels(kim, circle):
+def test_a_gear_with_the_rotor_of_the_file_does_the_same_work():
+    """Without losses the motor's power is the actuator's; a ratio of 1 is the crank's own torque."""
+    robot, data = machine("RUS")
+    motion = Motion(**random_motion(np.random.default_rng(1), data, (50,)), time=np.arange(50.0))
+    legs, act = robot.inverse_kinematics(motion), robot.inverse_dynamics(motion)
+    rotor = robot.mechanism.legs.rotor[:, 0]
+    given = act.forces, legs.qd, legs.qdd, rotor
+    direct, geared = Drive(ratio=1).motor(*given), Drive(ratio=25).motor(*given)
+    assert_allclose(direct.torque, act.forces, rtol=1e-12, atol=1e-12)
+    assert_allclose(direct.speed, legs.qd)
+    assert_allclose(geared.power, act.power, rtol=1e-9, atol=1e-9)
+    assert_allclose(geared.speed, 25 * legs.qd)
+    again = Drive(ratio=25, rotor_inertia=rotor / 625).motor(*given)
+    assert_allclose(again.torque, geared.torque, rtol=1e-9)
+    bare = robot.edited({"legs.rotor_inertia": 0.0}).inverse_dynamics(motion)
+    assert_allclose(geared.thrust, bare.forces, rtol=1e-8, atol=1e-8)
+    lossy = Drive(ratio=25, efficiency=0.8, rotor_inertia=0.0).motor(*given)
+    loss = np.where(geared.thrust * legs.qd > 0, 1 / 0.8, 0.75)
+    assert_allclose(lossy.torque, geared.thrust * loss / 25)
+
+
+@pytest.mark.parametrize(("kind", "drive"), [("RUS", Drive(0.01)), ("PUS", Drive(ratio=5))])
+def test_a_screw_turns_no_crank_and_a_gear_pushes_no_slider(kind, drive):
+    robot, data = machine(kind)
+    motion = Motion(**random_motion(np.random.default_rng(1), data, (3,)), time=np.arange(3.0))
+    region = worst_in_region(robot, Region(robot.home, [1e-3, 0, 0]))
+    for ask in (lambda: size(robot, motion, drive), lambda: requirements(None, region, drive)):
+        with pytest.raises(InputError, match=r"turn.*ratio|push.*lead"):
+            ask()
+
+
+def rotary():
+    robot = Robot.from_dict(rotary_hexapod_with_masses())
+    return robot, gough.trajectories.Circle(robot.home.position, 0.05, rpm=60).sample(51)
+
+
+@pytest.mark.parametrize("drive", [Drive(0.01, rotor_inertia=1e-4), Drive(ratio=20)])
+def test_inertia_ratio_is_what_an_accelerated_leg_feels(kim, circle, drive):
     """From the forces themselves: accelerate one leg, hold the others, and see its force change."""
-    drive = Drive(0.01, rotor_inertia=1e-4)
+    if drive.lead is None:
+        kim, circle = rotary()
     found = size(kim, circle[:2], drive, friction=False)
     jacobian = kim.jacobian(circle[:2])
     felt = np.zeros((2, 6))
@@ -172,13 +215,15 @@ def test_inertia_ratio_is_what_an_accelerated_leg_feels(kim, circle):
         change = kim.inverse_dynamics(moved, friction=False).forces
         felt[sample, leg] = (change - kim.inverse_dynamics(still, friction=False).forces)[leg]
     expected = felt.max(axis=0) * (0.01 / (2 * np.pi)) ** 2 / 1e-4
+    if drive.lead is None:
+        expected = (felt.max(axis=0) - 2e-3) / 2e-3  # both seen through the gear
     assert_allclose(found.inertia_ratio[0], expected, rtol=1e-9)
 
 
 # worst cases
 
 
-@pytest.mark.parametrize(("kind", "legs"), [("UPS", 6), ("PUS", 6), ("UPS", 7)])
+@pytest.mark.parametrize(("kind", "legs"), [("UPS", 6), ("PUS", 6), ("RUS", 6), ("UPS", 7)])
 def test_accelerations_and_loads_are_exact_over_all_vertices(kind, legs):
     """The largest and least force over the 2¹² vertices of both boxes, by the inverse model."""
     robot, data = machine(kind, 3, legs)
@@ -326,7 +371,7 @@ def test_a_region_is_no_better_than_any_of_its_poses(kim):
     bounds = {"acceleration": [5] * 6, "load": [100] * 6}
     found = worst_in_region(kim, region, **bounds)
     rng = np.random.default_rng(2)
-    some = worst_case(kim, region.poses(rng.uniform(-1, 1, (500, 6))), **bounds)
+    some = worst_case(kim, region.poses(rng.uniform(-1, 1, (500, 6)), kim), **bounds)
     for name in ("push", "pull", "speed", "acceleration"):
         assert (getattr(found.worst, name) >= getattr(some, name).max(axis=0)).all()
         there = worst_case(kim, found.at[name], **bounds)
@@ -364,6 +409,25 @@ def test_a_table_with_a_margin(kim, circle, tmp_path):
         torque_speed(size(kim, circle))
 
 
+def test_what_never_pushes_pushes_with_nothing(kim, circle):
+    hung = kim.edited({"gravity": [0, 0, 9.81]})
+    for robot in (kim, hung):
+        forces = robot.inverse_dynamics(circle).forces
+        assert (forces < 0).all() or (forces > 0).all()
+        found = size(robot, circle).legs
+        one_way = np.where(forces.max() < 0, found.peak_push, found.peak_pull)
+        assert_array_equal(one_way, 0)
+        assert_array_equal(np.maximum(found.peak_push, found.peak_pull), found.peak_force)
+
+
+def test_without_a_rotor_there_is_no_inertia_ratio(kim, circle):
+    light = kim.edited({"legs.rotor_mass": 0.0})
+    for drive, known in ((Drive(0.01), False), (Drive(0.01, rotor_inertia=1e-4), True)):
+        rows = requirements(size(light, circle, drive)).rows()
+        assert ("inertia_ratio" in rows) is known
+        assert all(np.isfinite(value).all() for value, _, _ in rows.values())
+
+
 def test_the_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     options = ["--lead", "0.01", "--efficiency", "0.9", "--margin", "1.3", "--shift", "0.02"]
@@ -378,10 +442,42 @@ def test_the_command(tmp_path, monkeypatch):
     assert "…" not in result.stdout
 
 
+def test_the_command_sizes_a_rotary_hexapod(tmp_path):
+    """Torques in N m and speeds in rad/s, behind a gear; a motor that is too small is said."""
+    robot, motion = rotary()
+    robot.save(tmp_path / "rotary.toml")
+    write_motion(motion, tmp_path / "circle.csv")
+    options = ["--ratio", "20", "--efficiency", "0.8", "--rotor-inertia", "5e-6", "--margin", "1.3"]
+    motor = ["--rated-torque", "1", "--peak-torque", "0.01", "--top-speed", "6000"]
+    region = ["--shift", "0.01", "--acceleration", "2", "--twist", "0.1"]
+    files = ["-o", "s.json", "--plot", "s.png"]
+    words = ["size", "rotary.toml", "circle.csv", *options, *motor, *region, *files]
+    result = run(*words, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    read = json.loads((tmp_path / "s.json").read_text())
+    rows = read["requirements"]
+    units = {"stroke": "rad", "peak_speed": "rad/s", "peak_force": "N m", "peak_thrust": "N m"}
+    units |= {"worst_force": "N m", "worst_speed": "rad/s", "peak_torque": "N m"}
+    assert {name: rows[name]["unit"] for name in units} == units
+    assert read["drive"]["ratio"] == 20
+    assert "lead" not in read["drive"]
+    found = size(robot, motion, Drive(ratio=20, efficiency=0.8, rotor_inertia=5e-6))
+    assert rows["peak_motor_speed"]["worst"] == pytest.approx(found.motors.peak_motor_speed.max())
+    largest = max(rows["peak_torque"]["worst"], rows["worst_torque"]["worst"])
+    assert rows["peak_torque_share"]["worst"] == pytest.approx(largest / 0.01)
+    assert rows["rated_torque_share"]["with_margin"] < 1
+    assert result.stderr.count("motor too small") == 1
+    assert "largest : peak torque of the motor" in result.stderr
+    for wrong in (["--lead", "0.01"], ["--ratio", "20", "--top-speed", "-1"]):
+        refused("size", "rotary.toml", "circle.csv", *wrong, cwd=tmp_path)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], "needs a motion or a region"),
+        ([CIRCLE, "--ratio", "3"], "actuators push"),
+        ([CIRCLE, "--top-speed", "3000"], "--ratio"),
         ([CIRCLE, "-o", "s.pdf"], "must end in"),
         ([CIRCLE, "--plot", "s.png"], "--lead"),
         ([CIRCLE, "--lead", "-1"], "lead"),

@@ -15,7 +15,14 @@ from gough.studio.setup import StudioSetup
 from gough.studio.shapes import (
     SceneLayout,
 )
-from gough.studio.tables import banner, leg_table, limit_table, load_table, state_level, summary
+from gough.studio.tables import (
+    actuator_table,
+    banner,
+    limit_table,
+    load_table,
+    state_level,
+    summary,
+)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +100,7 @@ def test_out_of_reach_is_a_trouble_not_an_error(kim):
     assert list(shown.reached) == [True, False]
     assert "out of reach" in shown.troubles[1]
     assert np.isnan(shown.forces[1]).all()
-    assert "–" in leg_table(shown, 1)
+    assert "–" in actuator_table(shown, 1)
     assert "–" in summary(shown, 1)
 
 
@@ -102,7 +109,7 @@ def test_a_robot_without_masses_shows_its_geometry():
     shown = record(robot, robot.home)
     assert shown.forces is None
     assert "masses" in shown.note
-    assert "Γ" not in leg_table(shown, 0)
+    assert "Γ" not in actuator_table(shown, 0)
     assert "masses" in load_table(shown, 0)
     assert panels(shown).keys() == {"q [m]"}
     with pytest.raises(InputError, match="masses"):
@@ -111,7 +118,7 @@ def test_a_robot_without_masses_shows_its_geometry():
 
 def test_tables_say_and_paint_what_is_past_a_limit(limited):
     shown = record(limited.edited({"legs.limits.force": 45.46}), limited.home)
-    html = leg_table(shown, 0)
+    html = actuator_table(shown, 0)
     assert html.count(Level.PAST.background) == 2  # legs 2 and 5 at home: 45.473 N
     assert html.count(Level.NEAR.background) == 4
     assert "−45.5" in html
@@ -160,22 +167,22 @@ def test_a_flexible_platform_takes_no_payload_but_can_be_rigid(long):
 def test_sliders_and_poses_are_the_same_thing():
     robot = gough.load(DIETMAIER)  # its home is turned by more than a right angle
     home = start_pose(robot)
-    assert values_of(home, home)[3:] == pytest.approx([0, 0, 0], abs=1e-9)
+    assert values_of(robot, home)[3:] == pytest.approx([0, 0, 0], abs=1e-9)
     values = np.array([0.1, -0.2, 0.3, 10.0, -20.0, 30.0])
-    np.testing.assert_allclose(values_of(pose_of(values, home), home), values, atol=1e-9)
-    assert pose_of(np.zeros((3, 1, 2, 6)), home).shape == (3, 1, 2)
+    np.testing.assert_allclose(values_of(robot, pose_of(robot, values)), values, atol=1e-9)
+    assert pose_of(robot, np.zeros((3, 1, 2, 6))).shape == (3, 1, 2)
 
 
 def test_slider_ends_can_be_reached(kim):
     low, high = ranges(kim, SceneLayout.of(kim).size)
-    middle = values_of(kim.home, kim.home)
+    middle = values_of(kim, kim.home)
     assert (low < middle).all()
     assert (middle < high).all()
     for k in range(6):
         for end in (low, high):
             values = middle.copy()
             values[k] += 0.98 * (end[k] - middle[k])
-            assert kim.check(pose_of(values, kim.home)).ok
+            assert kim.check(pose_of(kim, values)).ok
 
 
 def test_without_a_home_a_pose_is_guessed():

@@ -94,7 +94,7 @@ def browser(studio):
 
 
 def address(studio):
-    return f"http://127.0.0.1:{studio.server.get_port()}"
+    return studio.server.address
 
 
 PICTURES = os.environ.get("STUDIO_PICTURES")
@@ -261,6 +261,7 @@ def test_two_pages_show_the_same_and_one_may_be_closed_while_it_plays(
 ):
     begin(studio, folder, page, "sinatra-xi-staicu-2009")
     other = open_page(browser, studio, (700, 500))
+    studio.choose_motion("circle")
     studio.play()
     wait(lambda: studio.player is not None and studio.player.playing, "playing")
     seen = numbers(other)
@@ -310,17 +311,17 @@ def test_the_forces_can_be_taken_away(page, studio, folder):
 
 
 def test_pages_from_elsewhere_are_refused(studio):
-    port = studio.server.get_port()
+    port, home = studio.server.get_port(), f"/{studio.server.token}/"
     good = f"127.0.0.1:{port}"
-    assert get(port, "/", good) == 200
-    assert get(port, "/", f"localhost:{port}") == 200
-    assert get(port, "/", f"evil.example:{port}") == 403
-    assert get(port, "/", good, "http://evil.example") == 403
-    assert get(port, "/", good, upgrade=True, origin="http://evil.example") == 403
-    assert get(port, "/", f"evil.example:{port}", upgrade=True) == 403
-    assert get(port, "/", good, upgrade=True, origin=f"http://{good}") == 101
-    assert get(port, "/../../../../etc/passwd", good) == 404
-    assert get(port, "/%2e%2e/%2e%2e/viser/_viser.py", good) == 404
+    assert get(port, home, good) == 200
+    assert get(port, home, f"localhost:{port}") == 200
+    assert get(port, home, f"evil.example:{port}") == 403
+    assert get(port, home, good, "http://evil.example") == 403
+    assert get(port, home, good, upgrade=True, origin="http://evil.example") == 403
+    assert get(port, home, f"evil.example:{port}", upgrade=True) == 403
+    assert get(port, home, good, upgrade=True, origin=f"http://{good}") == 101
+    assert get(port, f"{home}../../../../etc/passwd", good) == 404
+    assert get(port, f"{home}%2e%2e/%2e%2e/viser/_viser.py", good) == 404
 
 
 def get(port, path, host, origin=None, upgrade=False):

@@ -103,13 +103,13 @@ def test_motion_files_are_played_and_long_ones_thinned(tmp_path, kim):
     circle = gough.trajectories.Circle(kim.home.position, 0.1, rpm=40)
     path = tmp_path / "circle.nc"
     gough.data.motion_files.write_motion(circle.sample(2 * MOST_SAMPLES), path)
-    track = of_file(path)
+    track = of_file(path, gough.load(KIM))
     assert len(track.motion) == MOST_SAMPLES
     assert track.note == "One sample in 2 of 40000 is shown"
     still = tmp_path / "still.csv"
     gough.data.motion_files.write_motion(kim.home, still)
     with pytest.raises(FileError, match="times"):
-        of_file(still)
+        of_file(still, gough.load(KIM))
 
 
 def test_exports_are_read_back(tmp_path, kim):

@@ -15,6 +15,8 @@ import pytest
 from cases.command import refused
 from cases.common import KIM, LONG
 from gough.errors import InputError
+from gough.motion import Motion
+from gough.robot import Robot
 from gough.studio.guard import allowed, free_port
 from gough.studio.library import Library
 from gough.studio.record import record
@@ -158,6 +160,52 @@ def test_the_platform_is_flexible_or_not(studio):
     assert studio.robot.name == KIM
 
 
+def asked(studio, path, upgrade=False):
+    """Status and headers of a raw request, as another user of this machine would send it."""
+    port = studio.server.get_port()
+    lines = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}"]
+    if upgrade:
+        lines += ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"]
+        lines.append("Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as stream:
+        stream.sendall("\r\n".join([*lines, "", ""]).encode())
+        head = stream.recv(4096).decode("latin-1").partition("\r\n\r\n")[0]
+    return int(head.split()[1]), head.lower()
+
+
+def test_without_the_token_nothing_is_answered(studio):
+    token = studio.server.token
+    assert len(token) == 22
+    for path in (
+        "/",
+        "/index.html",
+        f"/{token[:-1]}/",
+        f"/{token}x/",
+        "/?" + token,
+        f"//{token}/",
+        "/é",
+    ):
+        for upgrade in (False, True):
+            assert asked(studio, path, upgrade)[0] in (400, 403), path
+    for path in (
+        f"/{token}",
+        f"/{token}/",
+        f"/{token}/index.html",
+        f"/{token}?a=b",
+        f"/{token}/?a=b",
+    ):
+        assert asked(studio, path)[0] == 200, path
+        assert asked(studio, path, True)[0] == 101, path
+
+
+def test_no_page_shows_the_studio_in_a_frame(studio):
+    status, head = asked(studio, f"/{studio.server.token}/")
+    assert status == 200
+    assert "content-security-policy: frame-ancestors 'none'" in head
+    assert "x-frame-options: deny" in head
+    assert "referrer-policy: no-referrer" in head
+
+
 def test_the_page_cannot_ask_for_a_public_address(studio):
     assert studio.server.request_share_url() is None
 
@@ -198,7 +246,7 @@ main()"""
         )
         try:
             line = running.stdout.readline()
-            address = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+            address = re.search(r"http://127\.0\.0\.1:(\d+)/[\w-]{22}/", line)
             assert address, line
             assert int(address[1]) > port
             with urllib.request.urlopen(address[0], timeout=30) as page:
@@ -210,3 +258,81 @@ main()"""
     assert f"port {port} is in use" in err
     assert "Traceback" not in err
     assert "ended" in out
+
+
+class Page:
+    """What a browser knows of the nodes' turns: it keeps that of a name, also through another create."""
+
+    def __init__(self, scene):
+        self.turns = {}
+        self._queue = scene._queue_scene_message
+        scene._queue_scene_message = self.see
+
+    def see(self, message):
+        if type(message).__name__ == "SetOrientationMessage":
+            self.turns[message.name] = message.wxyz
+        self._queue(message)
+
+    def turn(self, handle):
+        return self.turns.get(handle.name, (1.0, 0.0, 0.0, 0.0))
+
+
+def test_another_robot_does_not_inherit_how_the_one_before_stood(studio, monkeypatch):
+    """A turn equal to a new node's default is never sent."""
+    scene = studio.server.scene
+    monkeypatch.setattr(scene, "_queue_scene_message", scene._queue_scene_message)
+    page = Page(scene)
+    with warnings.catch_warnings(action="ignore"):
+        done(studio, lambda: studio.choose_robot("dietmaier-1998"))
+        assert np.abs(studio.shown.wxyz[0] - [1, 0, 0, 0]).max() > 0.1
+        done(studio, lambda: studio.choose_robot(KIM), studio.go_home)
+    for handle in (studio.scene.handle, studio.scene._platform):
+        np.testing.assert_allclose(page.turn(handle), studio.shown.wxyz[0], atol=1e-12)
+
+
+def test_a_pose_beyond_the_sliders_moves_their_ends(studio):
+    done(studio, lambda: studio.choose_robot(KIM), studio.go_home)
+    sliders = studio.panel._sliders
+    ends = [(one.min, one.max) for one in sliders]
+    beyond = studio.robot.home.position + np.array([0.0, ends[1][1] + 0.004, 0.1])
+    shown = done(studio, lambda: studio.drag_to(beyond, np.array([1.0, 0, 0, 0])))
+    np.testing.assert_array_equal(shown.motion.position[0], beyond)
+    assert [one.value for one in sliders[:3]] == pytest.approx(beyond, abs=6e-4)
+    assert all(one.min <= one.value <= one.max for one in sliders)
+    assert sliders[1].max > ends[1][1]
+    done(studio, studio.go_home)
+    assert [(one.min, one.max) for one in sliders] == ends
+
+
+def test_what_is_past_a_limit_is_said():
+    pytest.importorskip("viser", reason="viser is not installed")
+    from gough.studio.motions import at_rest
+    from gough.studio.tables import past_limits
+
+    robot = Robot.load(KIM)
+    q = robot.inverse_kinematics(robot.home).q
+    stroke = [float(q.min()) - 0.02, float(q.max()) + 0.02]
+    short = robot.edited({"legs.limits.stroke": stroke, "legs.limits.force": 1.0})
+    assert past_limits(at_rest(robot, robot.home), 0) == ""
+    said = past_limits(at_rest(short, Motion([0.1, 0, robot.home.position[2]])), 0)
+    assert re.search(r"leg \d is out of its stroke: q is ", said)
+    assert f"limits {stroke[0]:.6g} to {stroke[1]:.6g} m" in said
+    assert re.search(r"force of leg \d is \S+ % of its limit", said)
+
+
+def test_a_limit_that_is_left_is_said_on_the_page(studio):
+    done(studio, lambda: studio.choose_robot(KIM), studio.go_home)
+    assert studio.messages.get("limits", "") == ""
+    limited = studio.robot.edited({"legs.limits.force": 1e-3})
+    studio.robot = limited
+    done(studio, studio.go_home)
+    assert "of its limit" in studio.messages["limits"]
+    done(studio, lambda: studio.choose_robot(KIM), studio.go_home)
+    assert studio.messages["limits"] == ""
+
+
+def test_without_a_motion_there_is_nothing_to_play(studio):
+    shown = done(studio, studio.go_home)
+    assert done(studio, studio.play) is shown
+    assert studio.player is None
+    assert "choose one first" in studio.messages["refused"]

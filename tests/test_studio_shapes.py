@@ -8,8 +8,8 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import DIETMAIER, KIM, LONG, each_shape
-from gough.legs.ups.shape import CYLINDER, ROD, rod_length
-from gough.model.places import ground, places
+from gough.legs.shape import CYLINDER, ROD, rod_length
+from gough.model.places import ground, placed_legs, tips
 from gough.studio.motions import sagging
 from gough.studio.shapes import (
     SceneLayout,
@@ -39,9 +39,10 @@ def test_places_are_where_the_platform_has_its_joints(name, shape):
         home.position + rng.normal(0, 0.02, (*shape, 3)), turn.reshape(*shape, 3, 3) @ home.rotation
     )
     legs = robot.inverse_kinematics(motion)
-    universal, spherical = places(robot, legs)
-    tips = robot.description.platform_points[..., 0].T
-    wanted = motion.position[..., None, :] + tips @ np.swapaxes(motion.rotation, -1, -2)
+    placed = placed_legs(robot, motion, legs)
+    universal, spherical = placed[0].places.points[..., 0, :], tips(placed)
+    held = robot.description.platform_points[..., 0].T
+    wanted = motion.position[..., None, :] + held @ np.swapaxes(motion.rotation, -1, -2)
     assert universal.shape == (*shape, 6, 3)
     np.testing.assert_allclose(spherical, wanted, atol=1e-12)
 
@@ -115,7 +116,7 @@ def test_layout_and_floor(name):
     with warnings.catch_warnings(action="ignore"):
         robot = gough.load(name)
     layout = SceneLayout.of(robot)
-    points = np.concatenate([layout.ground.reshape(-1, 3), layout.joints.spherical])
+    points = np.concatenate([layout.ground.reshape(-1, 3), tips(layout.legs)])
     assert (points @ layout.up > layout.floor).all()
     assert (layout.camera - layout.middle) @ layout.up > 0
     for mesh in grid(layout, round_number(layout.size / 8), 0.001):

@@ -191,7 +191,7 @@ def test_keys_mean_what_they_mean_in_the_file(kind, key, monkeypatch):
         for i, value in enumerate(values):
             alone = answer(robot.edited({key: value.tolist()}), model, motion, None, None)
             for name, one in alone.items():
-                limit = 1e-12 * max(abs(one).max(), 1.0)
+                limit = 1e-12 * abs(one).max(initial=1.0)
                 assert_allclose(found[name][i], one, rtol=0, atol=limit, err_msg=name)
 
 

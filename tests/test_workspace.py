@@ -297,7 +297,8 @@ def test_an_empty_workspace_has_volume_zero():
 
 
 def test_a_robot_without_limits_fills_its_bounds():
-    found = workspace(gough.load("dietmaier-1998"), np.eye(3), bounds=[[0, 1], [0, 2], [1, 2]])
+    box = [[0, 1], [0, 2], [1, 2]]
+    found = workspace(gough.load("dietmaier-1998"), np.eye(3), bounds=box, from_home=False)
     assert (found.volume, found.error, found.met) == (2.0, 0.0, True)
     assert found.contains([[0.5, 0.5, 1.5], [0.5, 0.5, 0.5]]).tolist() == [True, False]
     assert found.surface(points=21).volume == pytest.approx(2.0, rel=1e-2)

@@ -1,10 +1,13 @@
 """`gough workspace` and its files."""
 
+import io
 import json
+import re
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from rich.console import Console
 from scipy.spatial.transform import Rotation
 
 from cases.command import refused, run
@@ -14,6 +17,7 @@ from gough.analysis.workspace_result import Workspace
 from gough.errors import FileError, InputError
 from gough.exchange.mesh_files import write_stl, write_vtk
 from gough.show.pictures import workspace as workspace_pictures
+from gough.show.sheets.workspace import print_workspace
 
 
 def test_files_for_other_programs(tmp_path):
@@ -118,3 +122,18 @@ def test_an_interrupt_keeps_what_is_proved(monkeypatch):
     assert not numbers["tolerance_met"]
     assert 0 < numbers["volume"] - numbers["error"] < 0.3553 < numbers["volume"] + numbers["error"]
     assert "interrupted" in found.stderr
+
+
+def test_what_is_proved_is_rounded_outward(monkeypatch):
+    found = workspace(robot_of("UPS", 1), tolerance=0.4)
+    title = workspace_pictures._title(found)
+    volume, error = map(float, re.search(r"(\S+) ± (\S+) m³", title).groups())
+    assert volume - error <= found.volume - found.error
+    assert volume + error >= found.volume + found.error
+    for shift in (0.44e-4, -0.44e-4):  # digits that are not shown
+        monkeypatch.setattr(Workspace, "bounds", np.array([[-0.1, 0.1]] * 3) + shift)
+        console = Console(file=io.StringIO(), width=120)
+        print_workspace(found, console)
+        low, high = re.search(r"surely within (\S+) to (\S+)", console.file.getvalue()).groups()
+        assert float(low) <= -0.1 + shift
+        assert float(high) >= 0.1 + shift

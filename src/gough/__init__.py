@@ -17,7 +17,7 @@ from gough.base.showing import show_by
 from gough.base.version import VERSION
 
 if TYPE_CHECKING:
-    from gough import errors, trajectories
+    from gough import errors, planning, trajectories
     from gough.description.catalogue import catalogue
     from gough.motion import Motion
     from gough.robot import Robot, load
@@ -25,7 +25,17 @@ if TYPE_CHECKING:
     from gough.variants import Variants
 
 __version__ = VERSION
-__all__ = ["Motion", "Robot", "Variants", "catalogue", "errors", "load", "simulate", "trajectories"]
+__all__ = [
+    "Motion",
+    "Robot",
+    "Variants",
+    "catalogue",
+    "errors",
+    "load",
+    "planning",
+    "simulate",
+    "trajectories",
+]
 
 _HOMES = {
     "catalogue": "gough.description.catalogue",
@@ -49,7 +59,7 @@ show_by("page about drives", _later("gough.show.report.drives", "drives_page"))
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name in ("errors", "trajectories"):
+    if name in ("errors", "planning", "trajectories"):
         return import_module(f"gough.{name}")
     raise AttributeError(f"module 'gough' has no attribute {name!r}")
 

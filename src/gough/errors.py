@@ -70,6 +70,10 @@ class ReachError(SampleError):
     """A pose that a leg cannot reach."""
 
 
+class ConstraintError(ReachError):
+    """A pose, twist or acceleration that legs or mobility do not allow the platform."""
+
+
 class SingularError(SampleError):
     """A leg or the robot is at, or too near, a singular configuration."""
 
@@ -78,8 +82,16 @@ class ConvergenceError(SampleError):
     """An iteration did not meet its tolerance."""
 
 
+class LimitError(GoughError):
+    """A motion that the limits of drives or platform do not allow, however it is timed."""
+
+
 class ImpossibleBodyWarning(UserWarning):
     """Inertial parameters that no real mass distribution can have."""
+
+
+class UnitsWarning(UserWarning):
+    """Numbers that look as if they were in another unit than is said."""
 
 
 class ArchitectureWarning(UserWarning):
@@ -91,8 +103,16 @@ class ModalBodyWarning(UserWarning):
 
 
 class UnstableWarning(UserWarning):
-    """Elastic zero dynamics are unstable: inverse dynamics cannot be followed there."""
+    """A robot that cannot stand in a pose, or whose elastic zero dynamics are unstable there."""
 
 
 class ToleranceWarning(UserWarning):
     """A result that is less exact than was asked for; it says how exact it is."""
+
+
+class ForeignFileWarning(UserWarning):
+    """What a file of another program has and a robot file does not, or what was taken for it."""
+
+
+class FreedomWarning(UserWarning):
+    """A platform is held at home otherwise than nearby, or nearly so."""

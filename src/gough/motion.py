@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, real_numbers
 from gough.base.pose_spline import PoseSpline
 from gough.errors import InputError
 
@@ -37,7 +37,7 @@ class Motion:
     without an answer): the models refuse such samples. All arrays are read-only views.
     """
 
-    __slots__ = ("_shape", "time", *FIELDS)
+    __slots__ = ("__weakref__", "_shape", "time", *FIELDS)
 
     position: Array
     rotation: Array
@@ -105,6 +105,14 @@ class Motion:
         motion = cls.__new__(cls)
         motion._set(fields)
         return motion
+
+    @classmethod
+    def resting(cls, position: Array, rotation: Array, elastic: Array | None = None) -> Self:
+        """Poses at rest that are known to be good, or NaN: rotations (..., 3, 3) are not checked."""
+        still = dict.fromkeys(("velocity", "angular_velocity"), np.zeros(3))
+        still |= dict.fromkeys(("acceleration", "angular_acceleration"), np.zeros(3))
+        bent = _elastic_fields(elastic, None, None)
+        return cls._of({"position": position, "rotation": rotation, **still, **bent})
 
     def _fields(self) -> dict[str, Array]:
         fields = {name: getattr(self, name) for name in FIELDS}
@@ -217,7 +225,10 @@ class Motion:
         unknown = set(fields) - set(FIELDS) - {"time"}
         if unknown:
             raise InputError(f"motion has no field {sorted(unknown)[0]!r}")
-        return Motion(**{**self._fields(), **fields})
+        kept = self._fields()
+        if not self.modes:  # arrays of no modes would contradict the modes that come
+            kept = {name: value for name, value in kept.items() if name not in ELASTIC_FIELDS}
+        return Motion(**{**kept, **fields})
 
     def __repr__(self) -> str:
         timed = "" if self.time is None else ", timed"
@@ -231,7 +242,7 @@ def _rank(name: str) -> int:
 
 def _field(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
     try:
-        array = np.array(value, dtype=np.float64)
+        array = np.array(real_numbers(value))
     except (TypeError, ValueError):
         raise InputError(f"motion: {name} is not an array of numbers") from None
     if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):
@@ -261,10 +272,17 @@ def _elastic_fields(*values: ArrayLike | None) -> dict[str, Array]:
 def _check_rotation(rotation: Array) -> None:
     """Refuse what is no rotation: ‖RᵀR − I‖ > 1e-9 or det R < 0. NaN is left to the models."""
     with np.errstate(all="ignore"):
-        gram = np.swapaxes(rotation, -1, -2) @ rotation
-        error = np.linalg.norm(gram - np.eye(3), axis=(-2, -1))
-        mirrored = np.linalg.det(rotation) < 0
-    bad = (error > ORTHOGONALITY) | np.isinf(rotation).any(axis=(-2, -1))
+        gram = np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3)
+        error = np.sqrt(np.einsum("...ij,...ij->...", gram, gram))
+        a, b, c = (rotation[..., i, :] for i in range(3))
+        minors = (
+            a[..., i] * (b[..., j] * c[..., k] - b[..., k] * c[..., j])
+            for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+        )
+        mirrored = sum(minors) < 0
+    bad = error > ORTHOGONALITY
+    if not np.isfinite(error).all():
+        bad = bad | np.isinf(rotation).any(axis=(-2, -1))
     if np.any(bad):
         sample = tuple(int(i) for i in np.argwhere(bad)[0])
         where = f"rotation of sample {sample}" if sample else "rotation"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -11,12 +12,17 @@ from numpy.typing import ArrayLike
 
 from gough.analysis import postures
 from gough.base.arrays import Array
+from gough.engine.emit.jax import Pure
 from gough.engine.run.threads import limited
-from gough.exchange import c, casadi
+from gough.errors import ForeignFileWarning, InputError
+from gough.exchange import c, casadi, fmu, jax, mjcf, urdf
+from gough.exchange.incoming.reading import is_foreign, read_foreign
 from gough.model.batch import OnError
 from gough.model.model import Model
 from gough.motion import Motion
 from gough.parameters import generalised
+from gough.planning.clamping import Clamped, clamp
+from gough.planning.room import Room, room
 from gough.variants import Variants
 
 
@@ -41,16 +47,17 @@ class Robot(Model):
         self,
         q: ArrayLike,
         *,
-        method: Literal["complete", "quick"] = "complete",
+        method: Literal["complete", "quick"] | None = None,
         on_error: OnError = "raise",
         threads: int | None = None,
     ) -> Motion:
         """Every real posture with given actuated coordinates.
 
         Args:
-            q: (legs,) actuated coordinates, m.
-            method: "complete" follows all 40 complex solutions and misses none that is isolated;
-                "quick" is a random search.
+            q: (actuators,) actuated coordinates, m or rad.
+            method: "complete" follows all 40 complex solutions of rods that hold a free platform and
+                misses none that is isolated; "quick" is a random search. By default "complete" where
+                there are such solutions, else (chains, platforms that are held) "quick".
             on_error: where the postures are a continuum, "raise" a SingularError or give one "nan".
             threads: at most so many.
 
@@ -66,6 +73,66 @@ class Robot(Model):
         """
         with limited(threads):
             return postures.assembly_modes(self, q, method=method, on_error=on_error)
+
+    def room(
+        self,
+        motion: Motion,
+        *,
+        pivot: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
+        threads: int | None = None,
+    ) -> Room:
+        """How far poses can go in every direction, and which limit of which leg ends it.
+
+        Limits are those that `check` compares poses at rest with, reach, and nearness to a singularity.
+        They depend on the pose: all other coordinates are kept.
+
+        Args:
+            motion: poses of any batch shape.
+            pivot: (3,) m, platform frame: the point about which turns go; the frame's origin by default.
+            wrench: (6,) on the platform, for holding forces.
+            threads: at most so many.
+
+        Returns:
+            Distances (..., 2m) in m and rad along + and − of x, y, z, rx, ry, rz in world axes, or of
+            the robot's own coordinates, searched up to two leg lengths and π.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> name, far, end = robot.room(robot.home).ends()[4]
+            >>> print(name, round(far, 3), end)
+            +z 0.43 leg 3 stroke 0.7 m
+
+        """
+        with limited(threads):
+            return room(self, motion, pivot=pivot, wrench=wrench)
+
+    def clamp(
+        self, motion: Motion, *, wrench: ArrayLike | None = None, threads: int | None = None
+    ) -> Clamped:
+        """The nearest poses that limits allow, and what stands in the way of those wished for.
+
+        Limits as in `room`. Nearest by √(‖δp‖² + (L θ)²), L the robot's length scale; of a robot with
+        fewer than six freedoms by its own coordinates.
+
+        Args:
+            motion: poses of any batch shape.
+            wrench: (6,) on the platform, for holding forces.
+            threads: at most so many.
+
+        Returns:
+            Poses at rest, their distance from the wishes in m, and reasons.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> high = gough.Motion(robot.home.position + [0.0, 0.0, 0.6])
+            >>> found = robot.clamp(high)
+            >>> robot.check(found.motion).ok, round(float(found.distance), 4), str(found.reason())
+            (True, 0.1695, 'leg 2 stroke 0.7 m')
+
+        """
+        with limited(threads):
+            return clamp(self, motion, wrench=wrench)
 
     def regressor(
         self,
@@ -87,7 +154,7 @@ class Robot(Model):
             threads: at most so many.
 
         Returns:
-            (..., legs, parameters); X and its names are `standard_parameters` and `parameter_names`
+            (..., actuators, parameters); X and its names are `standard_parameters` and `parameter_names`
             of `gough.parameters.regressor`.
 
         Example:
@@ -142,6 +209,25 @@ class Robot(Model):
         """
         return casadi.to_casadi(self, name, loads=loads)
 
+    def to_jax(self, name: str, *, loads: bool = False) -> Pure:
+        """A program of the robot as a pure function for `jax.jit`, `jax.vmap` and `jax.grad`.
+
+        Args:
+            name: "inverse_dynamics", …; see `gough.exchange.jax.to_jax`.
+            loads: with the friction loads as a further input.
+
+        Returns:
+            A function from a dictionary of one state's fields to a dictionary of answers, SI units.
+
+        Example:
+            >>> import jax
+            >>> jax.config.update("jax_enable_x64", True)
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> forces = robot.to_jax("inverse_dynamics")
+
+        """
+        return jax.to_jax(self, name, loads=loads)
+
     def export_c(
         self,
         folder: str | os.PathLike[str],
@@ -165,16 +251,99 @@ class Robot(Model):
         """
         return c.export_c(self, folder, programs=programs, real=real)
 
+    def export_fmu(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        fmi: int = 2,
+        inverse: bool = False,
+        reactions: bool = False,
+        sources_only: bool = False,
+    ) -> Path:
+        """Write the robot as a functional mock-up unit for other simulators.
 
-def load(name: str | os.PathLike[str]) -> Robot:
-    """A robot from a catalogue name or from a robot file.
+        Args:
+            path: the file, such as robot.fmu.
+            fmi: version of the standard, 2 or 3.
+            inverse: the inverse model, motion in and forces out.
+            reactions: forces and moments in the joints as outputs, too.
+            sources_only: without the binary, which takes a C compiler.
+
+        Returns:
+            The path.
+
+        Example:
+            >>> path = gough.load("kim-ryu-2002").export_fmu("kim.fmu", sources_only=True)
+
+        """
+        return fmu.export_fmu(
+            self,
+            path,
+            fmi=fmi,
+            inverse=inverse,
+            reactions=reactions,
+            sources_only=sources_only,
+        )
+
+    def export_mjcf(self, path: str | os.PathLike[str]) -> tuple[str, ...]:
+        """Write the robot for MuJoCo: a tree of bodies with its loops closed, at home.
+
+        Args:
+            path: the XML file.
+
+        Returns:
+            What of the robot the file does not have, one line each.
+
+        Example:
+            >>> gough.load("plaza-hexaglide-2019").export_mjcf("plaza.xml")
+            ()
+
+        """
+        return mjcf.export_mjcf(self, path)
+
+    def export_urdf(self, path: str | os.PathLike[str]) -> tuple[str, ...]:
+        """Write the robot as URDF, and its loops into a YAML file beside it.
+
+        Args:
+            path: the URDF file; the other has the same name and ends in .yaml.
+
+        Returns:
+            What of the robot the files do not have, one line each.
+
+        Example:
+            >>> gough.load("plaza-hexaglide-2019").export_urdf("plaza.urdf")
+            ()
+
+        """
+        return urdf.export_urdf(self, path)
+
+
+def load(
+    name: str | os.PathLike[str], platform: str | None = None, *, meshes: bool = True
+) -> Robot:
+    """A robot from a catalogue name, from a robot file, or from a file of another program.
 
     Args:
-        name: one of `gough.catalogue()`, or a path.
+        name: one of `gough.catalogue()`, or a path: a robot file (TOML), MuJoCo's MJCF (.xml), or URDF
+            (.urdf, with its loops in a .yaml beside it).
+        platform: of MJCF and URDF the body, link or site whose frame is the platform's; by default the
+            body that most legs hold.
+        meshes: of MJCF and URDF: with the meshes that the file names, which must then be there.
+
+    Returns:
+        The robot. What another program's file has and a robot file does not is listed in a
+        ForeignFileWarning and under `assumed` of the robot file.
 
     Example:
         >>> gough.load("kim-ryu-2002").leg_count
         6
 
     """
-    return Robot.load(name)
+    if not is_foreign(name):
+        if platform is not None:
+            raise InputError(f"{name}: platform= is for MJCF and URDF; a robot file says it itself")
+        return Robot.load(name)
+    found = read_foreign(name, platform, meshes=meshes)
+    if found.told:
+        warnings.warn(f"{name}: {'; '.join(found.told)}", ForeignFileWarning, stacklevel=2)
+    return Robot.from_text(found.text, str(name), Path(name).absolute().parent)

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
 from gough.base import rotations
-from gough.base.arrays import Array
+from gough.base.arrays import Array, real_numbers
 from gough.base.pose_spline import PoseSpline
 from gough.errors import InputError
 from gough.motion import Motion
@@ -77,7 +77,7 @@ class Trajectory(ABC):
     def _numbers(self, name: str, value: ArrayLike, *shapes: tuple[int, ...]) -> Array:
         """A read-only copy: finite, of one of these shapes if any are given."""
         try:
-            array = np.array(value, dtype=np.float64)
+            array = np.array(real_numbers(value))
         except (TypeError, ValueError):
             raise self._error(f"{name} is not an array of numbers") from None
         if shapes and array.shape not in shapes:

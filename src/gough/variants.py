@@ -20,16 +20,16 @@ from gough.base.arrays import Array
 from gough.description.modal.body import ModalBody
 from gough.engine.functions import VARIANT
 from gough.engine.run.execute import Executor, chosen
-from gough.engine.tree import leaves, map_arrays, replaced
+from gough.engine.tree import leaves, map_arrays, replaced, skeleton
 from gough.errors import InputError, OneRobotError
 from gough.legs.leg import LegKind
-from gough.legs.reading import Limits
-from gough.mechanics.equation import Mechanism
+from gough.legs.reading import Actuator, Limits, PassiveLimits
+from gough.mechanics.mechanism import Mechanism
 from gough.model.batch import Inputs
 from gough.model.calls import ModelCalls
 from gough.model.described import DescribedModel
 from gough.model.execution import executor
-from gough.model.varied import VariedLegs
+from gough.model.varied import VariedRobots
 from gough.motion import Motion
 
 
@@ -50,19 +50,19 @@ class Variants(ModelCalls):
         for robot in found:
             if not isinstance(robot, DescribedModel):
                 raise InputError(f"variants are robots, not {type(robot).__name__}")
-            alike = (robot.kind, robot.leg_count, robot.modes)
-            if alike != (first.kind, first.leg_count, first.modes):
+            robot.need_rigid_drives("a batch of variants")
+            if _has(robot) != _has(first):
                 raise InputError(
-                    f"variants have the same legs and modes: {first.name} has {_has(first)}, "
-                    f"{robot.name} has {_has(robot)}"
+                    f"variants have the same legs, freedom and modes: {first.name} has "
+                    f"{_has(first)}, {robot.name} has {_has(robot)}"
                 )
+        if len({skeleton(_with_scale(robot)) for robot in found}) > 1:
+            raise InputError("variants have the same joints and visible modes; these robots differ")
         columns = zip(*(leaves(_with_scale(robot)) for robot in found), strict=True)
-        try:
-            joined = [np.concatenate([one.values for one in some], axis=-1) for some in columns]
-        except ValueError:
-            raise InputError("variants have the same visible modes; these robots differ") from None
+        joined = [np.concatenate([one.values for one in some], axis=-1) for some in columns]
         lacking = max(found, key=lambda robot: len(robot.missing))
-        self._set(_Shared(lacking, replaced(_with_scale(first), joined)), np.arange(len(found)), {})
+        shared = _Shared(lacking, replaced(_with_scale(first), joined), _homes(found))
+        self._set(shared, np.arange(len(found)), {})
 
     @classmethod
     def of(cls, robot: DescribedModel, changes: Mapping[str, ArrayLike]) -> Self:
@@ -77,10 +77,10 @@ class Variants(ModelCalls):
         this robot: so do axes that its file leaves to their defaults. A body that no mass
         distribution can have is a warning.
         """
-        varied = VariedLegs(robot, changes)
-        many = cls.__new__(cls)
-        index = np.arange(varied.variants).reshape(varied.shape)
-        many._set(_Shared(robot, varied.mechanism()), index, varied.given)
+        varied = VariedRobots(robot, changes)
+        many, values = cls.__new__(cls), varied.values
+        index = np.arange(values.variants).reshape(values.shape)
+        many._set(_Shared(robot, varied.mechanism()), index, values.given)
         return many
 
     def _set(self, shared: _Shared, index: Array, given: Mapping[str, Array]) -> None:
@@ -127,9 +127,19 @@ class Variants(ModelCalls):
         return self._shared.robot.leg_kind
 
     @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """The actuators in the order of q: the leg each is in, and its units."""
+        return self._shared.robot.actuators
+
+    @property
     def limits(self) -> Limits:
         """Limits of the robot that they are variants of."""
         return self._shared.robot.limits
+
+    @property
+    def passive(self) -> tuple[PassiveLimits, ...]:
+        """Limits of joints that no actuator moves, of the robot that they are variants of."""
+        return self._shared.robot.passive
 
     @property
     def tool(self) -> Array:
@@ -155,6 +165,12 @@ class Variants(ModelCalls):
     def home(self) -> Motion:
         """The home pose, at rest."""
         return self._shared.robot.home
+
+    @property
+    def homes(self) -> Motion:
+        """Home of each robot: of robots from files of their own each has one."""
+        homes = self._shared.homes
+        return self.home if homes is None else homes[self._index]
 
     def members(self) -> Inputs:
         """Which robot each sample is of."""
@@ -212,8 +228,10 @@ class Variants(ModelCalls):
 class _Shared:
     """What all views of a batch of variants share."""
 
-    def __init__(self, robot: DescribedModel, mechanism: Mechanism) -> None:
-        self.robot = robot
+    def __init__(
+        self, robot: DescribedModel, mechanism: Mechanism, homes: Motion | None = None
+    ) -> None:
+        self.robot, self.homes = robot, homes
         self.mechanism: Mechanism = map_arrays(mechanism, np.ascontiguousarray)
 
     @cached_property
@@ -226,5 +244,17 @@ def _with_scale(robot: DescribedModel) -> Mechanism:
     return robot.mechanism._replace(length_scale=np.array([robot.length_scale]))
 
 
+def _homes(robots: list[DescribedModel]) -> Motion | None:
+    """Home of each robot, where they have one."""
+    found = [one.description.home for one in robots]
+    homes = [home for home in found if home is not None]
+    if len(homes) < len(found):
+        return None
+    return Motion(np.stack([h.position for h in homes]), np.stack([h.rotation for h in homes]))
+
+
 def _has(robot: DescribedModel) -> str:
-    return f"{robot.leg_count} {robot.kind} and {robot.modes} modes"
+    """What variants have in common, in words."""
+    groups = [f"{group.leg_count} {group.kind.name}" for group in robot.description.groups]
+    freedom = "" if robot.mobility == 6 else f", {robot.mobility} freedoms"
+    return f"{' + '.join(groups)} legs{freedom} and {robot.modes} modes"

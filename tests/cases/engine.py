@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from cases.common import LEG_KINDS
+from cases.common import LEG_KINDS, numbers_of
 from cases.robots import run_by
 from gough import Motion, Robot
 from oracles.random_robot import random_motion, random_robot
@@ -37,8 +37,7 @@ def ask(robot, name, motion, wrench=None, forces=None, **options):
     if name == "direct_dynamics":
         more["forces"] = np.ones(robot.leg_count) if forces is None else forces
     found = getattr(robot, name)(motion, **more, **options)
-    named = {name: found} if isinstance(found, np.ndarray) else vars(found)
-    return {key: value for key, value in named.items() if value is not None}
+    return numbers_of(robot, name, found)
 
 
 def conditions(robot, motion):

@@ -36,6 +36,25 @@ def level_rails():
     return data
 
 
+def universal_axes(place, seed=0):
+    """A RUS robot whose universal axes stand so to the motors': along, across, meeting or anyhow."""
+    data = drawn("RUS", seed)
+    legs = Robot.from_dict(data).mechanism.legs
+    a, u = legs.motor_axis[..., 0].T, legs.e1[..., 0].T
+    t = np.cross(a, u)
+    axes = {"along": -a, "across": t, "radial": u, "meeting": 0.6 * u - 0.8 * a}
+    if place in axes:
+        reference = u if place == "across" else t
+        data["legs"] |= {"axis": axes[place].tolist(), "reference": reference.tolist()}
+    return data
+
+
+def upright_motor(place):
+    """The same with gravity along the second leg's motor."""
+    data = universal_axes(place)
+    return data | {"gravity": data["legs"]["motor_axis"][1]}
+
+
 def singular_values(columns):
     """Of columns of unit length; those that are rounding count as 0."""
     sizes = np.linalg.norm(columns, axis=0)
@@ -59,7 +78,7 @@ def regular(kind, assumption):
     rng = np.random.default_rng(7)
 
     def body(line, tip):
-        across = [0, 2] if line == 1 else [0, 1]
+        across = [axis for axis in range(3) if axis != line]
         center, inertia = np.zeros(3), rng.uniform(0.1, 0.15, 3)
         center[line] = rng.uniform(-0.2, 0.2)
         if assumption == "revolution":
@@ -77,4 +96,6 @@ def regular(kind, assumption):
         data["legs"] |= {"rod": [body(2, True) for _ in range(6)]}
     else:
         data["legs"] |= {"link": [body(2, True) for _ in range(6)]}
+    if kind == "RUS":
+        data["legs"] |= {"crank": [body(0, False) for _ in range(6)]}
     return data | {"legs": data["legs"] | {"cross": {"mass": 0.0}}}

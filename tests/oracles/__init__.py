@@ -10,5 +10,6 @@ take the robot file as a plain dictionary and ONE state as a dictionary of array
 - `vector_kinematics`: leg motion by vector algebra.
 - `friction_laws`: joint friction at given load magnitudes.
 - `opened_tree`: minimal coordinates, Pinocchio on legs opened at their spherical joints.
+- `parallel`: robots of any legs in groups, chains, mobility; Pinocchio on legs opened at the platform.
 - `free_bodies`: maximal coordinates, Newton-Euler of every body with every joint reaction unknown.
 """

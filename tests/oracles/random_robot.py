@@ -58,7 +58,7 @@ def random_robot(
     for number, name in enumerate(legs_of.bodies):
         table[name] = _leg_body(rng, number, name, legs, axial)
     if friction:
-        table["friction"] = _friction(rng, legs_of, legs, width)
+        table["friction"] = friction_table(rng, legs_of, legs, width)
     table["limits"] = {
         "stroke": [[q - 0.5, q + 0.5] for q in q_home.tolist()],
         "force": rng.uniform(2e3, 5e3, legs).tolist(),
@@ -66,8 +66,8 @@ def random_robot(
         "universal_angle": rng.uniform(0.9, 1.4, legs).tolist(),
         "spherical_angle": rng.uniform(0.9, 1.4, legs).tolist(),
     }
-    platform: dict[str, Any] = _body(rng, 12.0, 0.1)
-    platform["payload"] = [_body(rng, 4.0, 0.2), _ten(_body(rng, 2.0, 0.2))]
+    platform: dict[str, Any] = real_body(rng, 12.0, 0.1)
+    platform["payload"] = [real_body(rng, 4.0, 0.2), _ten(real_body(rng, 2.0, 0.2))]
     return {
         "format": 1,
         "name": f"random {kind}",
@@ -115,7 +115,7 @@ def _ring(radius: float, pairing: float, count: int) -> Array:
     return radius * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(count)])
 
 
-def _body(rng: Generator, mass: float, size: float) -> dict[str, Any]:
+def real_body(rng: Generator, mass: float, size: float) -> dict[str, Any]:
     """Mass, off-centre centre of mass and full inertia of a random real body (kg, m)."""
     mass = mass * rng.uniform(0.5, 1.5)
     turn = Rotation.from_rotvec(2 * rng.normal(size=3)).as_matrix()
@@ -146,7 +146,7 @@ def _leg_body(rng: Generator, number: int, name: str, legs: int, axial: bool) ->
         name
     ]
     if axial or name in ("slider", "crank"):
-        bodies = [_body(rng, mass, 0.2) for _ in range(legs)]
+        bodies = [real_body(rng, mass, 0.2) for _ in range(legs)]
     elif name == "cross":
         return {"mass": 0.0}
     else:
@@ -178,7 +178,7 @@ def _ten(body: dict[str, Any]) -> dict[str, float]:
     return {key: float(value) for key, value in moments.items()}
 
 
-def _friction(rng: Generator, kind: LegKind, legs: int, width: float | None) -> dict[str, Any]:
+def friction_table(rng: Generator, kind: LegKind, legs: int, width: float | None) -> dict[str, Any]:
     """Every friction term, each leg its own."""
     drive = "motor" if kind.rotary else "slider"
     highest = {

@@ -20,8 +20,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.analysis.singularities import lines, matrix
-from gough.base.arrays import Array, condition
+from gough.base.arrays import Array, condition, wrapped
 from gough.errors import ConvergenceError, Failure, InputError, SingularError
+from gough.legs.geometry import Stance
 from gough.legs.register import KINDS
 from gough.legs.tolerances import around
 from gough.mechanics.solves import WORST_CONDITION
@@ -33,7 +34,7 @@ from gough.variants import Variants
 MOST_STEPS, SETTLED = 12, 1e-12
 """Newton steps to a sample's pose, and the error of a leg, in length scales, at which it is found."""
 MOST_SAMPLES = 5_000_000
-OF_LEGS = ("base", "link", "rail")
+OF_LEGS = ("base", "link", "rail", "crank", "motor_axis")
 """Tolerances of which the kind of leg knows what they do."""
 
 
@@ -42,15 +43,19 @@ class Tolerances:
     """Standard deviations of a robot's errors, each independent, the same along every axis."""
 
     leg: float = 0.0
-    """Leg coordinate q, m: zero and reading of the actuator."""
+    """Leg coordinate q, m, or rad of a rotary actuator: its zero and reading."""
     base: float = 0.0
-    """Joint on the base, or the rail's origin, m a coordinate."""
+    """Joint on the base, the rail's origin or the motor, m a coordinate."""
     platform: float = 0.0
     """Joint on the platform, m a coordinate."""
     link: float = 0.0
-    """Length of a link that does not change with q (PUS), m."""
+    """Length of a link that does not change with q (PUS, RUS), m."""
     rail: float = 0.0
     """Direction of a rail (PUS), rad about each of two axes."""
+    crank: float = 0.0
+    """Length of a crank (RUS), m."""
+    motor_axis: float = 0.0
+    """Direction of a motor's axis (RUS), rad about each of two axes."""
     mounting: float = 0.0
     """Place of the base in the world, m a coordinate."""
     mounting_angle: float = 0.0
@@ -134,12 +139,13 @@ def accuracy(
     arm = rotation @ robot.description.tool
     to_tool = np.concatenate([np.broadcast_to(np.eye(3), (count, 3, 3)), _turned(arm)], axis=-1)
     slope, given = found.slope, tolerances
+    stance = Stance(found.direction, slope, found.sine)
     variance = {"leg": slope**2, "platform": np.ones_like(slope)}
-    variance |= robot.leg_kind.tolerances.variance(q, slope)
+    variance |= robot.leg_kind.tolerances.variance(robot.description.legs, q, stance)
     none = np.zeros_like(slope)
     spread = {
         name: _through(inverse, getattr(given, name) ** 2 * variance.get(name, none))
-        for name in ("leg", "base", "platform", "link", "rail")
+        for name in ("leg", "platform", *OF_LEGS)
     }
     still = np.tile(np.eye(6), (count, 1, 1))
     spread["mounting"] = _through(still, np.tile([given.mounting**2] * 3 + [0.0] * 3, (count, 1)))
@@ -188,6 +194,8 @@ def sampled(
     for _ in range(MOST_STEPS):
         here = Motion(position, rotation)
         missing = wanted - many.inverse_kinematics(here).q
+        if robot.leg_kind.units.turns:
+            missing = wrapped(missing)
         if np.abs(missing).max(initial=0.0) < SETTLED * robot.length_scale:
             break
         step = np.linalg.solve(many.jacobian(here), missing[..., np.newaxis])[..., 0]
@@ -214,6 +222,13 @@ def sampled(
 
 
 def _six(robot: Model, tolerances: Tolerances) -> None:
+    if robot.mobility < 6 or len(robot.description.groups) > 1:
+        kinds = " + ".join(group.kind.name for group in robot.description.groups)
+        raise InputError(
+            f"accuracy: {robot.name} ({kinds}, {robot.mobility} freedoms): errors are "
+            f"known of six legs of "
+            "one kind that hold a free platform; vary the numbers of its file instead (robot.variants)"
+        )
     if robot.leg_count != 6:
         raise InputError(
             f"{robot.name} has {robot.leg_count} legs: the errors of six legs give a pose, no others"

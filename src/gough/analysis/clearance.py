@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from gough.analysis.locus import determinant
-from gough.analysis.singularities import length_of, lines, matrix
+from gough.analysis.around import Around
+from gough.analysis.locus import determinant_along, square
+from gough.analysis.singularities import length_of
 from gough.base.arrays import Array
 from gough.errors import ReachError
 from gough.model.batch import OnError, Trouble, lay_out, not_finite, settle
@@ -36,7 +36,8 @@ class Clearance:
     """How far each pose of a motion is from the locus."""
 
     distance: Array
-    """(...) m, √(‖δp‖² + (L θ)²) to the nearest singular pose found; inf where none was found."""
+    """(...) m, √(‖δp‖² + (L θ)²) to the nearest singular pose found, of less than six freedoms in its
+    own coordinates; inf where none was found."""
     foot: Motion
     """That pose (...), NaN where none was found."""
     determinant: Array
@@ -59,7 +60,8 @@ def clearance(
 ) -> Clearance:
     """Distance of every pose to the nearest parallel singularity.
 
-    The smallest ‖u‖, u = (δp, L δθ), with det = 0 at p + δp, exp(δθ) R; without `turning` δθ = 0. Starts
+    The smallest ‖u‖, u = (δp, L δθ), with det = 0 at p + δp, exp(δθ) R; without `turning` δθ = 0. Of a
+    robot with less than six freedoms u are changes of its own coordinates, angles times L. Starts
     are the nearest crossings on rays from the pose, and the pose. With σ the smallest singular value of
     G/(1, L), given the sign of det, u ← g (g·u − σ)/(g·g), g its gradient at u: the point of the
     linearised locus nearest to the pose; from some starts the same with det. What is found is singular
@@ -70,7 +72,8 @@ def clearance(
     count = rows.rows
     position = np.broadcast_to(rows.fields["position"], (count, 3))
     rotation = np.broadcast_to(rows.fields["rotation"], (count, 3, 3))
-    own = determinant(robot, position, rotation, scale)
+    around = Around.of(robot, motion, position, rotation, scale, turning)
+    own = determinant_along(robot, around.poses, scale)
     troubles = not_finite(rows)
     known = {one.row for one in troubles}
     troubles += [
@@ -78,15 +81,15 @@ def clearance(
         for row in np.flatnonzero(np.isnan(own))
         if int(row) not in known
     ]
-    moves = 6 if turning else 3
-    shot, hit = _shoot(robot, position, rotation, moves, scale, seed)
+    moves = around.moves
+    shot, hit = _shoot(around, seed)
     # each start goes its own way, see RELAXATION; the shots, which are on the locus, count as they are
     u = np.concatenate([shot, np.zeros((2, count, moves))]).reshape(-1, moves)
     starts = len(shot) + 2
-    many = np.tile(position, (starts, 1)), np.tile(rotation, (starts, 1, 1))
+    many = around.some(np.tile(np.arange(count), starts))
     relaxation = np.repeat(np.resize(RELAXATION, starts), count)
     by_volume = np.repeat(np.resize(BY_VOLUME, starts), count)
-    u, on_it = _foot(robot, *many, u, scale, relaxation, by_volume)
+    u, on_it = _foot(many, u, relaxation, by_volume)
     feet = np.concatenate([shot, u.reshape(starts, count, moves)])
     size = np.linalg.norm(feet, axis=2)
     size[~np.concatenate([hit, on_it.reshape(starts, count)])] = np.inf
@@ -94,17 +97,21 @@ def clearance(
     nearest = size[first, np.arange(count)]
     best = feet[first, np.arange(count)]
     best = np.where(np.isfinite(nearest)[:, np.newaxis], best, np.nan)
-    foot_position, foot_rotation = _moved(position, rotation, best, scale)
+    foot = around.moved(best)
     out = {
         "distance": nearest,
         "determinant": own,
-        "position": foot_position,
-        "rotation": foot_rotation,
+        "position": foot.position.copy(),
+        "rotation": foot.rotation.copy(),
     }
     found = settle(rows, out, troubles, on_error)
+    nearest_pose = Motion(found["position"], found["rotation"])
+    if robot.mechanism.legs.coordinates:
+        joints = robot.chains_of(foot)
+        robot.remember(nearest_pose, joints.reshape(*nearest_pose.shape, joints.shape[-1]))
     return Clearance(
         found["distance"],
-        Motion(found["position"], found["rotation"]),
+        nearest_pose,
         found["determinant"],
         _crossings(found["determinant"]),
         scale,
@@ -134,31 +141,21 @@ def _crossings(determinants: Array) -> Array:
     return found[:, 0] if found.shape[1] == 1 else found
 
 
-def _moved(position: Array, rotation: Array, u: Array, length: float) -> tuple[Array, Array]:
-    """Poses displaced by u (n, 3 or 6); NaN stays NaN."""
-    if u.shape[1] == 3:
-        return position + u, np.where(np.isnan(u[:, :1, np.newaxis]), np.nan, rotation)
-    lost: Array = np.isnan(u.sum(axis=1))
-    turn = Rotation.from_rotvec(np.where(lost[:, np.newaxis], 0.0, u[:, 3:] / length)).as_matrix()
-    return position + u[:, :3], np.where(lost[:, np.newaxis, np.newaxis], np.nan, turn @ rotation)
-
-
-def _shoot(
-    robot: Model, position: Array, rotation: Array, moves: int, length: float, seed: int
-) -> tuple[Array, Array]:
+def _shoot(around: Around, seed: int) -> tuple[Array, Array]:
     """Nearest crossings (SHOTS, n, k) of det = 0 on rays from the poses, and which rays have one."""
     rng = np.random.default_rng(seed)
+    moves, length = around.moves, around.length
     rays = rng.normal(size=(RAYS, moves))
     rays /= np.linalg.norm(rays, axis=1, keepdims=True)
     rays = np.concatenate([np.eye(moves), -np.eye(moves), rays])
-    count, along = len(position), FARTHEST * length * np.linspace(0, 1, RAY_STEPS + 1)
+    count, along = len(around.poses), FARTHEST * length * np.linspace(0, 1, RAY_STEPS + 1)
 
     def value(u: Array) -> Array:
         """det (...) at displacements (..., n, k)."""
         many = u.reshape(-1, moves)
-        times = (len(many) // count, 1) if count else (1, 1)
-        poses = np.tile(position, times), np.tile(rotation, (*times, 1))
-        return determinant(robot, *_moved(*poses, many, length), length).reshape(u.shape[:-1])
+        poses = around.some(np.tile(np.arange(count), len(many) // count if count else 1))
+        found = determinant_along(around.robot, poses.moved(many), length)
+        return found.reshape(u.shape[:-1])
 
     reach = along[:, np.newaxis, np.newaxis] * rays  # (steps, rays, k)
     sides = value(np.repeat(reach[:, :, np.newaxis], count, axis=2))
@@ -179,23 +176,15 @@ def _shoot(
 
 
 @np.errstate(all="ignore")
-def _foot(
-    robot: Model,
-    position: Array,
-    rotation: Array,
-    u: Array,
-    length: float,
-    relaxation: Array,
-    by_volume: Array,
-) -> tuple[Array, Array]:
+def _foot(around: Around, u: Array, relaxation: Array, by_volume: Array) -> tuple[Array, Array]:
     """Points on the locus near the poses, from starts u (n, k), and which are on it (n,).
 
     `by_volume` (n,): by det in place of σ, which has edges where two singular values meet.
     """
-    u = u.copy()
+    u, length = u.copy(), around.length
 
     def slope(rows: Array, at: Array) -> tuple[Array, Array]:
-        return _slope(robot, position[rows], rotation[rows], at, length, by_volume[rows])
+        return _slope(around.some(rows), at, by_volume[rows])
 
     everyone = active = np.arange(len(u))
     f, g = slope(active, u)
@@ -203,12 +192,12 @@ def _foot(
         landing = iteration >= ITERATIONS
         active = everyone if landing else active
         here, value, gradient = u[active], f[active], g[active]
-        square = np.sum(gradient * gradient, axis=1)
+        size_squared = np.sum(gradient * gradient, axis=1)
         if landing:  # straight onto the locus
-            change = -gradient * (value / square)[:, np.newaxis]
+            change = -gradient * (value / size_squared)[:, np.newaxis]
         else:  # towards the nearest point of the linearised locus
             along = np.sum(gradient * here, axis=1) - value
-            change = gradient * (along / square)[:, np.newaxis] - here
+            change = gradient * (along / size_squared)[:, np.newaxis] - here
             change *= relaxation[active, np.newaxis]
         size = np.linalg.norm(change, axis=1)
         change *= np.minimum(1.0, LONGEST * length / np.maximum(size, 1e-300))[:, np.newaxis]
@@ -221,22 +210,20 @@ def _foot(
             u[good], f[good], g[good] = new[fine], value[fine], gradient[fine]
             left = left[~fine]
         active = active[size > SETTLED * length]
-    whole = np.nan_to_num(matrix(lines(robot, *_moved(position, rotation, u, length)), length))
+    whole = np.nan_to_num(square(around.robot, around.moved(u), length))
     smallest = np.linalg.svd(whole, compute_uv=False)[:, -1]
     return u, np.isfinite(f) & (smallest < CLOSED_IN)
 
 
 @np.errstate(invalid="ignore")
-def _slope(
-    robot: Model, position: Array, rotation: Array, u: Array, length: float, by_volume: Array
-) -> tuple[Array, Array]:
+def _slope(around: Around, u: Array, by_volume: Array) -> tuple[Array, Array]:
     """σ or, `by_volume`, det (n,) at poses displaced by u (n, k), and its gradient (n, k)."""
     moves = u.shape[1]
-    step = 1e-5 * length
+    step = 1e-5 * around.length
     shifts = step * np.concatenate([np.zeros((1, moves)), np.eye(moves), -np.eye(moves)])
     near = (u + shifts[:, np.newaxis]).reshape(-1, moves)
-    poses = np.tile(position, (len(shifts), 1)), np.tile(rotation, (len(shifts), 1, 1))
-    whole = matrix(lines(robot, *_moved(*poses, near, length)), length)
+    many = around.some(np.tile(np.arange(len(u)), len(shifts)))
+    whole = square(around.robot, many.moved(near), around.length)
     found = np.linalg.det(whole)
     smallest: Array = ~np.tile(by_volume, len(shifts)) & np.isfinite(found)
     sign = np.where(found[smallest] < 0, -1.0, 1.0)

@@ -41,6 +41,10 @@ class Conditions:
     def __init__(
         self, robot: Model, leg_radius: float | None = None, platform_angle: float | None = None
     ) -> None:
+        if len(robot.description.groups) > 1:
+            raise InputError(
+                f"{robot.name} has groups of legs: bounds that prove are there for one kind of links"
+            )
         self.robot = robot
         self.points = robot.description.platform_points[..., 0].T
         self.radius = None if leg_radius is None else _positive("leg_radius", leg_radius)

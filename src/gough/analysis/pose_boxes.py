@@ -13,6 +13,7 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.base.rotations import exponential
 from gough.legs.reach import TipBoxes
+from gough.motion import Motion
 
 
 class Boxes(NamedTuple):
@@ -35,6 +36,10 @@ class Poses(Protocol):
         """What boxes (n, 3) of coordinates do to the platform."""
         ...
 
+    def motion(self, places: Array) -> Motion:
+        """The poses (n,) at coordinates (n, 3)."""
+        ...
+
 
 @dataclass(frozen=True)
 class Positions:
@@ -52,6 +57,10 @@ class Positions:
         none = np.zeros((n, legs))
         rotation = np.broadcast_to(self.rotation, (n, 3, 3))
         return Boxes(TipBoxes(half, tip, None, none, reach), rotation, np.zeros(n), None)
+
+    def motion(self, places: Array) -> Motion:
+        """The poses (n,) at positions (n, 3)."""
+        return Motion(places, self.rotation)
 
 
 @dataclass(frozen=True)
@@ -77,3 +86,8 @@ class Orientations:
         rest = (far**2 / 2)[:, np.newaxis] * size
         tips = TipBoxes(half, self.position + arm, slope, rest, reach)
         return Boxes(tips, rotation, far, turn_slope)
+
+    def motion(self, places: Array) -> Motion:
+        """The poses (n,) at rotation vectors (n, 3)."""
+        turn = exponential(places[:, np.newaxis], np.eye(3))[0][:, 0]
+        return Motion(np.broadcast_to(self.position, places.shape), turn @ self.start)

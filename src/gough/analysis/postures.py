@@ -5,6 +5,11 @@ most of them complex. `method="complete"` follows all 40 from a general platform
 known (`gough.analysis.start_system`) to the one in hand, so no isolated posture is missed;
 `method="quick"` runs Newton from random poses and estimates what it has not seen. Either way each
 posture is polished to machine precision and tested by Krawczyk's interval method.
+
+The forty solutions are those of rods that hold a free platform. Where legs are chains, or legs
+or mobility
+hold the platform, there is the random search alone (`gough.analysis.pose_search`), and nothing
+is proven.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.analysis import continuum, endgame, homotopy, multistart
+from gough.analysis import continuum, endgame, homotopy, multistart, pose_search
 from gough.analysis.certificate import apart, certify, not_real
 from gough.analysis.continuum import is_continuum, rank_lost, real_continuum
 from gough.analysis.multistart import Coverage
@@ -40,6 +45,7 @@ from gough.errors import (
     SampleError,
     SingularError,
 )
+from gough.mechanics.leg import Driven
 from gough.model import forward
 from gough.model.batch import OnError, last_axis
 from gough.model.model import Model
@@ -88,17 +94,30 @@ class Postures:
     """Quick: what the random search has seen, of rods, other branch included."""
 
 
-def postures(robot: Model, q: ArrayLike, *, method: Method = "complete", seed: int = 0) -> Postures:
-    """All real poses with actuated coordinates q (legs,), six legs or more.
+def postures(
+    robot: Model, q: ArrayLike, *, method: Method | None = None, seed: int = 0
+) -> Postures:
+    """All real poses with actuated coordinates q (actuators,), as many actuators as freedoms or more.
 
-    Of more than six legs six are solved and the rest filters. A flexible platform counts as undeformed.
+    `method` is by default "complete" of rods that hold a free platform, and "quick" of any other robot,
+    of which no number of solutions is known. Of more than six legs six are solved and the rest
+    filters. A flexible platform counts as undeformed.
     `seed` is that of the random starts of "quick". Postures that are no isolated points are in
     `continuum`; a geometry that has no others raises `SingularError`. Lengths that two legs cannot have
     together have no postures.
     """
-    if method not in ("complete", "quick"):
+    if method not in ("complete", "quick", None):
         raise InputError(f"method is 'complete' or 'quick', not {method!r}")
     coordinates = _coordinates(robot, q)
+    other = _no_rods(robot)
+    if other is not None:
+        if method == "complete":
+            raise InputError(
+                f"{robot.name}: method 'complete' knows the forty postures of rods that hold a free "
+                f"platform; {other}: method 'quick' searches"
+            )
+        return _searched(robot, coordinates, seed)
+    method = method or "complete"
     anchor, length = forward.rods(robot, coordinates)
     if np.any(length <= 0):
         leg = int(np.argmin(length))
@@ -119,11 +138,43 @@ def postures(robot: Model, q: ArrayLike, *, method: Method = "complete", seed: i
     return finish.quick(rods, seed) if method == "quick" else finish.complete()
 
 
+def _no_rods(robot: Model) -> str | None:
+    """Why a robot with locked actuators is no platform on rods that moves freely; None if it is."""
+    for group in robot.description.groups:
+        if not isinstance(group.legs, Driven):
+            return f"legs of kind {group.kind.name} are no rods"
+    if robot.mobility < 6:
+        return f"this one moves in {robot.mobility} directions"
+    return None
+
+
+def _searched(robot: Model, q: Array, seed: int) -> Postures:
+    """The postures that a random search meets."""
+    found = pose_search.search(robot, q, seed)
+    mine = ~found.other_branch
+    motion = Motion(found.position[mine], found.rotation[mine])
+    robot.remember(motion, found.chains[mine])
+    count = len(motion)
+    return Postures(
+        motion,
+        np.zeros(count, dtype=bool),
+        np.full(count, np.inf),
+        Motion(found.position[~mine], found.rotation[~mine]),
+        Motion(np.zeros((0, 3))),
+        "quick",
+        None,
+        0,
+        0,
+        False,
+        found.coverage,
+    )
+
+
 def assembly_modes(
-    robot: Model, q: ArrayLike, *, method: Method = "complete", on_error: OnError = "raise"
+    robot: Model, q: ArrayLike, *, method: Method | None = None, on_error: OnError = "raise"
 ) -> Motion:
     """The postures alone; see `gough.Robot.assembly_modes`."""
-    if on_error not in ("raise", "nan"):
+    if not isinstance(on_error, str) or on_error not in ("raise", "nan"):
         raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}")
     try:
         found = postures(robot, q, method=method)
@@ -145,19 +196,21 @@ def _where(pose: Motion) -> str:
 
 
 def _coordinates(robot: Model, q: ArrayLike) -> Array:
-    count = robot.leg_count
-    if count < 6:
+    count = robot.actuator_count
+    if count < robot.mobility:
         raise InputError(
-            f"{robot.name} has {count} legs: with its actuators locked it still moves, so its "
-            "postures are a continuum; needs six legs or more"
+            f"{robot.name} has {robot.leg_count} legs with {count} actuators and moves in "
+            f"{robot.mobility} directions: with its actuators locked it still moves, so its postures "
+            "are a continuum; needs as many actuators (six legs of a hexapod)"
         )
     coordinates = last_axis("q", q, count)
     if coordinates.ndim != 1:
         raise InputError(f"q has shape {coordinates.shape}, needs ({count},): one set of postures")
     bad = ~(np.abs(coordinates) < LARGEST)
     if bad.any():
-        leg = int(np.argmax(bad))
-        raise NotFiniteError([Failure((), leg + 1, f"q is {coordinates[leg]}, not finite")])
+        worst = int(np.argmax(bad))
+        leg = robot.actuators[worst].leg
+        raise NotFiniteError([Failure((), leg + 1, f"q is {coordinates[worst]}, not finite")])
     return coordinates
 
 

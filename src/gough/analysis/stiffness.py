@@ -15,9 +15,13 @@ so its compliance, in world axes, is C = S K⁻¹ Sᵀ. A leg that is itself ela
 adds to the compliance. It pushes the platform with w Γ, w the first three of its row of J (‖w‖ = 1 for
 UPS, 1/|a·n| for PUS), so it gives way by ‖w‖ Γ/k_leg along w, which is worth ‖w‖ as much of q:
 
-    1/k = 1/k_actuator + ‖w‖²/k_leg     along q
+    1/k = 1/k_actuator + 1/k_drive + ‖w‖²/k_leg     along q
 
+with k_drive that of the robot file's `[legs.drive]`, if it has one,
 exact without preload; with it K_g leaves out terms of order f/(k l), which is the strain of a leg.
+
+What legs or mobility hold is taken as rigid: x are then the robot's own coordinates u (and qe), of which
+the platform moves as ξ = D u̇, and C = S D K⁻¹ Dᵀ Sᵀ has the rank m.
 """
 
 from __future__ import annotations
@@ -30,15 +34,19 @@ from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
 from gough.errors import InputError, SingularError
+from gough.mechanics.leg import Driven
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError, Trouble, last_axis, lay_out, settle
 from gough.model.calls import ModelCalls
 from gough.model.deflection import static_deflection
 from gough.model.model import Model
+from gough.model.own_directions import own_directions
 from gough.model.vibration import stiffness_matrix
 from gough.motion import Motion
 
 Turning = Literal["free", "locked"]
+STILL, GIVES = 1e-9, 1e-12
+"""What counts as no turn of a coordinate, and as no compliance, of the largest."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +54,7 @@ class Stiffness:
     """Stiffness of a robot at rest, of the batch shape (...) of its poses; world axes."""
 
     matrix: Array
-    """K (..., 6 + N, 6 + N), of the platform frame: N/m, N, N m."""
+    """K (..., m + N, m + N), by the robot's own coordinates, of the platform frame: N/m, N, N m."""
     actuators: Array
     """Jᵀ diag(k) J, the part of it that comes from actuators and legs."""
     compliance: Array
@@ -54,15 +62,27 @@ class Stiffness:
     stable: Array
     """(...): the pose holds itself: the symmetric part of K is positive."""
     along: Array
-    """k (..., legs), N/m: stiffness of actuator and leg along q."""
+    """k (..., actuators), N/m or N m/rad: stiffness of actuator and leg along q."""
     motion: Motion
     """The poses, at rest, with the static deflection of a flexible platform."""
     forces: Array
-    """Γ (..., legs) that hold them, N; 0 without preload."""
+    """Γ (..., actuators) that hold them; 0 without preload."""
+    tool: Array
+    """S D (..., 6, m + N): how the tool moves with these coordinates, world axes."""
+
+    @property
+    def held(self) -> int:
+        """Number of directions in which legs or mobility hold the platform, taken as rigid."""
+        return max(0, 6 - int(self.matrix.shape[-1]))
 
     @property
     def at_tool(self) -> Array:
         """(..., 6, 6) stiffness at the tool: the compliance's inverse."""
+        if self.held:
+            raise InputError(
+                f"at_tool: the platform is held in {self.held} directions, in which it does not give "
+                "way; ask for compliance, deflection or principal"
+            )
         return np.linalg.inv(self.compliance)
 
     def deflection(self, force: ArrayLike, moment: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
@@ -80,20 +100,43 @@ class Stiffness:
         3×3 block. "locked": the tool is kept from turning: those of the block of C⁻¹. Of the symmetric
         part, where a load makes the matrix unsymmetric.
         """
+        if turning not in ("free", "locked"):
+            raise InputError(f"turning is 'free' or 'locked', not {turning!r}")
+        if self.held:
+            return self._principal_held(turning)
         if turning == "free":
             block = np.linalg.inv(self.compliance[..., :3, :3])
-        elif turning == "locked":
-            block = self.at_tool[..., :3, :3]
         else:
-            raise InputError(f"turning is 'free' or 'locked', not {turning!r}")
+            block = self.at_tool[..., :3, :3]
         values, axes = np.linalg.eigh((block + np.swapaxes(block, -1, -2)) / 2)
         return values, axes
+
+    def _principal_held(self, turning: Turning) -> tuple[Array, Array]:
+        """The same where the tool gives way in some directions alone: infinite in the others.
+
+        Turning locked, of the coordinates those combinations are left that do not turn it.
+        """
+        block = self.compliance[..., :3, :3]
+        if turning == "locked":
+            block = np.zeros_like(block)
+            for place in np.ndindex(block.shape[:-2]):
+                _, turns, right = np.linalg.svd(self.tool[place][3:])
+                rank = int(np.sum(turns > STILL * np.linalg.norm(self.tool[place])))
+                still = right[rank:].T
+                moved = self.tool[place][:3] @ still
+                if still.size:
+                    inner = still.T @ self.matrix[place] @ still
+                    block[place] = moved @ np.linalg.solve(inner, moved.T)
+        values, axes = np.linalg.eigh((block + np.swapaxes(block, -1, -2)) / 2)
+        values, axes = values[..., ::-1], axes[..., ::-1]
+        gives = np.abs(values) > GIVES * np.abs(values).max(axis=-1, keepdims=True)
+        return np.where(gives, 1 / np.where(gives, values, 1.0), np.inf), axes
 
 
 def stiffness(
     robot: Model,
     motion: Motion,
-    actuator: ArrayLike,
+    actuator: ArrayLike = np.inf,
     leg: ArrayLike = np.inf,
     *,
     wrench: ArrayLike | None = None,
@@ -102,35 +145,38 @@ def stiffness(
 ) -> Stiffness:
     """Stiffness and compliance at the motion's poses, at rest.
 
-    `actuator` and `leg` are stiffnesses in N/m, (), (legs,) or (..., legs), along q and along the leg;
-    one of them may be infinite. `wrench` (..., 6), a dead load at the platform frame's origin, and the
+    `actuator` is the stiffness along q, N/m or N m/rad, (), (actuators,) or (..., actuators); `leg` that
+    along the leg, N/m, (), (legs,) or (..., legs): one of them may be infinite, or both where the robot
+    file has compliant drives, which are in series with them. `wrench` (...,
+    6), a dead load at the platform frame's origin, and the
     weight preload the legs; `preload=False` leaves K_g out and needs no masses.
     """
-    if robot.leg_count < 6:
-        raise InputError(
-            f"{robot.name} has {robot.leg_count} legs, which hold it in no pose; needs six or more"
-        )
+    robot.need_actuators()
+    drives, robot = robot, robot.load_side
     if preload:
         rest = static_deflection(robot, motion, wrench, on_error=on_error)
         forces = robot.inverse_dynamics(rest, wrench, friction=False, on_error=on_error).forces
-        geometric = stiffness_matrix(robot, rest, forces, on_error=on_error)
+        geometric = stiffness_matrix(robot, rest, forces, wrench, on_error=on_error)
     else:
         if wrench is not None:
             raise InputError("a wrench without preload has no effect")
         rest = Motion(motion.position, motion.rotation, time=motion.time)
-        forces = np.zeros((*rest.shape, robot.leg_count))
-        geometric = np.zeros((*rest.shape, 6 + robot.modes, 6 + robot.modes))
+        forces = np.zeros((*rest.shape, robot.actuator_count))
+        m = robot.mobility
+        geometric = np.zeros((*rest.shape, m + robot.modes, m + robot.modes))
         if robot.description.modal is not None:
-            geometric[..., 6:, 6:] = robot.description.modal.stiffness
-    shape = geometric.shape[:-2]
+            geometric[..., m:, m:] = robot.description.modal.stiffness
+    shape, size = geometric.shape[:-2], geometric.shape[-1]
     along = np.broadcast_to(
-        along_actuators(robot, rest, actuator, leg, on_error=on_error), (*shape, robot.leg_count)
+        along_actuators(drives, rest, actuator, leg, on_error=on_error),
+        (*shape, robot.actuator_count),
     )
-    jacobian = robot.jacobian(rest, on_error=on_error)
+    own = own_directions(robot, rest)
+    jacobian = robot.jacobian(rest, on_error=on_error) @ own
     sprung = np.swapaxes(jacobian, -1, -2) @ (along[..., np.newaxis] * jacobian)
     matrix = sprung + geometric
-    size = matrix.shape[-1]
-    S = np.broadcast_to(tool_map(robot, rest), (*shape, 6, size)).reshape(-1, 6, size)
+    tool = np.broadcast_to(tool_map(robot, rest) @ own, (*shape, 6, size))
+    S = tool.reshape(-1, 6, size)
     rows = lay_out(Motion(np.broadcast_to(rest.position, (*shape, 3))), {})
     flat, troubles = matrix.reshape(-1, size, size), []
     compliance = np.full((len(flat), 6, 6), np.nan)
@@ -150,7 +196,7 @@ def stiffness(
     found = settle(rows, {"compliance": compliance, "stable": stable}, troubles, on_error)
     sprung = np.broadcast_to(sprung, matrix.shape)
     good = np.asarray(found["stable"] == 1)
-    return Stiffness(matrix, sprung, found["compliance"], good, along, rest, forces)
+    return Stiffness(matrix, sprung, found["compliance"], good, along, rest, forces, tool)
 
 
 def along_actuators(
@@ -161,24 +207,53 @@ def along_actuators(
     *,
     on_error: OnError = "raise",
 ) -> Array:
-    """k (..., legs), N/m, along q of actuators and legs in series: 1/k = 1/k_actuator + ‖w‖²/k_leg."""
-    parts = []
-    units = robot.leg_kind.units
-    along_q = f"{units.force}/{units.q}"
-    for name, given, unit in (("actuator", actuator, along_q), ("leg", leg, "N/m")):
-        value = np.asarray(given, dtype=np.float64)
-        if value.ndim and value.shape[-1] != robot.leg_count:
-            raise InputError(
-                f"{name} has shape {value.shape}, needs one stiffness or one per leg ({robot.leg_count})"
-            )
-        if not np.all(value > 0):
-            raise InputError(f"{name} needs stiffnesses over 0 {unit}")
-        parts.append(value)
-    w = robot.jacobian(motion, on_error=on_error)[..., :3]
-    softness = 1 / parts[0] + np.sum(w**2, axis=-1) / parts[1]
+    """k (..., actuators) along q of all in series: 1/k = 1/k_actuator + 1/k_drive + ‖w‖²/k_leg."""
+    units = robot.units
+    softness = 1 / _stiffnesses(
+        "actuator", actuator, robot.actuator_count, f"{units.force}/{units.q}"
+    )
+    softness = softness + 1 / robot.drives.stiffness
+    links = _stiffnesses("leg", leg, robot.leg_count, "N/m")
+    if np.any(np.isfinite(links)):
+        for group in robot.description.groups:
+            if not isinstance(group.legs, Driven):
+                raise InputError(
+                    f"stiffness: {group.kind.name} legs have no link along which they are elastic: "
+                    "give the stiffness of the actuators"
+                )
+        w = robot.jacobian(motion, on_error=on_error)[..., :3]
+        softness = softness + np.sum(w**2, axis=-1) / links
     if np.any(softness == 0):
         raise InputError("actuator and leg are both infinitely stiff: the robot gives no way")
     return np.asarray(1 / softness)
+
+
+def held_by(
+    robot: Model,
+    motion: Motion,
+    actuator: ArrayLike,
+    leg: ArrayLike = np.inf,
+    *,
+    on_error: OnError = "raise",
+) -> Literal["locked"] | Array:
+    """How actuators hold, for `natural_frequencies`, which knows compliant drives itself.
+
+    Locked where nothing but the robot file's drives gives way.
+    """
+    if np.all(np.isinf(np.asarray(actuator, float))) and np.all(np.isinf(np.asarray(leg, float))):
+        return "locked"
+    return along_actuators(robot.stiff, motion, actuator, leg, on_error=on_error)
+
+
+def _stiffnesses(name: str, given: ArrayLike, count: int, unit: str) -> Array:
+    value = np.asarray(given, dtype=np.float64)
+    if value.ndim and value.shape[-1] != count:
+        raise InputError(
+            f"{name} has shape {value.shape}, needs one stiffness or one per {name} ({count})"
+        )
+    if not np.all(value > 0):
+        raise InputError(f"{name} needs stiffnesses over 0 {unit}")
+    return value
 
 
 def tool_map(robot: ModelCalls, motion: Motion) -> Array:
@@ -201,10 +276,11 @@ def tool_map(robot: ModelCalls, motion: Motion) -> Array:
 def _scale(robot: Model, matrices: Array) -> Array:
     """(n, 6 + N) that make rows and columns of K alike: lengths for angles, own stiffness for modes."""
     scale = np.ones(matrices.shape[:-1])
-    scale[:, 3:6] = 1 / robot.length_scale
+    m = robot.mobility
+    scale[:, :m] = [1 / robot.length_scale if name[0] == "r" else 1.0 for name in robot.coordinates]
     if robot.modes:
         stiff = np.abs(np.diagonal(matrices, axis1=1, axis2=2))
-        size = stiff[:, :3].mean(axis=1, keepdims=True)
+        size = (scale[:, :m] ** 2 * stiff[:, :m]).mean(axis=1, keepdims=True)
         with np.errstate(invalid="ignore", divide="ignore"):
-            scale[:, 6:] = np.where(stiff[:, 6:] > 0, np.sqrt(size / stiff[:, 6:]), 1.0)
+            scale[:, m:] = np.where(stiff[:, m:] > 0, np.sqrt(size / stiff[:, m:]), 1.0)
     return scale

@@ -11,8 +11,9 @@ from scipy.spatial.transform import Rotation
 
 from gough.analysis.locus import around_home
 from gough.analysis.margins import Conditions
+from gough.analysis.own_workspace import provable
 from gough.analysis.pose_boxes import Positions
-from gough.analysis.stiffness import along_actuators, stiffness
+from gough.analysis.stiffness import held_by, stiffness
 from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.model.model import Model
@@ -68,6 +69,11 @@ def stiffness_map(
         raise InputError(f"across is 'x', 'y' or 'z', not {across!r}")
     if not 2 <= points <= MOST_POINTS:
         raise InputError(f"points is {points}, needs 2 to {MOST_POINTS}")
+    if not provable(robot):
+        raise InputError(
+            f"stiffness_map: positions of {robot.name} at one orientation have no bounds that prove; "
+            "ask for `stiffness` at poses of robot.motion"
+        )
     fixed = "xyz".index(across)
     one, two = (i for i in range(3) if i != fixed)
     level = float(robot.home.position[fixed]) if at is None else float(at)
@@ -106,8 +112,9 @@ def stiffness_map(
         weakest[part[held]] = least
         stable[part] = found.stable
         if preload:
-            springs = along_actuators(robot, found.motion, actuator, leg, on_error="nan")
-            springs = np.where(np.isfinite(springs), springs, 0.0)
+            springs = held_by(robot, found.motion, actuator, leg, on_error="nan")
+            if not isinstance(springs, str):
+                springs = np.where(np.isfinite(springs), springs, 0.0)
             vibration = robot.natural_frequencies(poses, springs, on_error="nan")
             frequency[part] = vibration.frequencies[:, 0]
         if progress is not None:

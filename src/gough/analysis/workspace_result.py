@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.analysis.isosurface import Surface, surface
+from gough.analysis.leaves import Leaves
 from gough.analysis.octree import CHUNK
 from gough.base.arrays import Array
 from gough.errors import InputError
@@ -34,6 +36,8 @@ class Workspace:
     """Its volume, m³, or measure of orientations, rad³."""
     error: float
     """Proved: the true volume is within this of `volume`."""
+    beyond: tuple[float, float]
+    """Least and largest volume that the limits allow but no path from home reaches."""
     met: bool
     """`error` is within the tolerance asked for."""
     centre: Array
@@ -47,6 +51,8 @@ class Workspace:
     labels: list[str] = field(repr=False)
     """What limits it: the conditions, in the order of `margins`."""
     _at: Callable[[Array], Array] = field(repr=False)
+    _low: Array | None = field(repr=False, default=None)
+    """First corner of the grid of the boxes, where margins alone do not tell what is reached."""
 
     @property
     def inside(self) -> Array:
@@ -83,7 +89,18 @@ class Workspace:
 
     def contains(self, points: ArrayLike) -> Array:
         """Whether (...) coordinates (..., 3) are in the set; NaN is not."""
-        return np.asarray((self.margins(points) >= 0).all(axis=-1))
+        place = last_axis("points", points, 3)
+        return np.asarray((self.margins(place) >= 0).all(axis=-1) & self._held(place))
+
+    def _held(self, place: Array) -> Array:
+        """Whether (...) points (..., 3) are in a box of the part that is reached from home."""
+        if self._leaves is None:
+            return np.ones(place.shape[:-1], dtype=bool)
+        return self._leaves.holding(place.reshape(-1, 3)).reshape(place.shape[:-1]) >= 0
+
+    @cached_property
+    def _leaves(self) -> Leaves | None:
+        return None if self._low is None else Leaves(self.centre, self.half, self._low)
 
     def surface(self, points: int = 61) -> Surface:
         """Its boundary as triangles, normals outwards, from a grid of `points` a side."""
@@ -93,7 +110,8 @@ class Workspace:
             return Surface(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.intp))
 
         def beyond(place: Array) -> Array:
-            return np.asarray(-self.margins(place).min(axis=-1))
+            out = np.asarray(-self.margins(place).min(axis=-1))
+            return np.where(self._held(place), out, np.abs(out) + 1e-9)
 
         box = _roomy(self.extent, points)
         if not np.any(self.lower > 0) or not _holds(beyond, box, points):

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+
+
+def real_numbers(value: Any) -> Array:
+    """An array of doubles; a TypeError or ValueError for what would lose something on the way to them.
+
+    Masked, complex and dated arrays, texts, and whole numbers beyond all doubles are none.
+    """
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        return value
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError("a masked array")
+    array = np.asarray(value)
+    if array.dtype.kind == "O":
+        for one in array.flat:
+            if not isinstance(one, Real):
+                raise TypeError(f"holds a {type(one).__name__}")
+    elif array.dtype.kind not in "fiub":
+        raise TypeError(f"an array of {array.dtype}")
+    try:
+        return np.asarray(array, dtype=np.float64)
+    except OverflowError:
+        raise ValueError("a number that is not finite") from None
 
 
 def unit(vectors: Array) -> Array:
@@ -17,13 +40,23 @@ def unit(vectors: Array) -> Array:
 
 
 def condition(matrices: Array) -> Array:
-    """2-norm condition number (...) of matrices (..., rows, columns); NaN where one is not finite."""
+    """2-norm condition number (...) of matrices (..., rows, columns); NaN where one is not finite.
+
+    Infinity of a matrix without rows.
+    """
+    if not matrices.shape[-2]:
+        return np.full(matrices.shape[:-2], np.inf)
     finite = np.asarray(np.isfinite(matrices).all(axis=(-2, -1)))
     known: Array = np.where(finite[..., np.newaxis, np.newaxis], matrices, 0.0)
     values = np.linalg.svd(known.astype(np.float64), compute_uv=False)
     with np.errstate(divide="ignore", invalid="ignore"):
         worst = values[..., 0] / values[..., -1]
     return np.asarray(np.where(finite, worst, np.nan))
+
+
+def wrapped(angles: Array) -> Array:
+    """Angles, rad, less whole turns: in (−π, π]."""
+    return np.asarray(np.pi - np.remainder(np.pi - angles, 2 * np.pi))
 
 
 def continuous(angles: Array, axis: int) -> Array:

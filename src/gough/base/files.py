@@ -1,31 +1,75 @@
-"""Files to read, not larger than such files are, and to write, through a temporary one and renamed.
+"""Files to read, regular ones not larger than such files are, and to write, whole or not at all.
 
-An interrupted write loses nothing.
+What is written goes to a temporary file, is brought to the disk and renamed: an interrupted write, or a
+machine that loses its power, loses nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from gough.errors import FileError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+UNFINISHED = ".unfinished"
+"""How names end of files that are being written."""
+_BINARY = getattr(os, "O_BINARY", 0)
+
+
+def opened(path: str | os.PathLike[str], what: str, megabytes: float) -> int:
+    """Descriptor of a regular file, not larger than such files are.
+
+    A pipe or a device is refused, not waited for. Messages are without the file's name.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
+    except (OSError, ValueError) as error:
+        raise FileError(getattr(error, "strerror", None) or str(error)) from None
+    try:
+        status = os.fstat(handle)
+        if stat.S_ISDIR(status.st_mode):
+            raise FileError("Is a directory")
+        if not stat.S_ISREG(status.st_mode):
+            raise FileError("not a regular file")
+        if status.st_size > 1e6 * megabytes:
+            size = f"{status.st_size / 1e6:.0f} MB; "
+            raise FileError(f"{size}a {what} has at most {megabytes:g} MB")
+    except FileError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def content(path: str | os.PathLike[str], what: str, megabytes: float) -> bytes:
+    """All of a regular file, not larger than such files are; messages are without its name."""
+    most = int(1e6 * megabytes)
+    try:
+        with os.fdopen(opened(path, what, megabytes), "rb") as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        raise FileError(str(error.strerror or error)) from None
+    if len(data) > most:
+        raise FileError(f"a {what} has at most {megabytes:g} MB")
+    return data
+
 
 def small_text(path: str | os.PathLike[str], what: str, megabytes: int) -> str:
     """Text of a file in UTF-8, which must not be larger than such files are."""
-    place = Path(path)
     try:
-        size = place.stat().st_size
-        if size > 1e6 * megabytes:
-            raise FileError(f"{path}: {size / 1e6:.0f} MB; a {what} has at most {megabytes} MB")
-        return place.read_bytes().decode("utf-8")
+        return content(path, what, megabytes).decode("utf-8")
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from None
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror}") from None
+    except FileError as error:
+        raise FileError(f"{path}: {error}") from None
 
 
 def in_a_folder(path: str | os.PathLike[str]) -> Path:
@@ -41,23 +85,91 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path beside `path`, renamed onto it when the block ends well, removed if not."""
     target = in_a_folder(path)
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-")
+        sweep(target)
+        handle, temporary = _locked(target)
     except OSError as error:
         raise FileError(f"{target}: {error.strerror}") from None
-    os.close(handle)
-    temporary = Path(name)
     try:
         yield temporary
         try:
-            temporary.chmod(0o666 & ~_umask())
+            temporary.chmod(0o666 & ~umask())
+            to_disk(temporary)
             temporary.replace(target)
+            to_disk(target.parent)
         except OSError as error:
             raise FileError(f"{target}: {error.strerror}") from None
     finally:
         temporary.unlink(missing_ok=True)
+        os.close(handle)
 
 
-def _umask() -> int:
+def _locked(target: Path) -> tuple[int, Path]:
+    """A new temporary file for a target, locked as long as its descriptor is open."""
+    while True:
+        handle, name = tempfile.mkstemp(UNFINISHED, f".{target.stem}-", target.parent)
+        if _lock(handle) and os.fstat(handle).st_nlink:
+            return handle, Path(name)
+        os.close(handle)  # a sweeper was quicker
+
+
+def _lock(handle: int) -> bool:
+    """Whether a file is ours alone now, until it is closed; so it is where there are no locks."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:  # a file system without locks
+            return True
+    return True
+
+
+@contextlib.contextmanager
+def locked(path: str | os.PathLike[str]) -> Iterator[None]:
+    """While a lock file is this process's; a BlockingIOError if it is another's."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    handle = os.open(path, flags, 0o666)
+    try:
+        if not _lock(handle):
+            raise BlockingIOError
+        yield
+    finally:
+        os.close(handle)
+
+
+def sweep(target: Path) -> None:
+    """Remove the temporary files of a target that killed processes left: nobody holds their locks."""
+    if fcntl is None:
+        return
+    try:
+        entries = [*os.scandir(target.parent)]
+    except OSError:  # a folder that may not be listed can still be written to
+        return
+    for entry in entries:
+        if not (entry.name.startswith(f".{target.stem}-") and entry.name.endswith(UNFINISHED)):
+            continue
+        with contextlib.suppress(OSError):
+            handle = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if stat.S_ISREG(os.fstat(handle).st_mode):
+                    os.unlink(entry.path)
+            finally:
+                os.close(handle)
+
+
+def to_disk(path: str | os.PathLike[str]) -> None:
+    """Wait until a file, or the names in a folder, are on the disk; nothing where that cannot be had."""
+    with contextlib.suppress(OSError):
+        handle = os.open(path, os.O_RDONLY | _BINARY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def umask() -> int:
+    """Permissions that new files do not get."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

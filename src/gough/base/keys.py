@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -19,6 +20,11 @@ class Table(BaseModel):
     """A TOML table in which every key must be known."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+    @classmethod
+    def own_units(cls, data: Mapping[str, Any]) -> Mapping[str, str]:
+        """SI units that [q] and the like stand for in such a table, if it has this content."""
+        return {}
 
 
 def _numbers(value: Any) -> Array:
@@ -69,10 +75,22 @@ class Numbers:
         one: dict[str, Any] = {"type": "number"}
         for length in reversed(self.shape):
             one = {"type": "array", "items": one, "minItems": length, "maxItems": length}
-        many = {"type": "array", "items": one, "minItems": 1 if self.each == "mode" else 3}
+        many = {"type": "array", "items": one, "minItems": 3 if self.each == "corner" else 1}
         return {"anyOf": [one, many]} if self.per_leg else one
 
 
+@dataclass(frozen=True)
+class In:
+    """The SI unit of a key, where a file may give another.
+
+    [q] is that of the leg's or joint's coordinate, [rotor] that of the inertia felt along it.
+    """
+
+    unit: str
+
+
+METRES, RADIANS, KILOGRAMS, INERTIA = In("m"), In("rad"), In("kg"), In("kg m2")
+OF_Q, OF_ROTOR = In("[q]"), In("[rotor]")
 Scalar = Annotated[Any, Numbers((), per_leg=False)]
 Vector = Annotated[Any, Numbers((3,), per_leg=False)]
 LegScalar = Annotated[Any, Numbers((), per_leg=True)]

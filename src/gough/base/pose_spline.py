@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
+from scipy.interpolate import BSpline, make_interp_spline
 from scipy.spatial.transform import Rotation, RotationSpline
 
 from gough.base.arrays import Array
@@ -17,20 +17,27 @@ PoseState = tuple[Array, Array, Array, Array, Array, Array]
 """Position, rotation, velocity, angular velocity, and both accelerations; world axes."""
 
 
+def quintic(times: Array, values: Array) -> BSpline:
+    """The quintic spline through values (n, k) at times (n,), not a knot at the ends.
+
+    Through fewer than six values, the polynomial of least degree.
+    """
+    degree = min(5, len(times) - 1)
+    knots = None if degree < len(times) - 1 else np.repeat(times[[0, -1]], degree + 1)
+    return make_interp_spline(times, values, k=degree, t=knots)
+
+
 class PoseSpline:
     """Smoothly through positions (n, 3) and rotations (n, 3, 3) at times (n,) from 0, increasing.
 
-    Position: the quintic spline through the points, four times continuously differentiable (not a
-    knot at the ends); through fewer than six poses, the polynomial of least degree. Rotation:
+    Position: the `quintic` spline through the points, four times continuously differentiable. Rotation:
     R = R_i exp(θ×) with θ(t) cubic between poses, angular velocity and acceleration continuous
     (scipy's RotationSpline, whose own rates are in platform axes; here all are in world axes).
     """
 
     def __init__(self, times: Array, position: Array, rotation: Array) -> None:
-        degree = min(5, len(times) - 1)
-        knots = None if degree < len(times) - 1 else np.repeat(times[[0, -1]], degree + 1)
         self.rotation = rotation
-        self.path = make_interp_spline(times, position, k=degree, t=knots)
+        self.path = quintic(times, position)
         self.turns = RotationSpline(times, Rotation.from_matrix(rotation))
         # RotationSpline iterates for its rates and stops after ten passes whether they met or not.
         before, at = self(np.nextafter(times[1:-1], 0.0)), self(times[1:-1])

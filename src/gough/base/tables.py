@@ -6,19 +6,22 @@ Messages name the line, counted as an editor does, and the column.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.base.files import content
+from gough.base.units import Unit
 from gough.base.words import shown
 from gough.errors import FileError
 
 LARGEST = 200_000_000
 """Largest file that is read, bytes."""
-HEADING = re.compile(r"([^\[\]]*?)\s*(?:\[([^\[\]]*)\])?")
+HEADING = re.compile(r"([^\[\]()]*?)\s*(?:\[([^\[\]]*)\]|\(([^()]*)\))?")
 NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.ASCII | re.I)
 
 Where = Callable[[int], str]
@@ -33,13 +36,17 @@ class ColumnTable(NamedTuple):
     rows: list[str]
     places: list[int]
     """Line of each row."""
+    scales: Mapping[str, Unit] = MappingProxyType({})
+    """Units by column, where they are known; numbers come in SI units."""
+    written: Mapping[str, str] = MappingProxyType({})
+    """What the header calls a column, where it is known under another name."""
 
     def where(self, row: int) -> str:
         """Line of a row, in words."""
         return f"line {self.places[row]}"
 
     def numbers(self, names: Sequence[str]) -> Array:
-        """(rows, names) of finite numbers; the other columns may hold anything."""
+        """(rows, names) of finite numbers, SI units; the other columns may hold anything."""
         if not self.rows:
             raise FileError("no samples below the header")
         columns = [*self.units]
@@ -55,26 +62,23 @@ class ColumnTable(NamedTuple):
                 for name, column in zip(names, chosen, strict=True):
                     cell = cells_of_row[column].strip()
                     if not NUMBER.fullmatch(cell):
-                        place = f"{self.where(row)}, column {name}"
+                        place = f"{self.where(row)}, column {self.written.get(name, name)}"
                         raise FileError(f"{place}: {shown(cell)} is not a number") from None
             raise FileError("not a table of numbers") from None
         bad = np.argwhere(~np.isfinite(table))
         if bad.size:
             row, column = (int(i) for i in bad[0])
-            place = f"{self.where(row)}, column {names[column]}"
+            place = f"{self.where(row)}, column {self.written.get(names[column], names[column])}"
             raise FileError(f"{place}: {table[row, column]} is not finite")
+        for column, name in enumerate(names):
+            if name in self.scales and not self.scales[name].is_si:
+                table[:, column] = self.scales[name].to_si(table[:, column])
         return table
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file's content, if it is not too large."""
-    try:
-        size = path.stat().st_size
-        if size > LARGEST:
-            raise FileError(f"{size / 1e6:.0f} MB; at most {LARGEST / 1e6:.0f} MB are read")
-        data = path.read_bytes()
-    except OSError as error:
-        raise FileError(str(error.strerror)) from None
+    """A file's content, if it is a regular one and not too large."""
+    data = content(path, "table or dataset", LARGEST / 1e6)
     if not data:
         raise FileError("the file is empty")
     return data
@@ -103,16 +107,16 @@ def _headings(header: str) -> dict[str, str | None]:
         raise FileError(f"the first line must name the columns, and begins with {shown(cells[0])}")
     units: dict[str, str | None] = {}
     for cell in cells:
-        found = HEADING.fullmatch(cell)
-        name, unit = found.groups() if found else (cell, None)
+        name, unit = split_heading(cell)
         if name in units:
             raise FileError(f"column {shown(name)[1:-1]} is there twice")
         units[name] = unit
     return units
 
 
-def check_unit(what: str, unit: str | None, expected: str) -> None:
-    """Refuse a unit other than the expected one; none given is fine."""
-    plain = expected if unit is None else str(unit).strip().replace("^", "").replace("²", "2")
-    if plain != expected and not (expected == "" and plain in ("1", "-")):
-        raise FileError(f"{what} has the unit {shown(str(unit))}, needs {expected or 'none'}")
+def split_heading(cell: str) -> tuple[str, str | None]:
+    """Name and unit of a heading: "x [mm]" or "x (mm)"; the unit is None if it has none."""
+    found = HEADING.fullmatch(cell)
+    if found is None:
+        return cell, None
+    return found[1], found[2] if found[3] is None else found[3]

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from itertools import zip_longest
@@ -22,18 +24,20 @@ from gough.errors import GoughError
 
 GROUPS = {
     "See a robot": ("list", "show", "draw", "report", "studio"),
-    "Along a motion": ("kinematics", "forces", "simulate"),
+    "Along a motion": ("kinematics", "forces", "retime", "cue", "simulate"),
     "Where it can go, and how well": (
         "workspace",
+        "room",
+        "clamp",
         "postures",
         "singularities",
         "stiffness",
         "modes",
     ),
     "Design": ("size", "study"),
-    "Parameters": ("parameters", "excite", "identify"),
+    "From measurements": ("pose", "calibrate", "parameters", "excite", "identify"),
     "Papers": ("demo", "reproduce", "ops"),
-    "Other programs, this installation": ("export", "schema", "doctor"),
+    "Other programs, this installation": ("convert", "export", "schema", "doctor"),
 }
 """Commands as a newcomer meets them."""
 
@@ -129,9 +133,15 @@ def _everywhere(
 
 def main() -> None:
     """Entry point: errors are one line on stderr and exit code 2, Ctrl-C is 130."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started this
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # to the end
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a sign shows another
             stream.reconfigure(errors="replace")
+    alone = threading.current_thread() is threading.main_thread()
+    if alone:
+        signal.signal(signal.SIGTERM, _terminated)
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="gough", standalone_mode=False)
         sys.stdout.flush()
@@ -148,7 +158,15 @@ def main() -> None:
         code = _fail(f"out of memory: {error}" if str(error) else "out of memory")
     except (KeyboardInterrupt, typer.Abort):
         code = 130
+    finally:
+        if alone:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _terminated(number: int, frame: object) -> None:
+    """A polite kill ends a command as an error does: what it was writing is cleared away."""
+    raise SystemExit(128 + number)
 
 
 UsageError: type[Exception] = next(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from math import isfinite, radians
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gough.cli.help import WRITTEN
 from gough.cli.terminal import note, warn
 from gough.errors import FileError, InputError
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from gough.robot import Robot
 
 MOST_SAMPLES = 100_000_000
+PICTURES = (".png", ".svg", ".pdf")
+TABLES = (".nc", ".csv")
 
 
 def robot_names(incomplete: str) -> list[str]:
@@ -34,23 +37,30 @@ def motion_names(incomplete: str) -> list[str]:
     return [name for name in MOTIONS if name.startswith(incomplete)]
 
 
-def in_a_folder(path: Path | None) -> Path | None:
-    """A file to write, refused before anything is computed for it if its folder is not there."""
-    from gough.base import files
+def file_to_write(what: str, *names: str, kinds: Sequence[str] = ()) -> Any:
+    """An option that names a file to write; its own name is the parameter's if none is given.
 
-    if path is not None and files.in_a_folder(path).is_dir():
-        raise FileError(f"{path}: a folder; a file is needed")
-    return path
+    A folder that is not there, or an ending that is none of `kinds`, is refused before anything is
+    computed.
+    """
+
+    def checked(ctx: typer.Context, param: typer.CallbackParam, path: Path | None) -> Path | None:
+        from gough.base import files
+
+        if path is not None:
+            if files.in_a_folder(path).is_dir():
+                raise FileError(f"{path}: a folder; a file is needed")
+            if kinds and path.suffix.lower() not in kinds:
+                raise FileError(f"{path}: the name must end in {', '.join(kinds)}")
+            ctx.meta.setdefault(WRITTEN, []).append(param.name)
+        return path
+
+    return typer.Option(*names, help=what, callback=checked)
 
 
-def file_to_write(what: str, *names: str) -> Any:
-    """An option that names a file to write; its own name is the parameter's if none is given."""
-    return typer.Option(*names, help=what, callback=in_a_folder)
-
-
-def output_file(what: str) -> Any:
+def output_file(what: str, kinds: Sequence[str] = ()) -> Any:
     """The option -o, --output: the file to write."""
-    return file_to_write(what, "--output", "-o")
+    return file_to_write(what, "--output", "-o", kinds=kinds)
 
 
 def motion_argument(what: str) -> Any:
@@ -72,8 +82,23 @@ MotionArgument = Annotated[
 Samples = Annotated[
     int, typer.Option(metavar="N", help="samples of a paper's motion", min=2, max=MOST_SAMPLES)
 ]
-ResultFile = Annotated[Path, output_file("result file, .nc or .csv")]
+ResultFile = Annotated[Path, output_file("result file, .nc or .csv", TABLES)]
+Units = Annotated[
+    str, typer.Option(metavar="mm,deg,ms", help="units of columns that do not say theirs; else SI")
+]
+ColumnNames = Annotated[
+    str,
+    typer.Option(
+        "--map", metavar="L1=q1,L2=q2", help="what the file's columns are; or a .toml that says so"
+    ),
+]
 Friction = Annotated[bool, typer.Option(help="with the friction of the robot file")]
+Commanded = Annotated[
+    str,
+    typer.Option(
+        help="what follows the motion on a flexible platform: frame (floating), terminal, or legs"
+    ),
+]
 FrictionParameters = Annotated[
     bool, typer.Option(help="viscous and constant Coulomb friction are parameters too")
 ]
@@ -106,11 +131,34 @@ def load_rigid(name: str) -> Robot:
     return robot.rigid
 
 
-def read_motion(name: str, samples: int) -> Motion:
-    """A motion from a file, or a paper's by its name."""
+def read_motion(name: str, samples: int, robot: Robot, units: str = "", names: str = "") -> Motion:
+    """A motion of a robot from a file, or a paper's by its name; says what it converted."""
+    from gough.data.columns import Columns
     from gough.data.paper_motions import motion_named
 
-    return motion_named(name, samples)
+    columns = Columns.of(units, names)
+    return motion_named(name, samples, robot=robot, columns=columns, say=note)
+
+
+def deflecting(robot: Robot, motion: Motion, commanded: str, friction: bool) -> Motion:
+    """The motion as a flexible robot makes it; says on stderr how it was found."""
+    from gough.model.deflected import deflected, how_deflected
+    from gough.model.outputs import OUTPUTS
+
+    if commanded not in OUTPUTS:
+        raise InputError(f"--commanded is {', '.join(OUTPUTS)}, not {commanded!r}")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if commanded == "frame":
+            found = deflected(robot, motion, friction=friction)
+        else:
+            found = robot.elastic_motion(motion, commanded, friction=friction)
+    how = how_deflected(motion, found)
+    if how:
+        note(f"{robot.name} has a flexible platform: {how}")
+    for one in caught:
+        warn(str(one.message))
+    return found
 
 
 def numbers(option: str, text: str, *counts: int) -> list[float]:
@@ -125,6 +173,14 @@ def numbers(option: str, text: str, *counts: int) -> list[float]:
     if not all(map(isfinite, values)):
         raise InputError(f"{option} is {text!r}, needs finite numbers")
     return values
+
+
+def per_actuator(option: str, text: str | None, count: int) -> Any:
+    """One number for all actuators or one for each; None where nothing is given."""
+    if text is None:
+        return None
+    values = numbers(option, text, *sorted({1, count}))
+    return values[0] if len(values) == 1 else values
 
 
 def named_numbers(option: str, text: str, names: Collection[str]) -> dict[str, float]:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from gough.cli.arguments import RobotArgument, load, motion_argument, output_file, read_motion
+from gough.cli.arguments import (
+    PICTURES,
+    ColumnNames,
+    RobotArgument,
+    Units,
+    load,
+    motion_argument,
+    output_file,
+    read_motion,
+)
 from gough.cli.terminal import say_written
 
 SAMPLES = 201
@@ -15,7 +24,9 @@ SAMPLES = 201
 def command(
     name: RobotArgument,
     motion: Annotated[str | None, motion_argument("draw its path and first pose")] = None,
-    output: Annotated[Path, output_file(".png, .svg or .pdf")] = Path("robot.png"),
+    output: Annotated[Path, output_file(".png, .svg or .pdf", PICTURES)] = Path("robot.png"),
+    units: Units = "",
+    columns: ColumnNames = "",
 ) -> None:
     """Draw a robot in 3-D, at home or along a motion.
 
@@ -24,5 +35,6 @@ def command(
     from gough.show.plots import draw, save
 
     robot = load(name)
-    save(draw(robot, None if motion is None else read_motion(motion, SAMPLES)), output)
+    states = None if motion is None else read_motion(motion, SAMPLES, robot, units, columns)
+    save(draw(robot, states), output)
     say_written(output)

@@ -8,18 +8,19 @@ from typing import Annotated
 import typer
 
 from gough.cli.arguments import (
+    TABLES,
     FrictionParameters,
     Json,
     RobotArgument,
     load_rigid,
     output_file,
 )
-from gough.cli.terminal import err, print_json, progress_bar, say
+from gough.cli.terminal import err, print_json, progress_bar, say, spoken_progress
 
 
 def command(
     name: RobotArgument,
-    output: Annotated[Path, output_file("motion file, .csv or .nc")],
+    output: Annotated[Path, output_file("motion file, .csv or .nc", TABLES)],
     period: Annotated[float, typer.Option(help="of the motion, s", min=0.01)] = 10.0,
     harmonics: Annotated[int, typer.Option(help="of the Fourier series", min=3, max=50)] = 8,
     iterations: Annotated[int, typer.Option(help="of the optimiser", min=0)] = 60,
@@ -29,6 +30,9 @@ def command(
     ] = 100.0,
     friction: FrictionParameters = True,
     seed: Annotated[int, typer.Option(help="of the random motions", min=0)] = 0,
+    seconds: Annotated[
+        float, typer.Option(help="of search at most; the best so far is taken", min=1.0)
+    ] = 45.0,
     json: Json = False,
 ) -> None:
     """A motion that shows every parameter, within the limits.
@@ -42,12 +46,14 @@ def command(
 
     robot = load_rigid(name)
     state = output.with_name(output.name + ".state")
+    spoken = spoken_progress()
     with progress_bar() as progress:
         task = progress.add_task("base parameters", total=None)
 
         def told(stage: str, done: int, total: int, best: float) -> None:
             shown = stage if best == float("inf") else f"{stage}, condition number {best:.4g}"
             progress.update(task, description=shown, completed=done, total=total)
+            spoken(shown, done, total)
 
         found = excite(
             robot,
@@ -58,6 +64,7 @@ def command(
             friction=friction,
             seed=seed,
             state=state,
+            seconds=seconds,
             progress=told,
         )
     write_motion(found.trajectory.sample(max(2, round(rate * period) + 1)), output)

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from gough.cli.arguments import RobotArgument, load
+from gough.cli.arguments import RobotArgument, load, output_file
 from gough.cli.help import Command, CommandGroup
-from gough.cli.terminal import say
+from gough.cli.terminal import note, say, say_written
 
 command = typer.Typer(
     cls=CommandGroup,
     add_completion=False,
-    help="A robot's equations for other programs: portable C.",
+    help="A robot for other programs: C, FMU, MuJoCo's MJCF, URDF.",
 )
 
 
@@ -40,3 +40,66 @@ def c(
     real = "float" if single else "double"
     folder = export_c(load(name), output, programs=program or None, real=real)
     say(f"{folder}: make -C {folder} test")
+
+
+@command.command(cls=Command)
+def mjcf(
+    name: RobotArgument,
+    output: Annotated[Path, output_file("XML file", kinds=(".xml",))],
+) -> None:
+    """MuJoCo's format: bodies, joints, loops, motors, sensors, and home as a keyframe.
+
+    Example: gough export mjcf kim-ryu-2002 -o kim.xml
+    """
+    from gough.exchange.mjcf import export_mjcf
+
+    for line in export_mjcf(load(name), output):
+        note(line)
+    say_written(output)
+
+
+@command.command(cls=Command)
+def urdf(
+    name: RobotArgument,
+    output: Annotated[Path, output_file("URDF file; a YAML file goes beside it", kinds=(".urdf",))],
+) -> None:
+    """URDF, for Pinocchio and ROS, and its loops in YAML as toolbox-parallel-robots reads them.
+
+    Example: gough export urdf kim-ryu-2002 -o kim.urdf
+    """
+    from gough.exchange.urdf import SIDECAR, export_urdf
+
+    for line in export_urdf(load(name), output):
+        note(line)
+    say_written(output)
+    say_written(output.with_suffix(SIDECAR))
+
+
+@command.command(cls=Command)
+def fmu(
+    name: RobotArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="the file, such as robot.fmu")],
+    fmi: Annotated[int, typer.Option(help="version of the standard, 2 or 3")] = 2,
+    inverse: Annotated[bool, typer.Option("--inverse", help="motion in, forces out")] = False,
+    reactions: Annotated[
+        bool, typer.Option("--reactions", help="forces and moments in the joints as outputs")
+    ] = False,
+    sources_only: Annotated[
+        bool, typer.Option("--sources-only", help="no binary, which takes a C compiler")
+    ] = False,
+) -> None:
+    """A functional mock-up unit for other simulators: co-simulation and model exchange.
+
+    Example: gough export fmu kim-ryu-2002 -o kim.fmu --fmi 3
+    """
+    from gough.exchange.fmu import export_fmu
+
+    path = export_fmu(
+        load(name),
+        output,
+        fmi=fmi,
+        inverse=inverse,
+        reactions=reactions,
+        sources_only=sources_only,
+    )
+    say(f"{path}: FMI {fmi}.0, co-simulation and model exchange")

@@ -8,13 +8,20 @@ from typing import Annotated, Any
 
 import typer
 
+from gough.base.words import counted
 from gough.cli.arguments import (
+    PICTURES,
+    ColumnNames,
+    Commanded,
     Friction,
     Json,
     MotionArgument,
     ResultFile,
     RobotArgument,
     Samples,
+    Units,
+    deflecting,
+    file_to_write,
     load,
     read_motion,
 )
@@ -27,6 +34,7 @@ def command(
     motion: MotionArgument,
     output: ResultFile,
     friction: Friction = True,
+    commanded: Commanded = "frame",
     contributions: Annotated[
         bool, typer.Option("--contributions", help="also the forces split by cause")
     ] = False,
@@ -34,9 +42,11 @@ def command(
         bool, typer.Option("--reactions", help="also the forces and moments in the joints")
     ] = False,
     plot: Annotated[
-        Path | None, typer.Option(help="picture; default: beside the result, .png")
+        Path | None, file_to_write("picture; default: beside the result, .png", kinds=PICTURES)
     ] = None,
     samples: Samples = 601,
+    units: Units = "",
+    columns: ColumnNames = "",
     json: Json = False,
 ) -> None:
     """The forces and powers that the actuators need for a motion.
@@ -44,35 +54,49 @@ def command(
     Example: gough forces kim-ryu-2002 kim-ryu-2002/circle-40rpm -o forces.csv --contributions
     """
     from gough.data.datasets import force_dataset
+    from gough.legs.reading import by_units
     from gough.show.plots import contribution_curves, force_curves, save
 
-    robot, states = load(name), read_motion(motion, samples)
-    units = robot.leg_kind.units
+    robot = load(name)
+    states = deflecting(
+        robot, read_motion(motion, samples, robot, units, columns), commanded, friction
+    )
 
     def over_motion(label: str, model: Any) -> Any:
         return joined(in_parts(label, partial(model, friction=friction), states))
 
-    needed = over_motion("forces", robot.inverse_dynamics)
+    if robot.sprung.any():
+        say("forces before the compliant drives, whose rotors follow the force in their springs")
+        needed = robot.drive_forces(states, friction=friction)
+    else:
+        needed = over_motion("forces", robot.inverse_dynamics)
     split = over_motion("contributions", robot.contributions) if contributions else None
     joints = over_motion("reactions", robot.reactions) if reactions else None
     checked = robot.check(states)
     write_result(force_dataset(robot, states, needed, split, joints), checked, output)
     picture = plot or output.with_suffix(".png")
     if states.shape:
+        about: Any = {"actuators": robot.actuators, "limits": robot.limits}
         if split is None:
-            save(force_curves(states, needed, units=units), picture)
+            save(force_curves(states, needed, **about), picture)
         else:
-            save(contribution_curves(states, split, units=units), picture)
-    largest, power = abs(needed.forces).max(initial=0.0), abs(needed.power).max(initial=0.0)
+            save(contribution_curves(states, split, **about), picture)
+    largest = {
+        units.force: float(abs(needed.forces[..., which]).max(initial=0.0))
+        for units, which in by_units(robot.actuators)
+    }
+    power = abs(needed.power).max(initial=0.0)
     count = states.shape[0] if states.shape else 1
     if json:
         result: dict[str, Any] = {"output": str(output)}
         result |= {"picture": str(picture) if states.shape else None, "samples": count}
-        result |= {"largest_force": largest, "largest_power": power}
+        result |= {"largest_force": max(largest.values()), "largest_power": power}
+        result |= {"largest_forces": largest} if len(largest) > 1 else {}
         print_json(result | violations(checked))
     else:
-        say(f"{output}: {count} samples")
-        say(f"largest force {largest:.6g} {units.force}, largest power {power:.6g} W")
+        say(f"{output}: {counted(count, 'sample')}")
+        forces = " and ".join(f"{value:.6g} {unit}" for unit, value in largest.items())
+        say(f"largest force {forces}, largest power {power:.6g} W")
         if states.shape:
             say_written(picture)
     warn_of_limits(checked)

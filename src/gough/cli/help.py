@@ -4,20 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from inspect import cleandoc
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from gough.errors import FileError
+
 Rows = Sequence[tuple[str, str]]
 
 
+WRITTEN = "gough.written"
+"""Where a command line keeps the names of its options that name files to write."""
+
+
 class Command(TyperCommand):
-    """A command with such a screen."""
+    """A command with such a screen, which never overwrites what it was told to read."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it, unless a file to write is one of the others that the command line names."""
+        written = ctx.meta.get(WRITTEN, [])
+        for name in written:
+            for other, value in ctx.params.items():
+                for one in value if isinstance(value, list | tuple) else [value]:
+                    if other != name and isinstance(one, str | Path):
+                        _apart(ctx.params[name], one, other in written)
+        return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print it: arguments, then options."""
         panels = {"Arguments": taken(self, ctx, "argument"), "Options": taken(self, ctx, "option")}
         print_help(usage(self, ctx), str(self.help), panels)
+
+
+def _apart(target: Path, other: str | Path, both_written: bool) -> None:
+    """Refuse a file to write that is another one as well."""
+    try:
+        same = target.samefile(other)
+    except (OSError, ValueError):  # one of them is no file, or not there yet
+        same = both_written and target.absolute() == Path(other).absolute()
+    if same:
+        raise FileError(f"{target}: would be overwritten; choose another name to write")
 
 
 class CommandGroup(TyperGroup):

@@ -9,14 +9,17 @@ from typing import Annotated
 import typer
 
 from gough.cli.arguments import (
+    ColumnNames,
     FrictionParameters,
     Json,
     RobotArgument,
+    Units,
     file_to_write,
-    load_rigid,
+    load,
     output_file,
 )
-from gough.cli.terminal import err, out, print_json, say_written, warn
+from gough.cli.terminal import err, note, out, print_json, say_written, warn
+from gough.errors import InputError
 
 
 def command(
@@ -31,7 +34,7 @@ def command(
     output: Annotated[Path | None, output_file("robot file with the result, .toml")] = None,
     report: Annotated[Path | None, file_to_write("page with tables and figures, .html")] = None,
     method: Annotated[
-        str, typer.Option(help="ordinary, weighted (by the noise of each leg) or instrumental")
+        str, typer.Option(help="ordinary, weighted (by the noise of each actuator) or instrumental")
     ] = "weighted",
     reference: Annotated[
         Path | None, typer.Option(help="commanded motion, for --method instrumental")
@@ -40,15 +43,21 @@ def command(
         float | None, typer.Option(help="low-pass of the coordinates, Hz; default: 5 × their band")
     ] = None,
     friction: FrictionParameters = True,
+    equal_legs: Annotated[
+        bool, typer.Option("--equal-legs", help="one set of parameters for all legs of a kind")
+    ] = False,
     consistent: Annotated[
         bool, typer.Option("--consistent", help="only bodies that matter can make (needs cvxpy)")
     ] = False,
+    units: Units = "",
+    columns: ColumnNames = "",
     json: Json = False,
 ) -> None:
     """A robot's parameters from its log, each with its deviation.
 
     Example: gough identify my.toml log.csv --validate log2.csv -o identified.toml --report page.html
     """
+    from gough.data.columns import Columns
     from gough.data.logs import read_log
     from gough.data.motion_files import read_motion
     from gough.parameters.consistency import adopted
@@ -56,11 +65,17 @@ def command(
     from gough.show.report.identification import write_report
     from gough.show.sheets.identification import identification_numbers, print_identification
 
-    robot = load_rigid(name)
+    robot = load(name)
     with err.status("reading") as status:
-        first = read_log(robot, log)
-        second = None if validation is None else read_log(robot, validation)
-        commanded = None if reference is None else read_motion(reference)
+        given = Columns.of(units, columns)
+        first = read_log(robot, log, columns=given, say=note)
+        if robot.modes and first.elastic is None:
+            note(f"{robot.name} has a flexible platform, taken as rigid: the log has no e1 …")
+            robot = robot.rigid
+        if robot.modes and (output is not None or report is not None):
+            raise InputError("-o and --report are for rigid platforms; --json has all numbers")
+        second = None if validation is None else read_log(robot, validation, columns=given)
+        commanded = None if reference is None else read_motion(reference, robot)
         status.update("identifying")
         found = identify(
             robot,
@@ -69,6 +84,7 @@ def command(
             friction=friction,
             cutoff=cutoff,
             reference=commanded,
+            equal_legs=equal_legs,
         )
         status.update("validating")
         judged = None if second is None else validate(robot, found, second)
@@ -86,7 +102,7 @@ def command(
     if json:
         print_json(identification_numbers(found, judged))
         return
-    print_identification(found, judged, robot.leg_kind.units.force, out)
+    print_identification(found, judged, robot.actuators, out)
     for path in (output, report):
         if path is not None:
             say_written(path)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from gough.cli.arguments import Json, RobotArgument, load, output_file
+from gough.cli.arguments import PICTURES, Json, RobotArgument, load, output_file
 from gough.cli.terminal import out, print_json, say_written
 from gough.errors import MissingDataError
 
 
 def command(
     name: RobotArgument,
-    output: Annotated[Path | None, output_file("picture of the shapes: .png, .svg, .pdf")] = None,
+    output: Annotated[
+        Path | None, output_file("picture of the shapes: .png, .svg, .pdf", PICTURES)
+    ] = None,
     json: Json = False,
 ) -> None:
     """Modes of a flexible platform: frequencies, damping, shapes.

@@ -7,19 +7,25 @@ from typing import Annotated
 
 import typer
 
-from gough.cli.arguments import Json, RobotArgument, load, numbers, output_file
+from gough.cli.arguments import PICTURES, Json, RobotArgument, load, numbers, output_file
 from gough.cli.terminal import out, print_json, say_written
 
 
 def command(
     name: RobotArgument,
-    output: Annotated[Path | None, output_file("picture: .png, .svg, .pdf")] = None,
+    output: Annotated[Path | None, output_file("picture: .png, .svg, .pdf", PICTURES)] = None,
     q: Annotated[
         str | None,
-        typer.Option("--q", help="leg coordinates in m, with commas; default: those of home"),
+        typer.Option(
+            "--q", help="actuated coordinates, m or rad, with commas; default: those of home"
+        ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="random search in place of all 40 solutions")
+        bool,
+        typer.Option(
+            "--quick",
+            help="random search in place of all 40 solutions, which chains and held platforms have not",
+        ),
     ] = False,
     json: Json = False,
 ) -> None:
@@ -36,8 +42,8 @@ def command(
     if q is None:
         coordinates = robot.inverse_kinematics(robot.home).q
     else:
-        coordinates = np.array(numbers("--q", q, robot.leg_count))
-    found = postures(robot, coordinates, method="quick" if quick else "complete")
+        coordinates = np.array(numbers("--q", q, robot.actuator_count))
+    found = postures(robot, coordinates, method="quick" if quick else None)
     if json:
         print_json(posture_numbers(robot, coordinates, found))
     else:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gough.cli.arguments import (
+    ColumnNames,
     Samples,
+    Units,
     load_with_warnings,
     motion_names,
     output_file,
@@ -41,6 +44,8 @@ def command(
         ),
     ] = None,
     samples: Samples = 601,
+    units: Units = "",
+    columns: ColumnNames = "",
 ) -> None:
     """A page about a robot or a result: sheet, drawings, curves.
 
@@ -71,7 +76,7 @@ def command(
             robot, warned = load_with_warnings(subject)
             for one in warned:
                 warn(one)
-            states = None if motion is None else read_motion(motion, samples)
+            states = None if motion is None else read_motion(motion, samples, robot, units, columns)
             page = robot_page(robot, states, warned, str(motion))
     page.write(target)
     say_written(target)
@@ -79,16 +84,18 @@ def command(
 
 def is_result(subject: str) -> bool:
     """Whether the name is that of a NetCDF file, by its first bytes."""
+    from gough.base.files import opened
+    from gough.base.tables import LARGEST
     from gough.description.catalogue import catalogue
 
     path = Path(subject)
-    if subject in catalogue() or not path.is_file():
+    if subject in catalogue() or not os.path.exists(path) or path.is_dir():
         return False
     try:
-        with path.open("rb") as stream:
+        with os.fdopen(opened(path, "report's subject", LARGEST / 1e6), "rb") as stream:
             start = stream.read(4)
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror}") from None
+    except FileError as error:
+        raise FileError(f"{path}: {error}") from None
     if not start.startswith(NETCDF) and path.suffix.lower() in (".csv", ".nc"):
         raise FileError(f"{path}: no robot file and no NetCDF result; reports need .toml or .nc")
     return start.startswith(NETCDF)

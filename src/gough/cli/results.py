@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gough.cli.terminal import progress_bar, warn
+from gough.cli.terminal import finishing, progress_bar, warn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +51,8 @@ def write_result(found: xarray.Dataset, checked: Report, output: Path) -> None:
     """Write a dataset that says where it comes from and which limits it exceeds."""
     from gough.data.datasets import write_dataset
 
-    write_dataset(found.assign_attrs(origin() | {"limits": str(checked)}), output)
+    with finishing(output):
+        write_dataset(found.assign_attrs(origin() | {"limits": str(checked)}), output)
 
 
 def origin() -> dict[str, str]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.cli.arguments import file_to_write, output_file
+from gough.cli.arguments import PICTURES, TABLES, file_to_write, output_file
 from gough.cli.results import origin
-from gough.cli.terminal import progress_bar, say, warn
+from gough.cli.terminal import finishing, progress_bar, say, warn
 from gough.errors import GoughError
 
 if TYPE_CHECKING:
@@ -23,9 +23,11 @@ def command(
         Path, typer.Argument(metavar="CONFIG.toml", help="robot, motion, controller in one file")
     ],
     output: Annotated[
-        Path | None, output_file("result file, .nc or .csv; default: CONFIG.nc")
+        Path | None, output_file("result file, .nc or .csv; default: CONFIG.nc", TABLES)
     ] = None,
-    plot: Annotated[Path | None, file_to_write("picture; default: beside the result, .png")] = None,
+    plot: Annotated[
+        Path | None, file_to_write("picture; default: beside the result, .png", kinds=PICTURES)
+    ] = None,
 ) -> None:
     """Simulate a robot under control, as a file describes it.
 
@@ -45,18 +47,24 @@ def command(
         setup = read_config(config)
     for warning in caught:
         warn(str(warning.message))
-    with progress_bar() as progress:
-        task = progress.add_task("simulate", total=1.0)
-        result = simulate(
-            setup.robot,
-            setup.controller,
-            setup.reference,
-            **setup.options,
-            progress=lambda part: progress.update(task, completed=part),
-        )
-    result.dataset.attrs |= origin() | _limits(result)
-    result.save(target)
+    result: Simulation | None = None
+    try:
+        with progress_bar() as progress:
+            task = progress.add_task("simulate", total=1.0)
+            result = simulate(
+                setup.robot,
+                setup.controller,
+                setup.reference,
+                **setup.options,
+                progress=lambda part: progress.update(task, completed=part),
+            )
+    except KeyboardInterrupt:
+        if result is None:
+            raise
     picture = plot or target.with_suffix(".png")
+    with finishing(target):
+        result.dataset.attrs |= origin() | _limits(result)
+        result.save(target)
     save(result.plot(), picture)
     for line in (str(result), _summary(result), str(target), str(picture)):
         say(line)
@@ -84,7 +92,7 @@ def _summary(result: Simulation) -> str:
     import numpy as np
 
     apart, turn = (np.nanmax(np.linalg.norm(one, axis=-1)) for one in result.tracking_errors())
-    largest, units = np.nanmax(np.abs(result.forces)), result.plants[0][1].leg_kind.units
+    largest, units = np.nanmax(np.abs(result.forces)), result.plants[0][1].units
     audit = result.energy_audit()
     return (
         f"largest error {apart:.4g} m, {turn:.4g} rad; largest force {largest:.6g} {units.force}; "

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gough.cli.arguments import (
+    PICTURES,
+    ColumnNames,
     Json,
     RobotArgument,
     Samples,
+    Units,
     file_to_write,
     load,
     motion_argument,
@@ -38,15 +41,18 @@ def command(
         str | None, motion_argument("motion file or a paper's; default: home")
     ] = None,
     output: Annotated[
-        Path | None, output_file("picture: slices of the locus, or along MOTION")
+        Path | None, output_file("picture: slices of the locus, or along MOTION", PICTURES)
     ] = None,
     surface: Annotated[
-        Path | None, file_to_write("picture of the locus as a surface at home's orientation")
+        Path | None,
+        file_to_write("picture of the locus as a surface at home's orientation", kinds=PICTURES),
     ] = None,
     length: Annotated[
         float | None, typer.Option(help="characteristic length, m; default: the platform's")
     ] = None,
     samples: Samples = 201,
+    units: Units = "",
+    columns: ColumnNames = "",
     json: Json = False,
 ) -> None:
     """How near singularities are, at home or along a motion.
@@ -60,10 +66,10 @@ def command(
     from gough.show.sheets.singularities import print_singularity, singularity_numbers
 
     robot = load(name)
-    states = robot.home if motion is None else read_motion(motion, samples)
+    states = robot.home if motion is None else read_motion(motion, samples, robot, units, columns)
     measures = singularity(robot, states, length=length)
     near = None
-    if robot.leg_count == 6:
+    if robot.actuator_count == robot.mobility:
         near = joined(in_parts("distance", partial(clearance, robot, length=length), states, PART))
     if json:
         print_json(singularity_numbers(robot, measures, near))
@@ -93,18 +99,23 @@ def _picture(
 ) -> Any:
     """The measures along a motion, or of one pose slices of the locus through it."""
     from gough.analysis.locus import around_home, slice_at
+    from gough.analysis.own_space import OwnSpace
     from gough.show.pictures.singularities import course, slice_pictures
 
     if states.shape:
         if near is None:
             raise InputError(
-                "pictures of the distance to singularities are there for six legs only"
+                "pictures of the distance to singularities are there for as many actuators as freedoms"
             )
         return course(states, measures, near)
-    x, y, z = around_home(robot)
-    home = robot.home.position
-    slices = [
-        slice_at(robot, "z", home[2], [x, y], length=length),
-        slice_at(robot, "y", home[1], [x, z], length=length),
-    ]
-    return slice_pictures(robot, slices, robot.home.rotation)
+    points = 41 if robot.mechanism.legs.coordinates or robot.mobility < 6 else 201
+    box = around_home(robot)
+    space = OwnSpace.of(robot)
+    if len(box) == 2:
+        return slice_pictures(robot, [slice_at(robot, "", 0.0, box, length=length, points=points)])
+    slices = []
+    for fixed in (2, 1):
+        bounds = [side for i, side in enumerate(box) if i != fixed]
+        at = float(space.middle[fixed])
+        slices.append(slice_at(robot, space.names[fixed], at, bounds, length=length, points=points))
+    return slice_pictures(robot, slices)

@@ -8,9 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from gough.cli.arguments import (
+    PICTURES,
+    ColumnNames,
+    Commanded,
     Friction,
     RobotArgument,
     Samples,
+    Units,
+    deflecting,
     file_to_write,
     load,
     numbers,
@@ -31,18 +36,28 @@ def command(
     ] = None,
     output: Annotated[Path | None, output_file("table: .csv, .json or .html")] = None,
     plot: Annotated[
-        Path | None, file_to_write("torque over speed: .png, .svg or .pdf; needs --lead")
+        Path | None,
+        file_to_write(
+            "torque over speed: .png, .svg or .pdf; needs --lead or --ratio", kinds=PICTURES
+        ),
     ] = None,
     lead: Annotated[float | None, typer.Option(help="of the screw, m per turn")] = None,
-    efficiency: Annotated[float, typer.Option(help="of the screw, motor driving")] = 1.0,
+    ratio: Annotated[
+        float | None, typer.Option(help="of the gear of a crank: motor turns per crank turn")
+    ] = None,
+    efficiency: Annotated[float, typer.Option(help="of screw or gear, motor driving")] = 1.0,
     back_efficiency: Annotated[
         float | None, typer.Option(help="load driving; default 2 − 1/efficiency")
     ] = None,
     rotor_inertia: Annotated[
-        float | None, typer.Option(help="kg m²; default: the robot file's rotor_mass")
+        float | None, typer.Option(help="kg m²; default: the robot file's rotor")
     ] = None,
+    rated_torque: Annotated[float | None, typer.Option(help="of the motor, N m")] = None,
+    peak_torque: Annotated[float | None, typer.Option(help="of the motor, N m")] = None,
+    top_speed: Annotated[float | None, typer.Option(help="of the motor, rpm")] = None,
     margin: Annotated[float, typer.Option(help="factor on forces, speeds, powers")] = 1.0,
     friction: Friction = True,
+    commanded: Commanded = "frame",
     shift: Annotated[
         str | None, typer.Option(help="region about home: ± x,y,z, m", metavar="X,Y,Z")
     ] = None,
@@ -60,6 +75,8 @@ def command(
     ] = None,
     steps: Annotated[int, typer.Option(help="grid poses per axis of the region", min=2)] = 3,
     samples: Samples = 601,
+    units: Units = "",
+    columns: ColumnNames = "",
 ) -> None:
     """Size the drives over motions, or for the worst of a region.
 
@@ -70,7 +87,7 @@ def command(
     Example: gough size kim-ryu-2002 kim-ryu-2002/circle-60rpm --lead 0.01 -o size.html
     """
     from gough.show.sheets.drives import drive_table
-    from gough.sizing import Drive, Region
+    from gough.sizing import Drive, Rating, Region
     from gough.sizing import size as find
     from gough.sizing.region import doubts, worst_in_region
     from gough.sizing.table import kind_of, requirements
@@ -78,14 +95,21 @@ def command(
     if output is not None:
         kind_of(output)
     drive = None
-    if lead is not None:
-        drive = Drive(lead, efficiency, back_efficiency, rotor_inertia)
-    elif plot is not None or rotor_inertia is not None:
-        raise InputError("motor torque and speed need the screw's --lead")
+    ratings = (rated_torque, peak_torque, top_speed)
+    rating = None if ratings == (None, None, None) else Rating(*ratings)
+    if lead is not None or ratio is not None:
+        drive = Drive(lead, efficiency, back_efficiency, rotor_inertia, ratio)
+    elif plot is not None or rotor_inertia is not None or rating is not None:
+        raise InputError("motor torque and speed need the screw's --lead or the gear's --ratio")
     robot = load(name)
     sizing = None
     if motions:
-        given = {one: read_motion(one, samples) for one in motions}
+        given = {
+            one: deflecting(
+                robot, read_motion(one, samples, robot, units, columns), commanded, friction
+            )
+            for one in motions
+        }
         sizing = find(robot, given, drive, friction=friction)
         for one, states in given.items():
             for violation in robot.check(states).violations:
@@ -100,8 +124,10 @@ def command(
         for doubt in doubts(robot, place):
             warn(doubt)
     rotor = robot.mechanism.legs.rotor[..., 0]
-    found = requirements(sizing, region, drive, margin, robot.name, rotor)
+    found = requirements(sizing, region, drive, margin, robot.name, rotor, rating)
     out.print(drive_table(found), highlight=False)
+    for short in found.too_small():
+        warn(short)
     if region is not None:
         err.print(
             f"region: {region.poses} poses, without friction", highlight=False, soft_wrap=True

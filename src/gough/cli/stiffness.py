@@ -8,26 +8,36 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gough.cli.arguments import (
+    PICTURES,
+    ColumnNames,
     Json,
     RobotArgument,
+    Units,
+    file_to_write,
     load,
     named_numbers,
     numbers,
     output_file,
     plane,
 )
-from gough.cli.terminal import out, print_json, progress_bar, say_written, warn
+from gough.cli.terminal import note, out, print_json, progress_bar, say_written, warn
 from gough.errors import InputError
 
 if TYPE_CHECKING:
     from gough.analysis.accuracy import Tolerances
+    from gough.data.columns import Columns
     from gough.motion import Motion
     from gough.robot import Robot
 
 
 def command(
     name: RobotArgument,
-    actuator: Annotated[float, typer.Option("--stiffness", help="of each actuator along q, N/m")],
+    actuator: Annotated[
+        float | None,
+        typer.Option(
+            "--stiffness", help="of each actuator along q, N/m, N m/rad; default: [legs.drive]"
+        ),
+    ] = None,
     leg: Annotated[
         float | None, typer.Option("--leg-stiffness", help="of each leg along itself, N/m")
     ] = None,
@@ -49,31 +59,64 @@ def command(
         str | None, typer.Option("--slice", help="plane of the map, such as z=0.8")
     ] = None,
     points: Annotated[int, typer.Option(help="points of the map per side", min=2)] = 31,
-    output: Annotated[Path | None, output_file("map of a plane: .png, .svg, .pdf")] = None,
+    output: Annotated[
+        Path | None, output_file("map of a plane: .png, .svg, .pdf", PICTURES)
+    ] = None,
+    measured: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="TESTS",
+            help="find the drives' stiffness: loads and deflections, or frequencies",
+        ),
+    ] = None,
+    equal: Annotated[
+        bool, typer.Option("--equal-legs", help="of --measured: one stiffness for all drives")
+    ] = False,
+    save: Annotated[
+        Path | None, file_to_write("robot file with what --measured found", kinds=(".toml",))
+    ] = None,
+    units: Units = "",
+    columns: ColumnNames = "",
     json: Json = False,
 ) -> None:
     """How stiff and how exact the tool is; frequencies, errors.
 
     Compliance, principal axes, natural frequencies, deflection under a load, accuracy.
 
+    With --measured the stiffness of the drives from tests of the machine.
+
     Example: gough stiffness kim-ryu-2002 --stiffness 1e7 --errors leg=1e-5,base=2e-5 -o map.png
     """
     import numpy as np
 
     from gough.analysis.accuracy import accuracy
-    from gough.analysis.stiffness import stiffness
+    from gough.analysis.stiffness import held_by, stiffness
+    from gough.data.columns import Columns
     from gough.show.sheets.stiffness import print_stiffness, stiffness_numbers
 
     robot = load(name)
+    if measured:
+        if actuator is not None or leg is not None or output is not None:
+            raise InputError(
+                "--measured finds stiffnesses: leave --stiffness, --leg-stiffness, -o out"
+            )
+        _measured(robot, measured, equal, save, Columns.of(units, columns), json)
+        return
+    if save is not None or equal or units or columns:
+        raise InputError("--save, --equal-legs, --units and --map go with --measured")
+    if actuator is None and leg is None and not robot.drives.compliant:
+        raise InputError(f"needs --stiffness: {robot.name} has no [legs.drive] that says it")
+    held = np.inf if actuator is None else actuator
     level = None if slice_ is None else plane("--slice", slice_)
     spread = None if errors is None else _tolerances(errors)
     load_at = None if load_ is None else np.array(numbers("--load", load_, 6))
     place = _pose(robot, pose)
     links = np.inf if leg is None else leg
-    found = stiffness(robot, place, actuator, links, preload=preload)
+    found = stiffness(robot, place, held, links, preload=preload)
     hertz = None
     if preload:
-        hertz = robot.natural_frequencies(place, found.along).frequencies[:6]
+        springs = held_by(robot, place, held, links)
+        hertz = robot.natural_frequencies(place, springs).frequencies[:6]
     exact = None if spread is None else accuracy(robot, place, spread)
     if json:
         print_json(stiffness_numbers(robot, found, hertz, load_at, exact))
@@ -82,8 +125,40 @@ def command(
     if not found.stable:
         warn("this pose does not hold itself against its load")
     if output is not None:
-        _draw(robot, actuator, links, level, place, points, preload, output)
+        _draw(robot, held, links, level, place, points, preload, output)
         say_written(output, json)
+
+
+def _measured(
+    robot: Robot,
+    tests: list[Path],
+    equal: bool,
+    save: Path | None,
+    columns: Columns,
+    json: bool,
+) -> None:
+    """Drives' stiffness from tests, printed and written."""
+    from gough.analysis.measured_stiffness import FrequencyTests, LoadTests, measured_stiffness
+    from gough.data.stiffness_tests import read_stiffness_tests
+    from gough.show.sheets.stiffness import measured_numbers, print_measured
+
+    loads = frequencies = None
+    for path in tests:
+        poses, found = read_stiffness_tests(robot, path, columns=columns, say=note)
+        if ("load" in found and loads) or ("frequencies" in found and frequencies):
+            raise InputError(f"{path}: a second file of the same kind of tests; put both in one")
+        if "load" in found:
+            loads = LoadTests(poses, found["load"], found["deflection"])
+        else:
+            frequencies = FrequencyTests(poses, found["frequencies"])
+    result = measured_stiffness(robot, loads, frequencies, equal=equal)
+    if json:
+        print_json(measured_numbers(robot, result))
+    else:
+        print_measured(robot, result, out)
+    if save is not None:
+        result.adopted(robot).save(save)
+        say_written(save, json)
 
 
 def _tolerances(text: str) -> Tolerances:

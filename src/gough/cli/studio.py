@@ -48,16 +48,15 @@ def command(
     from gough.studio.guard import is_loopback
 
     running = start(names or [], motion, host, port)
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{running.server.get_port()}"
+    address = running.server.address
     if running.server.get_port() != port:
         err.print(f"port {port} is in use, taking the next free one", highlight=False)
     if not is_loopback(host):
-        err.print("note: everyone who can reach this address can use the page", highlight=False)
-    out.print(f"gough studio: {address}   (Ctrl-C ends it)", highlight=False, soft_wrap=True)
-    if browser:
-        webbrowser.open(address)
+        err.print("note: everyone who has this address can use the page", highlight=False)
     try:
+        out.print(f"gough studio: {address}   (Ctrl-C ends it)", highlight=False, soft_wrap=True)
+        if browser:
+            webbrowser.open(address)
         while running.running:
             time.sleep(0.5)
     except KeyboardInterrupt:
@@ -84,8 +83,6 @@ def start(names: list[str], motion: Path | None, host: str, port: int) -> Studio
     library = Library(robots)
     label = robots[0] if robots else FIRST
     tracks: dict[str, Track] = {}
-    if motion is not None:
-        tracks[motion.name] = of_file(motion)
     for path in files:
         robot, found = results(path, library.load(label).robot if robots else None)
         tracks |= found
@@ -93,9 +90,11 @@ def start(names: list[str], motion: Path | None, host: str, port: int) -> Studio
             label = library.add(path.name, robot)
             if len(files) > 1:
                 raise InputError("several results: name the robot before them")
-    SceneLayout.of(
-        library.load(label).robot
-    )  # what cannot be opened is an error here, not on the page
+    opened = library.load(label).robot
+    _ = opened.meshes  # a missing one is told here, not on the page
+    SceneLayout.of(opened)  # what cannot be opened is an error here, not on the page
+    if motion is not None:
+        tracks = {motion.name: of_file(motion, opened), **tracks}
     server = StudioServer(host, free_port(host, port))
     running = Studio(server, library, label, tracks)
     running.start()

@@ -9,9 +9,8 @@ from typing import Annotated
 
 import typer
 
-from gough.cli.arguments import file_to_write
+from gough.cli.arguments import PICTURES, file_to_write
 from gough.cli.terminal import err, out, progress_bar, say, say_written
-from gough.errors import FileError
 
 
 def command(
@@ -23,13 +22,15 @@ def command(
         typer.Option("--output", "-o", help="folder of the results (Zarr); default: STUDY.zarr"),
     ] = None,
     plot: Annotated[
-        Path | None, file_to_write("picture; default: beside the results, .png")
+        Path | None, file_to_write("picture; default: beside the results, .png", kinds=PICTURES)
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="processes here; default: one", min=1)] = None,
     scheduler: Annotated[
         str | None, typer.Option(help="run on the workers of this Dask scheduler, tcp://host:port")
     ] = None,
-    csv: Annotated[Path | None, typer.Option(help="also every point as a row of a .csv")] = None,
+    csv: Annotated[
+        Path | None, file_to_write("also every point as a row of a .csv", kinds=(".csv",))
+    ] = None,
 ) -> None:
     """Sweep, sample or optimise numbers of a robot file.
 
@@ -40,15 +41,12 @@ def command(
     """
     from gough.data.datasets import heading, write_table
     from gough.show.pictures.studies import front, overview
-    from gough.show.plots import KINDS, save
+    from gough.show.plots import save
     from gough.show.sheets.studies import print_study
     from gough.studies.plan import read_plan
     from gough.studies.run import run
     from gough.studies.store import read_study
 
-    for name, kinds in ((csv, (".csv",)), (plot, KINDS)):
-        if name is not None and name.suffix.lower() not in kinds:
-            raise FileError(f"{name}: the name must end in {', '.join(kinds)}")
     plan = read_plan(file)
     target = file.with_suffix(".zarr") if output is None else output
     with progress_bar() as bar:

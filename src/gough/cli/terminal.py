@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.segment import Segment
 
 if TYPE_CHECKING:
     from rich.progress import Progress
-
-out = Console()
-err = Console(stderr=True)
 
 
 def plain(text: str) -> str:
     """Text without what would steer the terminal: names in files may hold anything."""
     return "".join(one if one.isprintable() or one == "\n" else "�" for one in text)
+
+
+class PlainConsole(Console):
+    """A terminal that only its own styles steer, whatever the texts hold that it is given."""
+
+    def render(self, *given: Any, **options: Any) -> Iterator[Segment]:
+        """Pieces of text with their styles."""
+        for segment in super().render(*given, **options):
+            yield segment if segment.control else segment._replace(text=plain(segment.text))
+
+
+out = PlainConsole()
+err = PlainConsole(stderr=True)
 
 
 def say(text: str, console: Console = out) -> None:
@@ -41,12 +57,39 @@ def warn(text: str) -> None:
     err.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)
 
 
+@contextmanager
+def finishing(path: Path) -> Iterator[None]:
+    """While results are written: the first Ctrl-C waits until they are, the second does not."""
+    waiting: list[int] = []
+
+    def later(number: int, frame: object) -> None:
+        waiting.append(number)
+        signal.signal(signal.SIGINT, before)
+        say(f"writing {path} first; Ctrl-C again gives it up", err)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, later)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if waiting:
+        say(f"interrupted: {path} is written", err)
+        raise KeyboardInterrupt
+
+
 def print_json(data: Any) -> None:
     """Strict JSON on standard output: numbers that are not finite are null."""
     import json
 
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    print(json.dumps(strict(data), indent=2, ensure_ascii=not unicode, allow_nan=False))
+    text = json.dumps(strict(data), indent=2, ensure_ascii=not unicode, allow_nan=False)
+    print(
+        "".join(one if one.isprintable() or one == "\n" else f"\\u{ord(one):04x}" for one in text)
+    )
 
 
 def strict(data: Any) -> Any:
@@ -80,3 +123,18 @@ def progress_bar() -> Progress:
         transient=True,
         disable=not err.is_terminal,
     )
+
+
+def spoken_progress(pause: float = 10.0) -> Callable[[str, int, int], None]:
+    """Says what is being done, how far, where no terminal shows a bar: every so many seconds a line."""
+    begun = last = monotonic()
+
+    def spoken(what: str, done: int, total: int) -> None:
+        nonlocal last
+        now = monotonic()
+        if err.is_terminal or now - last < pause:
+            return
+        last = now
+        say(f"{what}: {done} of {total}, {now - begun:.0f} s", err)
+
+    return spoken

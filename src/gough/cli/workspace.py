@@ -53,19 +53,23 @@ def command(
     platform_angle: Annotated[
         float | None, typer.Option(help="least angle of legs off the platform, degrees")
     ] = None,
+    everywhere: Annotated[
+        bool, typer.Option("--everywhere", help="also what no path from home reaches")
+    ] = False,
     tolerance: Annotated[float, typer.Option(help="of the volume, relative, proved")] = 0.01,
     output: Annotated[
         Path | None, output_file("picture .png .svg .pdf, surface .stl, boxes .vtk")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Where a robot can go within its limits; a proved volume.
+    """Where a robot can go from home within its limits.
 
-    Volume with a proved error, slices, surface; positions or orientations. Ctrl-C ends it early with
-    what is proved so far.
+    The part that is reached from home without crossing a singularity: volume with its error, slices,
+    surface; positions or orientations. Ctrl-C ends it early with what is known so far.
 
     Example: gough workspace kim-ryu-2002 --slice z=0.8 --slice y=0 -o workspace.png
     """
+    from gough.analysis.own_workspace import provable
     from gough.show.sheets.workspace import print_workspace, workspace_numbers
 
     if output is not None and output.suffix.lower() not in FILES:
@@ -73,12 +77,16 @@ def command(
     planes = [plane("--slice", one, degrees=point is not None) for one in slices or []]
     common: dict[str, Any] = {
         "tolerance": tolerance,
+        "from_home": not everywhere,
         "leg_radius": leg_radius,
         "platform_angle": None if platform_angle is None else radians(platform_angle),
     }
     robot = load(name)
     if stroke is not None:
         robot = robot.edited({"legs.limits.stroke": numbers("--stroke", stroke, 2)})
+    if point is None and not provable(robot):
+        _sampled(robot, orientation, tilt, bounds, output, json)
+        return
     if bounds is not None:
         if point is not None:
             raise InputError("--bounds limits positions, --point asks for orientations")
@@ -92,10 +100,46 @@ def command(
         if not found.met:
             note("the tolerance asked for is not met")
     if not whole:
-        err.print("interrupted: this is what is proved so far", style="yellow")
+        err.print("interrupted: this is what is known so far", style="yellow")
     if output is not None:
         _write(found, output, planes)
         say_written(output, json)
+
+
+def _sampled(
+    robot: Robot,
+    orientation: str | None,
+    tilt: float | None,
+    bounds: str | None,
+    output: Path | None,
+    json: bool,
+) -> None:
+    """The workspace of a robot of which none can be proved, in its own coordinates."""
+    from gough.analysis.own_space import OwnSpace
+    from gough.analysis.own_workspace import own_workspace
+    from gough.show.sheets.workspace import own_workspace_numbers, print_own_workspace
+
+    if tilt is not None or output is not None:
+        raise InputError(
+            f"--tilt and --output need bounds that prove; {robot.name} is sampled in its own "
+            f"coordinates {', '.join(robot.coordinates)}"
+        )
+    turn = None
+    if orientation is not None:
+        from scipy.spatial.transform import Rotation
+
+        turn = Rotation.from_rotvec(numbers("--orientation", orientation, 3), degrees=True)
+    box = None
+    if bounds is not None:
+        count = len(OwnSpace.of(robot).names)
+        flat = numbers("--bounds", bounds, 2 * count)
+        box = [flat[2 * i : 2 * i + 2] for i in range(count)]
+    with err.status("sampling …"):
+        found = own_workspace(robot, box, rotation=turn)
+    if json:
+        print_json(own_workspace_numbers(found))
+    else:
+        print_own_workspace(found, out)
 
 
 def _solve(

@@ -6,7 +6,7 @@ import contextlib
 import csv
 import itertools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,11 +21,17 @@ from gough.motion import Motion
 if TYPE_CHECKING:
     import xarray
 
+    from gough.model.calls import ModelCalls
     from gough.model.contributions import Contributions
     from gough.model.model import Model
     from gough.results import Actuation, LegMotion, Reactions
 
 KINDS = (".csv", ".nc")
+JOINT_LOADS = (
+    *("spherical", "universal", "universal_moment", "guide", "guide_moment"),
+    *("sliding_force", "sliding_moment", "platform_moment", "joint_force", "joint_moment"),
+)
+"""Fields of `Reactions` that are vectors of joints."""
 AXES = ("x", "y", "z")
 LEG_QUANTITIES = {
     "q": ("q", "", "", "actuated coordinate"),
@@ -34,13 +40,20 @@ LEG_QUANTITIES = {
     "joint_coordinate": ("joints", "joint", "", "joint coordinate"),
     "joint_rate": ("joint_rates", "joint", "/s", "joint rate"),
     "joint_acceleration": ("joint_accelerations", "joint", "/s2", "joint acceleration"),
-    "direction": ("direction", "axis", "1", "unit vector from universal to spherical joint"),
+    "direction": (
+        "direction",
+        "axis",
+        "1",
+        "unit vector along the link, of a chain to its last joint",
+    ),
     "link_angular_velocity": ("link_angular_velocity", "axis", "rad/s", "angular velocity of link"),
     "link_angular_acceleration": ("link_angular_acceleration", "axis", "rad/s2", "its derivative"),
 }
 """Variables of a leg dataset: LegMotion's field, last dimension, unit (behind that of q, or of the
 joint), meaning."""
-LABELS = ("leg", "joint", "axis", "platform_axis", "mode")
+NUMBERED = ("actuator", "leg")
+"""Dimensions whose number follows a variable's first word in CSV."""
+LABELS = (*NUMBERED, "joint", "leg_joint", "axis", "platform_axis", "mode")
 """Dimensions of a dataset that are not the batch's."""
 
 
@@ -57,29 +70,63 @@ def batch_coordinates(motion: Motion) -> tuple[tuple[str, ...], dict[str, Any]]:
     return dims, {"time": (dims, motion.time, attributes("s", "time"))}
 
 
+def actuator_attributes(robot: ModelCalls, unit: str, meaning: str) -> dict[str, str]:
+    """What a dataset says about a variable of the actuators; `unit` as `LegUnits.of` takes it.
+
+    Where actuators differ the units are a list: "N, N, N m".
+    """
+    return attributes(unit_list([one.units.of(unit) for one in robot.actuators]), meaning)
+
+
+def unit_list(units: Sequence[str]) -> str:
+    """The unit that all have, or a list: "N, N, N m"."""
+    return units[0] if len({*units}) == 1 else ", ".join(units)
+
+
+def labels(robot: ModelCalls, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Coordinates that number actuators and legs from 1, and name the axes of the world.
+
+    Those along which no variable (dimensions, values, …) extends are left out: a table of the dataset
+    would repeat its rows for each of them.
+    """
+    known = {
+        "actuator": np.arange(1, robot.actuator_count + 1),
+        "leg": np.arange(1, robot.leg_count + 1),
+        "axis": list(AXES),
+    }
+    used = {dim for dims, *_ in variables.values() for dim in dims}
+    return {name: values for name, values in known.items() if name in used}
+
+
 def leg_dataset(robot: Model, motion: Motion, legs: LegMotion) -> xarray.Dataset:
     """What the legs do (`robot.inverse_kinematics(motion)`) as a labelled dataset.
 
-    Dimensions: the batch's (`batch_coordinates`), `leg` 1 to n, `joint` (the names of the kind of leg,
-    such as q1, q2, q3), `axis` x, y, z of the world. Units along `joint` are a list: "rad, rad, m".
+    Dimensions: the batch's (`batch_coordinates`), `actuator` and `leg` from 1, `joint` (the names of
+    the kind of leg, such as q1, q2, q3; left out where legs are of several kinds or chains), `axis` x,
+    y, z of the world. Units along `joint` and `actuator` are a list where they differ: "rad, rad, m".
     """
     import xarray
 
-    shape = (*motion.shape, robot.leg_count)
+    shape = (*motion.shape, robot.actuator_count)
     if legs.q.shape != shape:
         raise InputError(f"legs has q of shape {legs.q.shape}, the motion and robot need {shape}")
     dims, coordinates = batch_coordinates(motion)
-    words, units = robot.leg_kind.words, robot.leg_kind.units
-    coordinates |= {"leg": np.arange(1, robot.leg_count + 1)}
-    coordinates |= {"joint": list(words.joints), "axis": list(AXES)}
-    variables = {}
+    kinds = {group.kind.name: group.kind.words for group in robot.description.groups}
+    words = next(iter(kinds.values()))
+    named = len(kinds) == 1 and len(words.joints) > 0
+    coordinates |= {"joint": list(words.joints)} if named else {}
+    variables: dict[str, Any] = {}
     for name, (field, last, unit, meaning) in LEG_QUANTITIES.items():
+        own = (*dims, "leg", last) if last else (*dims, "actuator")
+        about = attributes(unit, meaning)
         if last == "joint":
-            unit = ", ".join(f"{joint}{unit}" for joint in words.joint_units)
+            if not named:
+                continue
+            about = attributes(", ".join(f"{one}{unit}" for one in words.joint_units), meaning)
         elif not last:
-            unit = units.q + unit
-        own = (*dims, "leg", last) if last else (*dims, "leg")
-        variables[name] = (own, getattr(legs, field), attributes(unit, meaning))
+            about = actuator_attributes(robot, f"[q]{unit}", meaning)
+        variables[name] = (own, getattr(legs, field), about)
+    coordinates |= labels(robot, variables)
     return xarray.Dataset(variables, coordinates, {"title": f"legs of {robot.name}"})
 
 
@@ -92,42 +139,64 @@ def force_dataset(
 ) -> xarray.Dataset:
     """What the actuators do, and if given where it comes from and what the joints bear.
 
-    Dimensions: the batch's, `leg` 1 to n, `axis` x, y, z of the world.
+    Dimensions: the batch's and `actuator` from 1, with reactions `leg` from 1, `leg_joint` of chains,
+    `axis` x, y, z of the world. Of reactions what no leg has is left out.
     """
     import xarray
 
     dims, coordinates = batch_coordinates(motion)
-    coordinates |= {"leg": np.arange(1, robot.leg_count + 1), "axis": list(AXES)}
-    legs, vectors = (*dims, "leg"), (*dims, "leg", "axis")
-    force = robot.leg_kind.units.force
+    own = (*dims, "actuator")
+    about: dict[str, Any] = dict(actuator_attributes(robot, "[force]", "actuator force"))
+    if np.any(np.isfinite(robot.limits.force)):
+        about["limit"] = robot.limits.force
     variables: dict[str, Any] = {
-        "force": (legs, actuation.forces, attributes(force, "actuator force")),
-        "power": (legs, actuation.power, attributes("W", "actuator power")),
+        "force": (own, actuation.forces, about),
+        "power": (own, actuation.power, attributes("W", "actuator power")),
     }
     if contributions is not None:
         for part in fields(contributions):
             if part.name == "elastic" and not robot.modes:
                 continue
             meaning = f"actuator force from {part.name.replace('_', ' ')}"
-            value = getattr(contributions, part.name)
-            variables[f"force_{part.name}"] = (legs, value, attributes(force, meaning))
+            about = actuator_attributes(robot, "[force]", meaning)
+            variables[f"force_{part.name}"] = (own, getattr(contributions, part.name), about)
     if reactions is not None:
-        for part in fields(reactions):
-            value = getattr(reactions, part.name)
-            if value is None or part.name == "residual":
-                continue
-            unit = "N m" if part.name.endswith("moment") else "N"
-            meaning = f"{part.name.replace('_', ' ')} reaction"
-            variables[part.name] = (vectors, value, attributes(unit, meaning))
+        variables |= _reactions(robot, dims, reactions)
+        if "joint_force" in variables:
+            coordinates["leg_joint"] = np.arange(1, reactions.joint_force.shape[-2] + 1)
+    coordinates |= labels(robot, variables)
     return xarray.Dataset(variables, coordinates, {"title": f"forces of {robot.name}"})
+
+
+def _reactions(robot: Model, dims: tuple[str, ...], reactions: Reactions) -> dict[str, Any]:
+    """Variables of what joints bear; `constraint` in force and moment, `unique` where not all are."""
+    found: dict[str, Any] = {}
+    for name in JOINT_LOADS:
+        value = getattr(reactions, name)
+        if np.isnan(value).all():
+            continue
+        own = ("leg", "leg_joint", "axis") if name.startswith("joint_") else ("leg", "axis")
+        unit = "N m" if name.endswith("moment") else "N"
+        about = attributes(unit, f"{name.replace('_', ' ')} reaction")
+        found[name] = ((*dims, *own), value, about)
+    if robot.description.mobility is not None:
+        for name, unit, part in (("force", "N", slice(3)), ("moment", "N m", slice(3, 6))):
+            about = attributes(
+                unit, f"{name} that keeps the platform to its mobility, at its origin"
+            )
+            found[f"constraint_{name}"] = ((*dims, "axis"), reactions.constraint[..., part], about)
+    if not np.all(reactions.unique):
+        about = attributes("1", "1 where a leg's reactions are the only possible ones")
+        found["unique"] = ((*dims, "leg"), reactions.unique.astype(np.int8), about)
+    return found
 
 
 def write_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None:
     """Write a dataset as .nc, or as .csv with one row a sample, whole or not at all.
 
-    CSV: one dimension may be the batch's, the others are `leg`, `joint`, `axis`, `platform_axis` or
-    `mode`. The leg's number follows the variable's first word, the other labels its last:
-    `q_rate` of leg 1 in m/s is `q1_rate [m/s]`, `reaction` of leg 2 along x `reaction2_x [N]`.
+    CSV: one dimension may be the batch's, the others are those of `LABELS`. The actuator's or leg's
+    number follows the variable's first word, the other labels its last: `q_rate` of actuator 1 in m/s is
+    `q1_rate [m/s]`, `reaction` of leg 2 along x `reaction2_x [N]`.
     """
     if kind_of(path) == ".nc":
         with writing(path) as temporary:
@@ -155,13 +224,15 @@ def write_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None
 def _flat_name(name: str, one: xarray.DataArray, chosen: Mapping[Any, int]) -> str:
     """CSV column of what is left of a variable when every label is chosen."""
     unit = str(one.attrs.get("units", ""))
-    if "joint" in chosen and ", " in unit:
-        unit = unit.split(", ")[chosen["joint"]]
-    if "leg" in chosen:
-        first, *rest = name.split("_", 1)
-        name = "_".join([f"{first}{one['leg'].item()}", *rest])
-    labels = [str(one[dim].item()) for dim in chosen if dim != "leg"]
-    return heading("_".join([name, *labels]), "" if unit == "1" else unit)
+    for dim in ("joint", "actuator"):
+        if dim in chosen and ", " in unit:
+            unit = unit.split(", ")[chosen[dim]]
+    for dim in NUMBERED:
+        if dim in chosen:
+            first, *rest = name.split("_", 1)
+            name = "_".join([f"{first}{one[dim].item()}", *rest])
+    others = [str(one[dim].item()) for dim in chosen if dim not in NUMBERED]
+    return heading("_".join([name, *others]), "" if unit == "1" else unit)
 
 
 def heading(name: str, unit: str) -> str:

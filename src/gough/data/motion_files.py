@@ -1,13 +1,17 @@
 """Motions as files: CSV for exchange, NetCDF for everything.
 
-Names carry units, and what does not fit is refused: an unknown column, another unit, a cell that is
-no number. A motion file may leave things out:
+Names carry units, from which numbers are converted (`gough.data.columns`), and what does not fit is
+refused: an unknown column, a unit that measures something else, a cell that is no number. A motion
+file may leave things out:
 
 - no rotation: the platform keeps the world's axes;
 - no time: twists and accelerations left out are zero, as in `Motion`;
 - time and poses alone: twist and acceleration are those of the spline through the poses
   (`Motion.from_samples`), zero for a single sample;
-- time and some twist or acceleration, or elastic coordinates: then all of them must be there.
+- time and some twist or acceleration, or elastic coordinates: then all of them must be there;
+- what the platform cannot do: a CSV file with the coordinates of a robot whose platform moves in fewer
+  than six directions (`robot.coordinates`: positions, and turns from home about the world's axes) and
+  with time or without is a motion of that robot; the rest is solved, rates are those of a spline.
 """
 
 from __future__ import annotations
@@ -22,8 +26,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
-from gough.base.tables import ColumnTable, Where, check_unit, read_bytes, read_table
+from gough.base.pose_spline import quintic
+from gough.base.tables import ColumnTable, Where, read_bytes, read_table, split_heading
 from gough.base.words import nearest, shown
+from gough.data.columns import AS_THEY_ARE, Columns, Say, silent
 from gough.data.datasets import (
     AXES,
     LABELS,
@@ -34,7 +40,9 @@ from gough.data.datasets import (
     write_dataset,
     write_table,
 )
+from gough.data.plausibility import check_pose
 from gough.errors import FileError, GoughError, InputError
+from gough.model.model import Model
 from gough.motion import ELASTIC_FIELDS, Motion
 
 if TYPE_CHECKING:
@@ -57,6 +65,8 @@ class Quantity(NamedTuple):
 
 
 ROTATION_VECTOR = ("rx", "ry", "rz")
+POSE = (*AXES, *ROTATION_VECTOR)
+"""Names out of which a robot's coordinates are."""
 MATRIX = ("axis", "platform_axis")
 ALPHA = ("alpha_x", "alpha_y", "alpha_z")
 QUANTITIES = {
@@ -82,10 +92,20 @@ UNITS |= dict.fromkeys(ROTATION_VECTOR, "rad")
 ELASTIC_COLUMN = re.compile(r"e([1-9][0-9]{0,3})(_rate|_acceleration)?")
 
 
-def read_motion(path: str | os.PathLike[str]) -> Motion:
+def read_motion(
+    path: str | os.PathLike[str],
+    robot: Model | None = None,
+    *,
+    columns: Columns = AS_THEY_ARE,
+    say: Say = silent,
+) -> Motion:
     """Motion from a .csv or .nc file; see the module for what the file may leave out.
 
-    CSV: one header line, columns in any order, a unit in brackets optional but then the right one:
+    `robot` is the one that is to move so, for files in its own coordinates; poses that make no sense
+    for it, in millimetres or degrees by mistake, are refused. `columns` are names and units of files
+    that have others, and `say` is told what was converted.
+
+    CSV: one header line, columns in any order, a unit in brackets optional, SI if there is none:
     `time [s]`, `x [m]` …, `qw` … `qz` (length 1 within 1e-6) or the rotation vector `rx [rad]` …,
     `vx [m/s]` …, `wx [rad/s]` …, `ax [m/s2]` …, `alpha_x [rad/s2]` …, `e1` …, `e1_rate` …,
     `e1_acceleration` …. The batch shape is (rows,); all numbers are finite.
@@ -93,12 +113,48 @@ def read_motion(path: str | os.PathLike[str]) -> Motion:
     A sample without an answer (NaN) stays one; time is finite.
     """
     path = Path(path)
-    read = {".csv": _read_csv, ".nc": _read_netcdf}[kind_of(path)]
+    kind = kind_of(path)
     try:
         with np.errstate(all="ignore"):  # absurd numbers end as errors, without warnings before
-            return _complete(*read(read_bytes(path)))
+            data = read_bytes(path)
+            if kind == ".nc":
+                return _sensible(robot, *_read_netcdf(data, columns, say))
+            table = read_table(data)
+            table = columns.applied(table, _known(table, columns), say)
+            if robot is not None and _in_coordinates(table, robot):
+                return _own_motion(table, robot)
+            return _sensible(robot, *_read_csv(table))
     except GoughError as error:
         raise FileError(f"{path}: {error}") from None
+
+
+def _in_coordinates(table: ColumnTable, robot: Model) -> bool:
+    """Whether a table gives a motion in the coordinates of a robot that has fewer than six."""
+    given = {*table.units} - {"time"}
+    if robot.mobility == len(POSE):
+        return False
+    if given < {*POSE} and given != {*robot.coordinates} and not {*AXES} <= given:
+        own = ", ".join(robot.coordinates)
+        raise FileError(
+            f"columns {', '.join(sorted(given, key=POSE.index))}: needs x, y, z and the rotation, or "
+            f"the coordinates of {robot.name}: {own}"
+        )
+    return given == {*robot.coordinates}
+
+
+def _own_motion(table: ColumnTable, robot: Model) -> Motion:
+    """The motion of coordinates u: rates of the spline through them where there is time."""
+    names = _names(table)
+    numbers = table.numbers(names)
+    u = numbers[:, [names.index(name) for name in robot.coordinates]]
+    if "time" not in names:
+        return robot.motion(u)
+    time = numbers[:, names.index("time")]
+    check_time(time, table.where, strictly=len(time) > 1)
+    if len(time) == 1:
+        return robot.motion(u, time=time)
+    spline = quintic(time, u)
+    return robot.motion(u, spline(time, 1), spline(time, 2), time=time)
 
 
 def write_motion(motion: Motion, path: str | os.PathLike[str]) -> None:
@@ -154,6 +210,15 @@ def _columns(field: str, modes: int) -> list[str]:
     return [f"e{i + 1}{columns[0]}" for i in range(modes)] if field not in RIGID else [*columns]
 
 
+def _sensible(robot: Model | None, fields: dict[str, Array], where: Where) -> Motion:
+    """The motion of what a file holds, if it can be this robot's."""
+    if robot is not None and "position" in fields and fields["position"].ndim == 2:
+        vectors = fields.get("rotation vector")
+        check_pose(robot, fields["position"], vectors, where)
+    fields.pop("rotation vector", None)
+    return _complete(fields, where)
+
+
 def _complete(fields: dict[str, Array], where: Where) -> Motion:
     """The motion of what a file holds: derived, zero or refused where something is left out."""
     if "position" not in fields:
@@ -190,8 +255,7 @@ def check_time(time: Array, where: Where, strictly: bool = False) -> None:
         raise InputError(f"{where(i)}: time {fact}, from {time[i - 1]:.12g} to {time[i]:.12g} s")
 
 
-def _read_csv(data: bytes) -> tuple[dict[str, Array], Where]:
-    found = read_table(data)
+def _read_csv(found: ColumnTable) -> tuple[dict[str, Array], Where]:
     names, where = _names(found), found.where
     table = found.numbers(names)
     modes = max((int(m[1]) for name in names if (m := ELASTIC_COLUMN.fullmatch(name))), default=0)
@@ -206,7 +270,7 @@ def _read_csv(data: bytes) -> tuple[dict[str, Array], Where]:
             fields[field] = table[:, [names.index(name) for name in columns]]
     if "time" in fields:
         fields["time"] = fields["time"][:, 0]
-    vectors = fields.pop("rotation vector", None)
+    vectors = fields.get("rotation vector")
     if "rotation" in fields:
         if vectors is not None:
             raise FileError("qw, qx, qy, qz and rx, ry, rz both give the rotation")
@@ -221,13 +285,19 @@ def _read_csv(data: bytes) -> tuple[dict[str, Array], Where]:
     return fields, where
 
 
+def _known(table: ColumnTable, columns: Columns) -> dict[str, str]:
+    """Names that a motion's columns may have, with their units; elastic ones that are there."""
+    meant = [split_heading(name)[0] for name in columns.names.values()]
+    elastic = [name for name in (*table.units, *meant) if ELASTIC_COLUMN.fullmatch(name)]
+    return UNITS | dict.fromkeys(elastic, "")
+
+
 def _names(table: ColumnTable) -> list[str]:
-    """Column names of a table, all known, their units checked."""
-    for name, unit in table.units.items():
-        if not ELASTIC_COLUMN.fullmatch(name) and name not in UNITS:
+    """Column names of a table, all known."""
+    for name in table.units:
+        if name not in table.scales:
             near = nearest(name, (*UNITS, "e1"))
             raise FileError(f"unknown column {shown(name)}; the nearest known is {near}")
-        check_unit(f"column {name}", unit, UNITS.get(name, ""))
     return list(table.units)
 
 
@@ -244,8 +314,8 @@ def read_dataset(data: bytes) -> xarray.Dataset:
         raise FileError(f"a broken NetCDF file ({type(error).__name__}: {error})") from None
 
 
-def _read_netcdf(data: bytes) -> tuple[dict[str, Array], Where]:
-    dataset = read_dataset(data)
+def _read_netcdf(data: bytes, columns: Columns, say: Say) -> tuple[dict[str, Array], Where]:
+    dataset = columns.renamed(read_dataset(data), QUANTITIES)
     for name in map(str, dataset.variables):
         if name not in QUANTITIES and name not in dataset.sizes:
             near = nearest(name, QUANTITIES)
@@ -260,6 +330,5 @@ def _read_netcdf(data: bytes) -> tuple[dict[str, Array], Where]:
         if {*variable.dims} != {*dims} or variable.dtype.kind not in "fiu":
             has, needs = (f"({', '.join(map(str, one))})" for one in (variable.dims, dims))
             raise FileError(f"{name} holds {variable.dtype} over {has}, needs numbers over {needs}")
-        check_unit(f"variable {name}", variable.attrs.get("units"), QUANTITIES[name].unit)
-        fields[name] = variable.transpose(*dims).values.astype(np.float64)
+        fields[name] = columns.in_si(variable.transpose(*dims), QUANTITIES[name].unit, say)
     return fields, lambda sample: f"sample {sample}"

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.words import nearest
+from gough.data.columns import AS_THEY_ARE, Columns, Say, silent
 from gough.data.motion_files import read_motion
 from gough.data.motion_names import MOTIONS
 from gough.errors import InputError
@@ -63,9 +64,20 @@ def paper_motion(name: str) -> Trajectory:
     return FORMULAS[formula](*numbers)
 
 
-def motion_named(name: str, samples: int, folder: str | os.PathLike[str] = ".") -> Motion:
-    """A paper's motion by its name, in so many samples, or that of a file in a folder."""
+def motion_named(
+    name: str,
+    samples: int,
+    folder: str | os.PathLike[str] = ".",
+    robot: Model | None = None,
+    *,
+    columns: Columns = AS_THEY_ARE,
+    say: Say = silent,
+) -> Motion:
+    """A paper's motion by its name, in so many samples, or that of a file in a folder.
+
+    `robot`, `columns` and `say` are for files, see `read_motion`.
+    """
     place = Path(folder) / name
-    if name in MOTIONS or not (place.suffix or place.exists()):
+    if name in MOTIONS or not (place.suffix or os.path.exists(place)):
         return paper_motion(name).sample(samples)  # what is neither raises with the nearest name
-    return read_motion(place)
+    return read_motion(place, robot, columns=columns, say=say)

@@ -15,12 +15,14 @@ from gough.base.arrays import Array
 from gough.base.tables import Where
 from gough.data.leg_rates import with_rates
 from gough.errors import InputError
+from gough.legs.reading import by_units
 from gough.model.model import Model
-from gough.model.places import places
+from gough.model.places import alike
+from gough.model.sense import FAR, TOO_FAR
 from gough.motion import Motion
 
-FAR = 30.0
-"""Ratio of sizes that only another unit explains: thousands, half way in logarithms."""
+LIKE = 3.0
+"""Ratio within which sizes are alike: a column a thousand times too small is in another unit."""
 LARGEST_TURN = 1.6
 """Turn from home (rad) beyond which hexapods do not go: degrees, then."""
 FITS = 0.3
@@ -29,24 +31,56 @@ BETTER = 0.5
 """Part of the misfit as given to which another reading must bring it to be believed."""
 SUSPICIOUS = 0.2
 """Misfit from which other readings are tried."""
+MOST_ORDERED = 6
+"""Columns of which all orders are tried."""
 SAMPLES = 24
 """Samples of a log on which readings are tried."""
 
 
 def check_stroke(robot: Model, q: Array, where: Where) -> None:
-    """Refuse leg coordinates (n, legs) in another unit than the robot's."""
-    size, units = _coordinate_size(robot), robot.leg_kind.units
-    row, leg = (int(i) for i in np.unravel_index(np.argmax(np.abs(q)), q.shape))
-    if abs(q[row, leg]) > FAR * size:
-        raise InputError(
-            f"{where(row)}, column q{leg + 1}: {q[row, leg]:g} {units.q}, where {robot.name}'s are "
-            f"about {size:.3g} {units.q}; are they in {units.mistaken}?"
+    """Refuse actuated coordinates (n, actuators) in another unit than the robot's."""
+    sizes = robot.coordinate_sizes
+    for units, which in by_units(robot.actuators):
+        size = float(sizes[which].max()) or robot.length_scale
+        row, place = (
+            int(i) for i in np.unravel_index(np.argmax(np.abs(q[:, which])), (len(q), len(which)))
         )
-    if robot.leg_kind.shape.q_is_length and np.abs(q).max() < size / FAR:
-        raise InputError(
-            f"{where(0)}, column q1: {q[0, 0]:g} m, where {robot.name}'s are about {size:.3g} m; "
-            "leg coordinates are lengths from joint to joint, in metres"
-        )
+        actuator = int(which[place])
+        if abs(q[row, actuator]) > FAR * size:
+            raise InputError(
+                f"{where(row)}, column q{actuator + 1}: {q[row, actuator]:g} {units.q}, where "
+                f"{robot.name}'s are about {size:.3g} {units.q}; are they in {units.mistaken}?"
+            )
+    _check_columns(robot, q, where)
+    for legs in alike(robot):
+        own = q[:, legs.actuators]
+        size = float(sizes[legs.actuators].max(initial=0.0))
+        if legs.kind.shape.q_is_length and np.abs(own).max() < size / FAR:
+            raise InputError(
+                f"{where(0)}, column q{legs.actuators.start + 1}: {own[0, 0]:g} m, where "
+                f"{robot.name}'s are about {size:.3g} m; leg coordinates are lengths from joint to "
+                "joint, in metres"
+            )
+
+
+def _check_columns(robot: Model, q: Array, where: Where) -> None:
+    """Refuse single columns of lengths that are a thousand times too small, and alike if they were not.
+
+    By their places at home: of columns that are all like that `check_stroke` knows.
+    """
+    if robot.description.home is None:
+        return
+    home = np.abs(robot.inverse_kinematics(robot.home).q)
+    largest = 1000 * np.abs(q).max(axis=0, initial=0.0)
+    small = (largest < LIKE * home) & (largest > home / LIKE)
+    for actuator in np.flatnonzero(small):
+        units = robot.actuators[actuator].units
+        if not units.turns:
+            raise InputError(
+                f"{where(0)}, column q{actuator + 1}: {q[0, actuator]:g} {units.q}, where "
+                f"{robot.name}'s is about {home[actuator]:.3g} {units.q}, a thousand times as much; is "
+                "its unit right?"
+            )
 
 
 def check_pose(robot: Model, position: Array, vectors: Array | None, where: Where) -> None:
@@ -54,12 +88,9 @@ def check_pose(robot: Model, position: Array, vectors: Array | None, where: Wher
     home = robot.description.home
     middle = np.zeros(3) if home is None else home.position
     away = np.linalg.norm(position - middle, axis=-1)
-    size, row = _leg_length(robot) + robot.length_scale, int(np.argmax(away))
-    if away[row] > FAR * size:
-        raise InputError(
-            f"{where(row)}: a position {away[row]:g} m from home, where {robot.name}'s legs are "
-            f"about {size:.3g} m long; is it in millimetres?"
-        )
+    row = int(np.argmax(np.where(np.isfinite(away), away, 0.0)))
+    if away[row] > FAR * robot.reach:
+        raise InputError(f"{where(row)}: {TOO_FAR.format(away[row], robot.name, robot.reach)}")
     if vectors is not None and home is not None:
         still = Rotation.from_matrix(home.rotation).as_rotvec()
         turn = np.linalg.norm(vectors - still, axis=-1)
@@ -74,10 +105,12 @@ def check_pose(robot: Model, position: Array, vectors: Array | None, where: Wher
 def check_fit(robot: Model, q: Array, qd: Array, qdd: Array, forces: Array, header: str) -> None:
     """Refuse a log whose forces fit the robot file's only in another unit, sign or order of columns.
 
-    q, q̇, q̈ and forces (n, legs) of a log. Needs the masses of the robot file, though not good ones; a
-    robot without masses passes.
+    q, q̇, q̈ and forces (n, actuators) of a log. Needs the masses of the robot file, though not good ones,
+    and forces that a motion fixes: robots without masses or with redundant actuators pass.
     """
     if robot.description.missing or robot.description.home is None:
+        return
+    if robot.actuator_count != robot.mobility:
         return
     rows = np.unique(np.linspace(0, len(q) - 1, SAMPLES).round().astype(int))
     rates, measured = (q[rows], qd[rows], qdd[rows]), forces[rows]
@@ -89,7 +122,7 @@ def check_fit(robot: Model, q: Array, qd: Array, qdd: Array, forces: Array, head
         ratio = float(np.sqrt(np.nanmean(model**2) / max(np.mean(measured**2), 1e-300)))
         if ratio > FAR or ratio < 1 / FAR:
             size = "large" if ratio < 1 else "small"
-            unit = ("milli" if ratio < 1 else "kilo") + robot.leg_kind.units.force_name
+            unit = ("milli" if ratio < 1 else "kilo") + robot.units.force_name
             raise InputError(
                 f"{header}: the forces are {max(ratio, 1 / ratio):.0f} times too {size} for "
                 f"{robot.name}; are they in {unit}?"
@@ -103,7 +136,7 @@ def check_fit(robot: Model, q: Array, qd: Array, qdd: Array, forces: Array, head
         order = linear_sum_assignment(cost)[1]
         if _believed(fit := _misfit(model, measured[:, order]), given):
             raise InputError(f"{header}: {_swapped('force', order)} ({_fits(fit, given)})")
-    orders, few = _orders(robot.leg_count), slice(None, None, SAMPLES // 4)
+    orders, few = _orders(robot.actuator_count), slice(None, None, SAMPLES // 4)
     models = _forces(robot, *(one[few][:, orders].swapaxes(0, 1) for one in rates))
     best = orders[int(np.argmin([_misfit(one, measured[few]) for one in models]))]
     fit = _misfit(_forces(robot, *(one[:, best] for one in rates)), measured)
@@ -111,28 +144,12 @@ def check_fit(robot: Model, q: Array, qd: Array, qdd: Array, forces: Array, head
         raise InputError(f"{header}: {_swapped('q', best)} ({_fits(fit, given)})")
 
 
-def _coordinate_size(robot: Model) -> float:
-    """How large the robot's leg coordinates get, in their unit, roughly."""
-    limits = robot.description.limits
-    ends = [one[np.isfinite(one)] for one in (limits.shortest, limits.longest)]
-    ends.append(robot.leg_kind.shape.q_size(robot.description.legs))
-    if robot.description.home is not None:
-        ends.append(robot.inverse_kinematics(robot.home).q)
-    return float(np.abs(np.concatenate(ends)).max()) or robot.length_scale
-
-
-def _leg_length(robot: Model) -> float:
-    """Largest distance of a leg's joints at home, m; without home, of a foot from the origin."""
-    if robot.description.home is None:
-        feet = robot.leg_kind.shape.feet(robot.description.legs)
-        return float(np.linalg.norm(feet, axis=-1).max())
-    joints = places(robot, robot.inverse_kinematics(robot.home))
-    return float(np.linalg.norm(joints.spherical - joints.universal, axis=-1).max())
-
-
 def _forces(robot: Model, q: Array, qd: Array, qdd: Array) -> Array:
-    """The robot file's forces (..., legs), NaN where the legs do not meet a pose near home."""
-    shape = q.shape
+    """The robot file's forces (..., actuators), NaN where the legs do not meet a pose near home.
+
+    A log has no elastic coordinates: a flexible platform counts as rigid.
+    """
+    robot, shape = robot.rigid, q.shape
     flat = q.reshape(-1, shape[-1])
     poses = robot.forward_kinematics(flat, robot.home, on_error="nan")
     good = np.isfinite(poses.position).all(axis=-1)
@@ -162,9 +179,14 @@ def _fits(fit: float, given: float) -> str:
     return f"misfit to the robot file {100 * fit:.0f} %, as given {as_given}"
 
 
-def _orders(legs: int) -> Array:
-    """Orders of columns to try: all but the one as given."""
-    return np.array([*itertools.permutations(range(legs))])[1:]
+def _orders(count: int) -> Array:
+    """Orders of columns to try, but for the one as given: all, of more than six exchanges of two."""
+    if count <= MOST_ORDERED:
+        return np.array([*itertools.permutations(range(count))])[1:]
+    orders = np.tile(np.arange(count), (count * (count - 1) // 2, 1))
+    for order, (one, other) in zip(orders, itertools.combinations(range(count), 2), strict=True):
+        order[[one, other]] = other, one
+    return orders
 
 
 def _swapped(name: str, order: Array) -> str:

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from gough.base.arrays import Array
 from gough.description.rods import Rods
 from gough.legs.leg import LegKind
-from gough.mechanics.leg import Leg
+from gough.mechanics.leg import Leg, points_moving
 from gough.motion import Motion
 
 POSES = 12
@@ -47,10 +47,12 @@ def margin(kind: LegKind, legs: Leg, points: Array, home: Motion | None) -> floa
         return None
     pose = None if home is None else (home.position, home.rotation)
     position, turn = kind.geometry.poses_to_try(legs, points, pose)
+    if not len(position):
+        return None
     arm = np.einsum("nij,lj->nli", turn, points)
     tip = np.moveaxis(position[:, np.newaxis] + arm, -1, 0).swapaxes(1, 2)
     with np.errstate(all="ignore"):
-        line = legs.moving(tip, np.zeros_like(tip), np.zeros_like(tip)).direction
+        line = legs.moving(points_moving(tip, 0 * tip, 0 * tip)).direction
     rod = np.moveaxis(line, 0, -1).swapaxes(0, 1)
     reached = np.isfinite(rod).all(axis=(1, 2))
     return weakest(unit_rows(rod[reached], arm[reached])) if np.any(reached) else None

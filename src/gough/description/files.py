@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 import tomlkit
+from tomlkit.items import Array
 
 from gough.base.files import small_text
 from gough.description.catalogue import catalogue, catalogue_text
 from gough.description.mistakes import checked, parsed
 from gough.description.schema import RobotFile
-from gough.errors import FileError
+from gough.errors import FileError, InputError
 
 MOST_MEGABYTES = 4
 """Of a robot file; the largest real one has a few thousand bytes."""
@@ -26,6 +27,8 @@ MOST_MEGABYTES = 4
 
 def read_text(name: str | os.PathLike[str]) -> tuple[str, str]:
     """Text of a robot file, and what to call it in messages, from a catalogue name or a path."""
+    if not isinstance(name, str | os.PathLike):
+        raise InputError(f"a robot is named by its file or catalogue name, not {name!r}"[:120])
     if isinstance(name, str) and name in catalogue():
         return catalogue_text(name), name
     path = Path(name)
@@ -43,7 +46,7 @@ def read_text(name: str | os.PathLike[str]) -> tuple[str, str]:
 
 
 def parse(text: str, name: str) -> RobotFile:
-    """Validated robot file from its text."""
+    """Validated robot file from its text, which is in SI units."""
     return parsed(text, name, "robot file", RobotFile)
 
 
@@ -58,37 +61,98 @@ def to_text(data: Mapping[str, Any]) -> str:
 
 
 def edit(text: str, changes: Mapping[str, Any]) -> str:
-    """Text with the values at dotted keys ("platform.mass") changed and all else untouched."""
+    """Text with the values at dotted keys changed and all else untouched.
+
+    "platform.mass"; in an array of tables by number from 0: "legs.1.length", "legs.joints.2.home".
+    """
     document = tomlkit.parse(text)
     for key, value in changes.items():
+        if not isinstance(key, str):
+            raise InputError(
+                f"a change needs a dotted key such as 'platform.mass', not {key!r}"[:120]
+            )
         *tables, last = key.split(".")
         table: Any = document
         for name in tables:
-            if not isinstance(table.get(name, {}), Mapping):
-                raise FileError(f"{key}: {name} is not a table")
-            table = table.setdefault(name, tomlkit.table())
+            table = _inside(table, name, key)
         try:
-            table[last] = _plain(value)
+            _put(table, _step(table, last, key), _plain(value))
         except ValueError:
             raise FileError(f"{key}: {value!r} is no value for a robot file"[:200]) from None
     return tomlkit.dumps(document)
 
 
-def moved(text: str, file: RobotFile, old: Path, new: Path) -> str:
+def _put(table: Any, step: int | str, value: Any) -> None:
+    """Set a value; lists of equal length number by number, so that remarks between them stay."""
+    has = not isinstance(step, str) or step in table
+    old = table[step] if has else None
+    if isinstance(old, Array) and isinstance(value, list) and 0 < len(old) == len(value):
+        for i, one in enumerate(value):
+            _put(old, i, one)
+    elif not (has and type(old) is type(value) and old == value):
+        table[step] = value
+
+
+def _inside(table: Any, name: str, key: str) -> Any:
+    """The table of a name in a table, made if there is none, or of a number in an array of tables."""
+    step = _step(table, name, key)
+    found = table[step] if isinstance(step, int) else table.setdefault(step, tomlkit.table())
+    if not isinstance(found, Mapping) and not _several(found):
+        raise FileError(f"{key}: {name} is not a table")
+    return found
+
+
+def _step(table: Any, name: str, key: str) -> int | str:
+    """What to look up in a table, or in an array of tables."""
+    if not _several(table):
+        return name
+    if not (name.isascii() and name.isdecimal() and int(name) < len(table)):
+        raise FileError(f"{key}: {name} is not the number of one of {len(table)} tables, from 0")
+    return int(name)
+
+
+def _several(value: Any) -> bool:
+    """Whether a value is an array of tables."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
+
+
+def moved(text: str, old: Path, new: Path) -> str:
     """The text of a robot file for another folder: its relative paths made to fit."""
-    table = None if file.platform is None else file.platform.modes
     old, new = old.resolve(), new.resolve()
-    if table is None or old == new:
-        return text
-    named = {"file": table.file, "geometry": table.geometry}
-    return edit(
-        text,
-        {
-            f"platform.modes.{key}": os.path.relpath(old / name, new)
-            for key, name in named.items()
-            if name is not None and not Path(name).is_absolute()
-        },
-    )
+    document = tomlkit.parse(text)
+    platform: Any = document.get("platform", {})
+    modes = platform.get("modes")
+    if modes is not None:
+        for key in modes.keys() & {"file", "geometry"}:
+            modes[key] = _path(modes[key], old, new)
+    _move_meshes(document, old, new)
+    return text if old == new else tomlkit.dumps(document)
+
+
+def _path(name: str, old: Path, new: Path) -> str:
+    """A path relative to the old folder, relative to the new one; an absolute one as it is."""
+    return name if Path(name).is_absolute() else os.path.relpath(old / name, new)
+
+
+def _move_meshes(tables: Any, old: Path, new: Path) -> None:
+    """Make the paths of meshes fit, in a table and in those inside it."""
+    for key, value in tables.items():
+        if key == "mesh":
+            tables[key] = _moved_mesh(value, old, new)
+        elif isinstance(value, Mapping):
+            _move_meshes(value, old, new)
+        elif _several(value):
+            for one in value:
+                _move_meshes(one, old, new)
+
+
+def _moved_mesh(mesh: Any, old: Path, new: Path) -> Any:
+    """A mesh, or a list of meshes, with paths that fit."""
+    if isinstance(mesh, str):
+        return _path(mesh, old, new)
+    if isinstance(mesh, Mapping):
+        return {**mesh, "file": _path(mesh["file"], old, new)}
+    return [_moved_mesh(one, old, new) for one in mesh]
 
 
 def _plain(value: Any) -> Any:

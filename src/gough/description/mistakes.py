@@ -5,29 +5,38 @@ Robot, simulation and study files are all TOML that a model of tables describes.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Tag, ValidationError
 
 from gough.base.words import nearest
 from gough.errors import FileError
 
+DEEP_KEY = re.compile(r"""(?<![\w-])(?:(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
+"""Dotted keys that no file has; what reads TOML takes memory as their length squared."""
 Model = TypeVar("Model", bound=BaseModel)
 
 
 def parsed(text: str, name: str, what: str, model: type[Model]) -> Model:
     """The tables of a file from its text; `what` is what such a file is called."""
+    return checked(tables(text, name, what), name, model)
+
+
+def tables(text: str, name: str, what: str) -> dict[str, Any]:
+    """The TOML of a file, not looked at yet."""
+    if (deep := DEEP_KEY.search(text)) is not None:
+        raise FileError(f"{name}: not a {what}: a key nested too deep ({deep[0][:20]}…)")
     try:
-        data = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise FileError(f"{name}: not TOML: {error}") from None
     except ValueError as error:  # a whole number of thousands of digits
         raise FileError(f"{name}: a number that is not finite: {error}"[:200]) from None
     except RecursionError:
         raise FileError(f"{name}: not a {what}: brackets nested too deep") from None
-    return checked(data, name, model)
 
 
 def checked(data: Mapping[str, Any], name: str, model: type[Model]) -> Model:
@@ -55,6 +64,8 @@ def explain(error: ValidationError, model: type[BaseModel]) -> str:
         case "union_tag_invalid":
             wanted = context["expected_tags"].replace(", ", " or ")
             return f"{key}.{told} needs {wanted}"
+        case "model_type" | "model_attributes_type":
+            return f"{key} needs a table"
     message = first["msg"].removeprefix("Value error, ")
     return f"{key}: {message}" if key else message
 
@@ -62,12 +73,17 @@ def explain(error: ValidationError, model: type[BaseModel]) -> str:
 def _place(model: type[BaseModel], location: tuple[int | str, ...]) -> tuple[list[str], list[str]]:
     """The keys that lead to a value, and the keys that its table may have.
 
-    A location of pydantic's also names the kind of table it took ("legs", "UPS", "lenght").
+    A location of pydantic's also names the kind of table it took ("legs", "UPS", "lenght"), and of a
+    key that may hold a table or several which of both it holds.
     """
     place: list[str] = []
     known: list[str] = []
     tables, any_key = [model], False
+    forms: set[str] = set()
     for part in location:
+        if part in forms:
+            forms = set()
+            continue
         if part in {tag for one in tables for tag in _tags(one)} and not any_key:
             tables = [one for one in tables if part in _tags(one)]
             continue
@@ -83,14 +99,30 @@ def _place(model: type[BaseModel], location: tuple[int | str, ...]) -> tuple[lis
             if part in (name, field.alias)
         ]
         any_key = any(get_origin(one) is dict for one in kinds)
+        forms = {form for one in kinds for form in _forms(one)}
         tables = [table for one in kinds for table in _tables(one)]
     return place, known
+
+
+def alternatives(kind: Any, data: Mapping[str, Any]) -> list[type[BaseModel]]:
+    """Models of the tables in a type that data can be: of several kinds the one that it names."""
+    found = [*dict.fromkeys(_tables(kind))]
+    named = [one for one in found if {*_tags(one)} & {str(value) for value in data.values()}]
+    return found if len(found) == 1 else named
 
 
 def _tags(model: type[BaseModel]) -> list[Any]:
     """Texts by which a table says of which kind it is: kind = "UPS"."""
     kinds = [field.annotation for field in model.model_fields.values()]
     return [tag for one in kinds if get_origin(one) is Literal for tag in get_args(one)]
+
+
+def _forms(kind: Any) -> Iterator[str]:
+    """Names of the forms that a value of a type may have: of a table, of several tables."""
+    for one in get_args(kind):
+        if isinstance(one, Tag):
+            yield one.tag
+        yield from _forms(one)
 
 
 def _tables(kind: Any) -> Iterator[type[BaseModel]]:

@@ -16,23 +16,59 @@ from gough.description.modal.integrals import rigid_part
 from gough.description.modal.source import body_of_file, body_of_plate
 from gough.errors import ArchitectureWarning, FileError, ImpossibleBodyWarning, InputError
 from gough.legs.bodies import warn_impossible
+from gough.legs.keys import LegGroupTable
 from gough.legs.leg import LegKind
-from gough.legs.reading import LegReader, Limits, body_parameters
+from gough.legs.reading import (
+    Actuator,
+    Drives,
+    LegReader,
+    Limits,
+    PassiveLimits,
+    body_parameters,
+)
 from gough.legs.register import KINDS
 from gough.mechanics.body import Body
+from gough.mechanics.groups import joined
 from gough.mechanics.leg import Leg
 from gough.motion import Motion
 
-FEWEST_LEGS = 3
+FEWEST_LEGS = 2
+FREE_LEGS = 6
+"""So many legs can hold a platform by themselves; robots of fewer need a home."""
 SAME_PLACE = 1e-9
 """How far a flexible platform's tips may be from the robot file's `platform` points, m."""
+
+
+class LegGroup(NamedTuple):
+    """The legs of one table of a robot file."""
+
+    kind: LegKind
+    legs: Leg
+    table: LegGroupTable
+    where: str
+    """What leads to its keys: "legs", or of several groups "legs.0", "legs.1" and so on."""
+    first: int
+    """The number of legs before it."""
+    leg_count: int
+    actuators: tuple[Actuator, ...]
+    """In the order of legs, then of joints in a leg."""
+    limits: Limits
+    """Of its actuators and legs."""
+    drives: Drives
+    """Of its actuators."""
+    passive: tuple[PassiveLimits, ...]
+    missing: tuple[str, ...]
+    """Bodies that the file does not give."""
 
 
 class Description(NamedTuple):
     """A robot's numbers. Leg parameters have the component axis first: (3, legs, 1)."""
 
     kind: LegKind
+    """Of the first group of legs; `groups` has all."""
     legs: Leg
+    """All legs, in the order of the groups."""
+    groups: tuple[LegGroup, ...]
     platform_points: Array
     """P_i, (3, legs, 1), platform frame, m."""
     platform: Body
@@ -42,11 +78,25 @@ class Description(NamedTuple):
     home: Motion | None
     tool: Array
     """(3,), platform frame, m."""
+    mobility: schema.Mobility | None
+    """What the file keeps the platform to; None: nothing."""
+    coordinates: tuple[schema.Coordinate, ...] | None
+    """Names that the file gives the robot's coordinates; None: it leaves them to gough."""
     limits: Limits
+    """Of all actuators and legs."""
+    drives: Drives
+    """Of all actuators."""
+    passive: tuple[PassiveLimits, ...]
+    """Of joints that no actuator moves."""
     missing: tuple[str, ...]
     """Bodies the file does not give: dynamics cannot do without them."""
     modal: ModalBody | None = None
     """The flexible platform; `platform` is then the same body undeformed. None if it is rigid."""
+
+    @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """Of all legs, in the order of q."""
+        return tuple(one for group in self.groups for one in group.actuators)
 
 
 def describe(file: schema.RobotFile, name: str, folder: Path | None = None) -> Description:
@@ -55,24 +105,39 @@ def describe(file: schema.RobotFile, name: str, folder: Path | None = None) -> D
     `name` is what to call it in messages; paths in it are relative to `folder`, by default the
     current one.
     """
-    kind = KINDS[file.legs.kind]
     home = _home(file)
-    pose = None if home is None else (home.position, home.rotation)
-    reader = LegReader(file.legs, name, _leg_count(file, kind, name), pose)
-    legs, points = kind.read(reader), reader.vectors("platform")
-    _warn_architecture(name, kind, legs, points[..., 0].T, home)
-    modal = _modal(file, reader, points[..., 0].T, folder or Path())
-    platform = _platform(file, reader) if modal is None else rigid_part(modal)
+    readers = _readers(file, name, home)
+    points = np.concatenate([one.platform_points() for one in readers], axis=1)
+    scale = float(length_scale(points)[0])
+    groups = []
+    for reader in readers:
+        reader.length_scale = scale
+        kind = KINDS[reader.table.kind]
+        legs = kind.read(reader)
+        groups.append(_group(kind, legs, reader))
+    whole = joined([group.legs for group in groups])
+    table = file.platform or schema.PlatformTable()
+    if len(groups) == 1 and table.mobility is None:
+        _warn_architecture(name, groups[0].kind, whole, points[..., 0].T, home)
+    modal = _modal(file, readers, points[..., 0].T, folder or Path())
+    missing = [one for group in groups for one in group.missing]
+    if file.platform is None:
+        missing.append("platform")
     return Description(
-        kind=kind,
-        legs=legs,
+        kind=groups[0].kind,
+        legs=whole,
+        groups=tuple(groups),
         platform_points=points,
-        platform=platform,
+        platform=_platform(table, readers[0]) if modal is None else rigid_part(modal),
         gravity=np.asarray(file.gravity, dtype=np.float64),
         home=home,
         tool=np.asarray(file.tool, dtype=np.float64),
-        limits=reader.limits(),
-        missing=tuple(reader.missing),
+        mobility=table.mobility,
+        coordinates=None if table.coordinates is None else tuple(table.coordinates),
+        limits=Limits(*map(np.concatenate, zip(*(one.limits for one in groups), strict=True))),
+        drives=Drives(*map(np.concatenate, zip(*(one.drives for one in groups), strict=True))),
+        passive=tuple(one for group in groups for one in group.passive),
+        missing=tuple(missing),
         modal=modal,
     )
 
@@ -80,9 +145,8 @@ def describe(file: schema.RobotFile, name: str, folder: Path | None = None) -> D
 def bare_platform(file: schema.RobotFile, name: str) -> Body:
     """The platform without its payload, (3, 1, 1)."""
     bare = schema.PlatformTable() if file.platform is None else file.platform
-    alone = file.model_copy(update={"platform": bare.model_copy(update={"payload": []})})
     with warnings.catch_warnings(action="ignore", category=ImpossibleBodyWarning):
-        return _platform(alone, LegReader(file.legs, name, 1, None))
+        return _platform(bare.model_copy(update={"payload": []}), LegReader(None, name, 1, None))
 
 
 def length_scale(points: Array) -> Array:
@@ -92,18 +156,45 @@ def length_scale(points: Array) -> Array:
     return np.asarray(np.where(size == 0, 1.0, size))
 
 
-def _leg_count(file: schema.RobotFile, kind: LegKind, name: str) -> int:
-    places = ("platform", kind.place)
-    for key in places:
-        value = getattr(file.legs, key)
-        if value.ndim == 2:
-            if len(value) < FEWEST_LEGS:
-                raise FileError(
-                    f"{name}: legs.{key} has {len(value)} legs, needs {FEWEST_LEGS} or more"
-                )
-            return len(value)
-    raise FileError(
-        f"{name}: legs.{places[0]} or legs.{places[1]} must be a list with one point per leg"
+def _readers(file: schema.RobotFile, name: str, home: Motion | None) -> list[LegReader]:
+    """Readers of all groups, their legs numbered through."""
+    pose = None if home is None else (home.position, home.rotation)
+    readers: list[LegReader] = []
+    total = 0
+    for where, table in file.leg_groups.items():
+        kind = KINDS[table.kind]
+        key, count = next(table.listed(kind.place), ("", 1))
+        if count < 1:
+            raise FileError(f"{name}: {where}.{key} is an empty list")
+        readers.append(kind.reader(table, name, count, pose, where, total))
+        total += count
+    if total < FEWEST_LEGS:
+        table = readers[0].table
+        places = table.places(KINDS[table.kind].place)
+        raise FileError(
+            f"{name}: has {total} leg, needs {FEWEST_LEGS} or more: "
+            f"{' or '.join(f'legs.{key}' for key in places)} must be a list with one point per leg"
+        )
+    if home is None and total < FREE_LEGS:
+        raise FileError(
+            f"{name}: home is missing; a robot of {total} legs, fewer than {FREE_LEGS}, needs one"
+        )
+    return readers
+
+
+def _group(kind: LegKind, legs: Leg, reader: LegReader) -> LegGroup:
+    return LegGroup(
+        kind=kind,
+        legs=legs,
+        table=reader.table,
+        where=reader.where,
+        first=reader.first,
+        leg_count=reader.count,
+        actuators=reader.actuators(kind.units),
+        limits=reader.limits(),
+        drives=reader.drives(),
+        passive=reader.passive(),
+        missing=tuple(reader.missing),
     )
 
 
@@ -114,11 +205,7 @@ def _home(file: schema.RobotFile) -> Motion | None:
     return Motion(home.position, Rotation.from_rotvec(np.asarray(home.rotation_vector)))
 
 
-def _platform(file: schema.RobotFile, reader: LegReader) -> Body:
-    table = file.platform
-    if table is None:
-        reader.missing.append("platform")
-        table = schema.PlatformTable()
+def _platform(table: schema.PlatformTable, reader: LegReader) -> Body:
     total: list[Array] = [np.zeros(()), np.zeros(3), np.zeros((3, 3))]
     bodies: list[tuple[str, schema.SingleBody]] = [("platform", table)]
     bodies += [(f"platform.payload.{i}", body) for i, body in enumerate(table.payload)]
@@ -131,21 +218,23 @@ def _platform(file: schema.RobotFile, reader: LegReader) -> Body:
 
 
 def _modal(
-    file: schema.RobotFile, reader: LegReader, tips: Array, folder: Path
+    file: schema.RobotFile, readers: list[LegReader], tips: Array, folder: Path
 ) -> ModalBody | None:
     """The flexible platform, its tips (legs, 3) where the robot file says."""
-    table = file.platform
+    table, reader = file.platform, readers[0]
     try:
         if table is not None and table.plate is not None:
+            _need_spherical(readers)
             return body_of_plate(table.plate, tips, f"{reader.name}: platform.plate")
         if table is None or table.modes is None:
             return None
+        _need_spherical(readers)
         body = body_of_file(table.modes, tips, folder)
     except InputError as error:
         raise FileError(str(error)) from None
-    if len(body.tip_positions) != reader.count:
+    if len(body.tip_positions) != len(tips):
         raise reader.fail(
-            f"{body.name} has {len(body.tip_positions)} tips, the robot has {reader.count} legs"
+            f"{body.name} has {len(body.tip_positions)} tips, the robot has {len(tips)} legs"
         )
     apart = np.linalg.norm(body.tip_positions - tips, axis=1)
     if np.any(apart > SAME_PLACE):
@@ -155,6 +244,16 @@ def _modal(
             f"limit {SAME_PLACE:g}"
         )
     return body
+
+
+def _need_spherical(readers: list[LegReader]) -> None:
+    """Refuse a flexible platform that a leg holds otherwise than at a point."""
+    for one in readers:
+        if one.held_by() != "spherical":
+            raise one.fail(
+                f"leg {one.first + 1} ends in a {one.held_by()} joint: with a flexible platform all "
+                "legs end in spherical ones"
+            )
 
 
 def _warn_architecture(

@@ -11,20 +11,36 @@ from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from gough.base.keys import Numbers, Scalar, Table, Vector
+from gough.base.keys import METRES, RADIANS, Numbers, Scalar, Table, Vector
+from gough.base.units import Unit, converted
+from gough.errors import InputError
 from gough.legs.bodies import PARTED_PARAMETERS, STANDARD_PARAMETERS, BodyTable
-from gough.legs.keys import LegTable
+from gough.legs.keys import LegGroupTable
 from gough.legs.register import KINDS
 
 Outline = Annotated[Any, Numbers((2,), per_leg=True, each="corner")]
 ModeScalar = Annotated[Any, Numbers((), per_leg=True, each="mode")]
+
+
+def _one_or_several(value: Any) -> str:
+    return "several groups" if isinstance(value, list | tuple) else "one group"
+
+
 if TYPE_CHECKING:
-    AnyLegs = LegTable
+    LegGroupTables = Any
 else:
     every = reduce(or_, (kind.keys for kind in KINDS.values()))
     AnyLegs = Annotated[every, Field(discriminator="kind")]
+    LegGroupTables = Annotated[
+        Annotated[AnyLegs, Tag("one group")]
+        | Annotated[list[AnyLegs], Field(min_length=1), Tag("several groups")],
+        Discriminator(_one_or_several),
+    ]
+"""[legs], or [[legs]] for several groups."""
+Mobility = Literal["translation", "rotation", "planar", "schoenflies"]
+Coordinate = Literal["x", "y", "z", "rx", "ry", "rz"]
 
 
 class SingleBody(BodyTable):
@@ -36,18 +52,24 @@ class SingleBody(BodyTable):
         for key in (*PARTED_PARAMETERS, *STANDARD_PARAMETERS):
             if np.ndim(getattr(self, key)) > ranks.get(key, 0):
                 raise ValueError(f"{key} has a list of values; there is one platform")
+        if self.mesh is not None and len(self.mesh) != 1:
+            raise ValueError("mesh has a list per leg; there is one platform")
         return self
 
 
 class PlateTable(Table):
     """A thin flexible plate: mid-surface in the platform frame's plane z = 0."""
 
-    radius: Scalar = Field(None, description="of the circle through the corners, m")
+    radius: Annotated[Scalar, METRES] = Field(
+        None, description="of the circle through the corners, m"
+    )
     sides: int | None = Field(
         None, ge=3, le=360, description="of a regular polygon, its first corner on the x axis"
     )
-    outline: Outline = Field(None, description="or its corners [x, y], m, platform frame")
-    thickness: Scalar = Field(description="m")
+    outline: Annotated[Outline, METRES] = Field(
+        None, description="or its corners [x, y], m, platform frame"
+    )
+    thickness: Annotated[Scalar, METRES] = Field(description="m")
     density: Scalar = Field(description="kg/m³")
     young: Scalar = Field(description="Young's modulus, N/m²")
     poisson: Scalar = Field(0.3, description="Poisson's ratio")
@@ -111,19 +133,54 @@ class ModesTable(Table):
         return self
 
 
+FREEDOM = ("mobility", "coordinates")
+"""Keys of [platform] that say how it can move."""
+
+
 class PlatformTable(SingleBody):
     """The platform and what is bolted to it; or a flexible one, from a plate or from modes."""
 
     payload: list[SingleBody] = Field([], description="bodies added to the platform")
     plate: PlateTable | None = Field(None, description="a flexible plate")
     modes: ModesTable | None = Field(None, description="a flexible body from a file")
+    mobility: Mobility | None = Field(
+        None,
+        description="what the platform is kept to: its rotation of home; its place of home; the "
+        "plane x, y of its frame at home; turning about z of that frame",
+    )
+    coordinates: list[Coordinate] | None = Field(
+        None,
+        min_length=1,
+        description="names of the robot's coordinates: place of the platform's origin, rotation "
+        "vector from home, world axes",
+    )
+
+    @property
+    def freedom(self) -> dict[str, Any]:
+        """What the table says of how the platform can move, by key."""
+        given = {key: getattr(self, key) for key in FREEDOM}
+        return {key: value for key, value in given.items() if value is not None}
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What stays of the table where a platform is made rigid: how it moves, how it looks."""
+        meshes = [one.model_dump(exclude_unset=True) for one in (self.mesh or [[]])[0]]
+        return self.freedom | ({"mesh": meshes} if meshes else {})
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        names = self.coordinates or []
+        twice = [name for i, name in enumerate(names) if name in names[:i]]
+        if twice:
+            raise ValueError(f"coordinates has {twice[0]!r} twice")
+        return self
 
     @model_validator(mode="after")
     def _rigid_or_flexible(self) -> Self:
         flexible = [key for key in ("plate", "modes") if getattr(self, key) is not None]
         if len(flexible) == 2:
             raise ValueError("has both plate and modes: a platform is flexible in one way")
-        rigid = sorted(self.model_fields_set - {"plate", "modes"})
+        rigid = sorted(self.model_fields_set - {*FREEDOM, "plate", "modes", "mesh"})
         if flexible and rigid:
             raise ValueError(
                 f"has {rigid[0]} as well as {flexible[0]}: a flexible platform's mass is its nodes'"
@@ -134,8 +191,10 @@ class PlatformTable(SingleBody):
 class HomeTable(Table):
     """The pose in which the robot rests."""
 
-    position: Vector = Field(description="m, world")
-    rotation_vector: Vector = Field((0.0, 0.0, 0.0), description="rad, axis times angle")
+    position: Annotated[Vector, METRES] = Field(description="m, world")
+    rotation_vector: Annotated[Vector, RADIANS] = Field(
+        (0.0, 0.0, 0.0), description="rad, axis times angle"
+    )
 
 
 def _printable(text: str) -> str:
@@ -146,6 +205,35 @@ def _printable(text: str) -> str:
     return text
 
 
+QUANTITIES = {"length": "m", "angle": "rad", "mass": "kg", "inertia": "kg m2"}
+"""What a robot file may have other units for, and the SI units."""
+
+
+class UnitsTable(Table):
+    """Units of the file's numbers where they are not SI; all others stay SI."""
+
+    length: str = Field("m", description="of all keys in m, such as mm")
+    angle: str = Field("rad", description="of all keys in rad, such as deg")
+    mass: str = Field("kg", description="of all keys in kg, such as g")
+    inertia: str = Field("kg m2", description="of all keys in kg m², such as kg mm2")
+
+    @model_validator(mode="after")
+    def _measure(self) -> Self:
+        _ = self.units
+        return self
+
+    @property
+    def units(self) -> dict[str, Unit]:
+        """Those that are given, by quantity."""
+        try:
+            return {
+                one: converted(one, getattr(self, one), QUANTITIES[one])
+                for one in sorted(self.model_fields_set)
+            }
+        except InputError as error:
+            raise ValueError(str(error)) from None
+
+
 class RobotFile(Table):
     """A robot: legs between a base and a platform."""
 
@@ -153,11 +241,28 @@ class RobotFile(Table):
     name: Annotated[str, AfterValidator(_printable)]
     source: str = ""
     assumed: list[str] = Field([], description="what the source does not say, and what was taken")
+    units: UnitsTable | None = Field(None, description="of the file's numbers, if they are not SI")
     gravity: Vector = Field((0.0, 0.0, -9.81), description="m/s², world")
     home: HomeTable | None = None
-    tool: Vector = Field((0.0, 0.0, 0.0), description="tool point, m, platform frame")
-    legs: AnyLegs
+    tool: Annotated[Vector, METRES] = Field(
+        (0.0, 0.0, 0.0), description="tool point, m, platform frame"
+    )
+    legs: LegGroupTables
     platform: PlatformTable | None = None
+
+    @property
+    def leg_groups(self) -> dict[str, LegGroupTable]:
+        """Groups of legs by what leads to their keys: "legs", or "legs.0", "legs.1" and so on."""
+        if isinstance(self.legs, list):
+            return {f"legs.{i}": group for i, group in enumerate(self.legs)}
+        return {"legs": self.legs}
+
+    @model_validator(mode="after")
+    def _home(self) -> Self:
+        for key in FREEDOM:
+            if self.home is None and self.platform is not None and key in self.platform.freedom:
+                raise ValueError(f"platform.{key} needs home, which is missing")
+        return self
 
 
 def json_schema() -> dict[str, Any]:

@@ -17,7 +17,10 @@ from gough.base.arrays import Array
 Function = Callable[..., Mapping[str, Array]]
 
 LARGEST = 1e60
-"""Inputs whose sum is not below are not finite, or beyond all reason: such a state has no margin."""
+"""Inputs that are not below are not finite, or beyond all reason: such a state has no margin.
+
+What is compared is Σ x² over all inputs x, in which they cannot cancel.
+"""
 VARIANT = "variant"
 """The field that says which of several trees of numbers a row belongs to."""
 
@@ -46,6 +49,79 @@ def symbolic(function: Function) -> Function:
     """Mark a function as one for symbols only (it differentiates): on numbers its program runs."""
     function.symbolic = True  # type: ignore[attr-defined]
     return function
+
+
+class FixedPoint(NamedTuple):
+    """A function's unknown input x that must be what an output g(x) says: x = g(x).
+
+    Repeated from g(0), or from where the caller says, until ‖g − x‖ ≤ tolerance ‖g‖ over the elements
+    that g depends on, or `most` passes are done. All other outputs are those of that x; beside them
+    comes the `residual`, max |g − x|/max |g|.
+    """
+
+    step: Function
+    """The function with x among its inputs."""
+    unknown: str
+    """Name of x."""
+    image: str
+    """Name of the output g, in the shape of x."""
+    shape: tuple[int, ...]
+    tolerance: float
+    most: int
+
+
+class Iteration(NamedTuple):
+    """A function that is a step: some of its inputs are replaced by outputs, again and again.
+
+    A state goes on while the output `test` is above 0, at most `most` times. The outputs are those of
+    the last inputs; beside them comes `passes`, how often they were replaced.
+    """
+
+    step: Function
+    replaced: tuple[tuple[str, str], ...]
+    """Names of inputs, or fields of the state, and of the outputs that take their place."""
+    test: str
+    most: int
+
+
+PASSES = "passes"
+"""What an iteration adds to the outputs."""
+RESIDUAL = "residual"
+"""What a fixed point adds to the outputs."""
+
+
+def at_fixed_point(point: FixedPoint) -> Function:
+    """The function of a fixed point: its answers at x = g(x), without g."""
+    step = point.step
+
+    def settled(numbers: Any, state: Any, **inputs: Array) -> Mapping[str, Array]:
+        return step(numbers, state, **inputs)
+
+    settled.fixed_point = point  # type: ignore[attr-defined]
+    return settled
+
+
+def iterated(iteration: Iteration) -> Function:
+    """The function of an iteration: the step's answers where it ends."""
+    step = iteration.step
+
+    def gone(numbers: Any, state: Any, **inputs: Array) -> Mapping[str, Array]:
+        return step(numbers, state, **inputs)
+
+    gone.iteration = iteration  # type: ignore[attr-defined]
+    return gone
+
+
+def iteration_of(function: Function) -> Iteration | None:
+    """What a function is the end of; None of most."""
+    found: Iteration | None = getattr(function, "iteration", None)
+    return found
+
+
+def fixed_point_of(function: Function) -> FixedPoint | None:
+    """What a function is to be repeated for; None of most."""
+    found: FixedPoint | None = getattr(function, "fixed_point", None)
+    return found
 
 
 def for_symbols(function: Function) -> bool:

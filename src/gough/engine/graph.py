@@ -35,6 +35,8 @@ class Graph:
         """Constant: its value. Input: (field, index). Mode: field. Table, matrix, coupled: a number."""
         self.varying: list[bool] = []
         """Which nodes have one value a mode."""
+        self.waists: set[int] = set()
+        """Nodes through which alone others feel an unknown; see `passes.affine`."""
         self._known: dict[Any, int] = {}
 
     def __len__(self) -> int:
@@ -213,6 +215,13 @@ class Symbol:
     def rint(self) -> Symbol:
         """The nearest whole number, halves to even; NumPy's rint finds it."""
         return self._with("rint")
+
+    def waist(self) -> Symbol:
+        """Itself, marked as one of few numbers through which all that follows feels an unknown."""
+        graph, number = self.graph, self.number
+        negated = graph.operations[number] == "neg"  # others will use what is inside
+        graph.waists.add(graph.arguments[number][0] if negated else number)
+        return self
 
     def or_one(self) -> Symbol:
         """1 where x = 0, else x: a safe divisor of what is 0 there."""

@@ -35,6 +35,8 @@ class Operation(NamedTuple):
     """An expression; {f} is the suffix of functions in single precision. See `emit.c` for its own."""
     casadi: Callable[..., Any]
     """Of the module casadi and the arguments."""
+    jax: Callable[..., Any]
+    """Of the module jax and the arguments, such that its own derivatives are `slopes`."""
     cycles: int = 4
     """From arguments to result on current processors."""
     spare: int = 0
@@ -90,6 +92,22 @@ def _casadi_rint(casadi: Any, a: Any) -> Any:
     return casadi.if_else(casadi.fabs(a) < 2.0**52, whole, a)
 
 
+def _jax_sign(jax: Any, a: Any) -> Any:
+    """1 or −1 by the sign bit; it has no derivative."""
+    return jax.lax.stop_gradient(jax.numpy.copysign(1.0, a))
+
+
+def _jax_sqrt(jax: Any, a: Any) -> Any:
+    """a/2 stands for √a at 0: the value is 0 and the derivative ½."""
+    zero = a == 0
+    return jax.numpy.where(zero, 0.5 * a, jax.numpy.sqrt(jax.numpy.where(zero, 1.0, a)))
+
+
+def _jax_chosen(jax: Any, test: Any, a: Any, b: Any) -> Any:
+    """a where the test holds or a is NaN, else b."""
+    return jax.numpy.where(test | jax.numpy.isnan(a), a, b)
+
+
 OPERATIONS: dict[str, Operation] = {
     "add": Operation(
         value=lambda a, b: a + b,
@@ -98,6 +116,7 @@ OPERATIONS: dict[str, Operation] = {
         llvm=lambda lines, a, b: lines.arithmetic("fadd", a, b),
         c="{0} + {1}",
         casadi=lambda casadi, a, b: a + b,
+        jax=lambda jax, a, b: a + b,
         cycles=3,
         from_memory=(0, 1),
         commutative=True,
@@ -109,6 +128,7 @@ OPERATIONS: dict[str, Operation] = {
         llvm=lambda lines, a, b: lines.arithmetic("fsub", a, b),
         c="{0} - {1}",
         casadi=lambda casadi, a, b: a - b,
+        jax=lambda jax, a, b: a - b,
         cycles=3,
         from_memory=(1,),
     ),
@@ -119,6 +139,7 @@ OPERATIONS: dict[str, Operation] = {
         llvm=lambda lines, a, b: lines.arithmetic("fmul", a, b),
         c="{0} * {1}",
         casadi=lambda casadi, a, b: a * b,
+        jax=lambda jax, a, b: a * b,
         from_memory=(0, 1),
         commutative=True,
     ),
@@ -129,6 +150,7 @@ OPERATIONS: dict[str, Operation] = {
         llvm=lambda lines, a, b: lines.arithmetic("fdiv", a, b),
         c="{0} / {1}",
         casadi=lambda casadi, a, b: a / b,
+        jax=lambda jax, a, b: a / b,
         cycles=13,
         from_memory=(1,),
     ),
@@ -139,6 +161,7 @@ OPERATIONS: dict[str, Operation] = {
         llvm=lambda lines, a: lines.arithmetic("fneg", a),
         c="-{0}",
         casadi=lambda casadi, a: -a,
+        jax=lambda jax, a: -a,
         cycles=1,
     ),
     "abs": Operation(
@@ -148,6 +171,7 @@ OPERATIONS: dict[str, Operation] = {
         llvm=lambda lines, a: lines.intrinsic("fabs", [a]),
         c="fabs{f}({0})",
         casadi=lambda casadi, a: casadi.fabs(a),
+        jax=lambda jax, a: a * _jax_sign(jax, a),
         cycles=1,
     ),
     "sqrt": Operation(
@@ -157,6 +181,7 @@ OPERATIONS: dict[str, Operation] = {
         llvm=lambda lines, a: lines.intrinsic("sqrt", [a]),
         c="sqrt{f}({0})",
         casadi=lambda casadi, a: casadi.sqrt(a),
+        jax=_jax_sqrt,
         cycles=20,
         from_memory=(0,),
     ),
@@ -167,6 +192,7 @@ OPERATIONS: dict[str, Operation] = {
         llvm=lambda lines, a: lines.intrinsic("rint", [a]),
         c="rint{f}({0})",
         casadi=_casadi_rint,
+        jax=lambda jax, a: jax.lax.stop_gradient(jax.numpy.rint(a)),
     ),
     "atan2": Operation(
         value=math.atan2,
@@ -175,6 +201,7 @@ OPERATIONS: dict[str, Operation] = {
         llvm=lambda lines, a, b: lines.by_lane("atan2", [a, b]),
         c="atan2{f}({0}, {1})",
         casadi=lambda casadi, a, b: casadi.atan2(a, b),
+        jax=lambda jax, a, b: jax.numpy.arctan2(a, b),
         spare=64,
     ),
     "sin": Operation(
@@ -184,6 +211,7 @@ OPERATIONS: dict[str, Operation] = {
         llvm=lambda lines, a: lines.by_lane("sin", [a]),
         c="sin{f}({0})",
         casadi=lambda casadi, a: casadi.sin(a),
+        jax=lambda jax, a: jax.numpy.sin(a),
         spare=64,
     ),
     "cos": Operation(
@@ -193,6 +221,7 @@ OPERATIONS: dict[str, Operation] = {
         llvm=lambda lines, a: lines.by_lane("cos", [a]),
         c="cos{f}({0})",
         casadi=lambda casadi, a: casadi.cos(a),
+        jax=lambda jax, a: jax.numpy.cos(a),
         spare=64,
     ),
     "copysign": Operation(
@@ -203,6 +232,7 @@ OPERATIONS: dict[str, Operation] = {
         c="copysign{f}({0}, {1})",
         # casadi's derivative of copysign holds for a ≥ 0 only
         casadi=lambda casadi, a, b: casadi.copysign(casadi.fabs(a), b),
+        jax=lambda jax, a, b: a * (_jax_sign(jax, a) * _jax_sign(jax, b)),
         spare=1,
     ),
     "min": Operation(
@@ -212,6 +242,7 @@ OPERATIONS: dict[str, Operation] = {
         llvm=lambda lines, a, b: _smaller(lines, "olt", a, b),
         c="smaller({0}, {1})",
         casadi=lambda casadi, a, b: _casadi_chosen(casadi, a < b, a, b),
+        jax=lambda jax, a, b: _jax_chosen(jax, a < b, a, b),
         spare=1,
         commutative=True,
     ),
@@ -222,6 +253,7 @@ OPERATIONS: dict[str, Operation] = {
         llvm=lambda lines, a, b: _smaller(lines, "ogt", a, b),
         c="larger({0}, {1})",
         casadi=lambda casadi, a, b: _casadi_chosen(casadi, a > b, a, b),
+        jax=lambda jax, a, b: _jax_chosen(jax, a > b, a, b),
         spare=1,
         commutative=True,
     ),
@@ -234,6 +266,7 @@ OPERATIONS: dict[str, Operation] = {
         ),
         c="or_one({0})",
         casadi=lambda casadi, a: casadi.if_else(a == 0, 1, a),
+        jax=lambda jax, a: jax.numpy.where(a == 0, a + 1, a),
         spare=1,
     ),
 }

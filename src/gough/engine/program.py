@@ -4,7 +4,8 @@ The prologue holds all work that depends on parameters alone; it runs once a rob
 results and the state's fields. Both are lists of operations on numbered values, arguments first.
 
 The body of a flexible platform comes in sections, straight-line code and loops over the modes in turn:
-section 2n is straight and may use sums made by the loops before it, section 2n + 1 is a loop.
+section 2n is straight and may use sums made by the loops before it, section 2n + 1 is a loop. The body
+of a program that is repeated until it settles has three: what is done once, what is repeated, the rest.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from gough.base.arrays import Array
-from gough.engine.graph import CONSTANT, COUPLED, INPUT, MODE, SUM, TABLE, Graph
+from gough.engine.graph import CONSTANT, COUPLED, INPUT, MODE, SUM, TABLE, Graph, Symbol
 
 PARAMETERS = "parameters"
 """The input field that holds a robot's numbers; all others are the state's."""
@@ -42,6 +43,48 @@ class Output(NamedTuple):
     varying: bool = False
 
 
+class Repeated(NamedTuple):
+    """What changes from pass to pass of a body's second section, by places of the body."""
+
+    unknowns: tuple[tuple[int, int], ...]
+    """Inputs x, and what they are in the next pass where the state has not settled."""
+    starts: tuple[int, ...]
+    """What they are in the first pass; none where the caller says."""
+    history: tuple[tuple[int, int], ...]
+    """Inputs that begin at 0, and what they are in the next pass in any case."""
+    test: int
+    """A state has settled where this is not above the tolerance; NaN is not."""
+    tolerance: float
+    most: int
+    """Passes."""
+
+
+class Repetition(NamedTuple):
+    """The same with symbols, pairs of an input and what it is next."""
+
+    unknowns: list[tuple[Symbol, Symbol]]
+    starts: list[Symbol] | None
+    history: list[tuple[Symbol, Symbol]]
+    test: Symbol
+    tolerance: float
+    most: int
+
+    @property
+    def changing(self) -> set[int]:
+        """Numbers of the inputs that change."""
+        return {one.number for one, _ in (*self.unknowns, *self.history)}
+
+    @property
+    def beginning(self) -> list[int]:
+        """Numbers of what comes before the passes."""
+        return [*sorted(self.changing), *(one.number for one in self.starts or ())]
+
+    @property
+    def results(self) -> list[int]:
+        """Numbers of what a pass has to find."""
+        return [*(new.number for _, new in (*self.unknowns, *self.history)), self.test.number]
+
+
 class Program(NamedTuple):
     """Straight-line code."""
 
@@ -58,6 +101,7 @@ class Program(NamedTuple):
     tables: tuple[int, ...] = ()
     """Numbers of the tables that the body reads, as TABLE leaf 0, 1, …"""
     matrices: tuple[int, ...] = ()
+    repeated: Repeated | None = None
 
     @property
     def mode_numbers(self) -> int:
@@ -87,9 +131,12 @@ def assemble(
     outputs: Mapping[str, Array],
     fields: Mapping[str, tuple[int, ...]],
     modes: int = 0,
+    repetition: Repetition | None = None,
 ) -> Program:
     """Dead code out, parameter-only work into the prologue, the rest as the outputs need it."""
     wanted = [symbol.number for array in outputs.values() for symbol in array.flat]
+    if repetition is not None:
+        wanted = [*repetition.beginning, *repetition.results, *wanted]
     fixed = _fixed(graph, graph.reachable(wanted))
     order = _depth_first(graph, wanted)
     prologue: list[Step] = []
@@ -115,8 +162,12 @@ def assemble(
         return late[number]
 
     moving = [number for number in order if not fixed[number]]
-    section = _sections(graph, moving) if modes else dict.fromkeys(moving, 0)
-    last = max(section.values(), default=0)
+    section = dict.fromkeys(moving, 0)
+    if modes:
+        section = _sections(graph, moving)
+    elif repetition is not None:
+        section = _passes(graph, moving, repetition)
+    last = max(section.values(), default=0) if repetition is None else 2
     starts: list[int] = []
     for current in range(last + 1 + last % 2):
         here = [number for number in moving if section[number] == current]
@@ -140,6 +191,16 @@ def assemble(
         varying = any(graph.varying[symbol.number] for symbol in array.flat)
         shape = (*array.shape[:-1], modes) if varying else array.shape
         results[name] = Output(shape, places, varying)
+    repeated = None
+    if repetition is not None:
+        repeated = Repeated(
+            tuple((late[old.number], place(new.number)) for old, new in repetition.unknowns),
+            tuple(place(one.number) for one in repetition.starts or ()),
+            tuple((late[old.number], place(new.number)) for old, new in repetition.history),
+            place(repetition.test.number),
+            repetition.tolerance,
+            repetition.most,
+        )
     return Program(
         tuple(prologue),
         tuple(hoisted),
@@ -147,10 +208,25 @@ def assemble(
         results,
         dict(fields),
         modes,
-        tuple(starts) if modes else (),
+        tuple(starts) if modes or repetition is not None else (),
         tuple(used[TABLE]),
         tuple(used[COUPLED]),
+        repeated,
     )
+
+
+def _passes(graph: Graph, numbers: list[int], repetition: Repetition) -> dict[int, int]:
+    """In which of the three sections of a repeated program each node is."""
+    changing = repetition.changing
+    depends = set(changing)
+    again = set(graph.reachable(repetition.results))
+    section: dict[int, int] = {}
+    for number in sorted(numbers):
+        if any(argument in depends for argument in graph.arguments[number]):
+            depends.add(number)
+        late = 1 if number in again else 2
+        section[number] = late if number in depends and number not in changing else 0
+    return section
 
 
 def _sections(graph: Graph, numbers: list[int]) -> dict[int, int]:

@@ -14,9 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.functions import LARGEST, Fields, Function
+from gough.engine.functions import (
+    LARGEST,
+    PASSES,
+    Fields,
+    Function,
+    Iteration,
+    fixed_point_of,
+    iteration_of,
+)
 from gough.engine.graph import Graph
-from gough.engine.program import PARAMETERS, Program, assemble
+from gough.engine.passes.fixed_point import repetition_of
+from gough.engine.program import PARAMETERS, Program, Repetition, assemble
 from gough.engine.tree import Leaf, leaves, replaced, skeleton
 
 STRUCTURAL = (0.0, 1.0, -1.0)
@@ -87,17 +96,44 @@ def trace(
     }
     state = fields.make({name: symbols[name] for name in fields.shapes})
     given = {name: symbols[name] for name in inputs}
+    point, repetition = fixed_point_of(function), None
+    if point is not None:
+        given[point.unknown] = graph.inputs(point.unknown, (*point.shape, 1))
+        symbols.pop(point.unknown, None)
     results = function(_symbolic(graph, numbers), state, **given)
     outputs = {name: _symbols(graph, array[..., 0]) for name, array in results.items()}
+    iteration = iteration_of(function)
+    if iteration is not None:
+        outputs, repetition = _repeated(graph, symbols, outputs, iteration)
     if "margin" in outputs:
         everything = [
-            one.over_modes() if graph.varying[one.number] else one
+            (one * one).over_modes() if graph.varying[one.number] else one * one
             for array in symbols.values()
             for one in array.flat
         ]
-        spare = LARGEST - abs(sum(everything[1:], start=everything[0]))
+        spare = LARGEST**2 - sum(everything[1:], start=everything[0])
         outputs["margin"] = _symbols(graph, outputs["margin"].item().minimum(spare))
-    return assemble(graph, outputs, shapes, fields.modes)
+    if point is not None:
+        unknown, image = given[point.unknown][..., 0], outputs.pop(point.image)
+        outputs, repetition = repetition_of(unknown, image, outputs, point, point.unknown in inputs)
+    return assemble(graph, outputs, shapes, fields.modes, repetition)
+
+
+def _repeated(
+    graph: Graph, symbols: Mapping[str, Array], outputs: Mapping[str, Array], iteration: Iteration
+) -> tuple[dict[str, Array], Repetition]:
+    """Outputs of an iteration, and what it repeats."""
+    found = dict(outputs)
+    pairs = [
+        pair
+        for old, new in iteration.replaced
+        for pair in zip(symbols[old].flat, found.pop(new).flat, strict=True)
+    ]
+    count = graph.input(PASSES, 0)
+    found[PASSES] = np.array(count)
+    test = found.pop(iteration.test).item()
+    pairs.append((count, count + 1))
+    return found, Repetition(pairs, None, [], test, 0.0, iteration.most)
 
 
 def _symbolic(graph: Graph, tree: Any) -> Any:

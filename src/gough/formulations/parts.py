@@ -74,6 +74,7 @@ class Parts(NamedTuple):
 def read(robot: Model) -> Parts:
     """The numbers of a robot; refuses what neither paper covers."""
     robot.need_rigid("this formulation")
+    robot.need_rigid_drives("this formulation")
     sliding_links = robot.leg_kind.sliding_links
     if sliding_links is None:
         raise InputError(f"{robot.name} has {robot.kind} legs; this formulation is for PUS legs")

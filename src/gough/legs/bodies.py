@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from gough.base.arrays import Array
-from gough.base.keys import LegMatrix, LegScalar, LegVector, Table
+from gough.base.keys import INERTIA, KILOGRAMS, METRES, LegMatrix, LegScalar, LegVector, Table
 from gough.errors import ImpossibleBodyWarning
+from gough.legs.meshes import BodyMeshes
 
 STANDARD_PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 """The papers' ten, about the frame's origin; XY = −∫ x y dm."""
@@ -20,9 +21,11 @@ PARTED_PARAMETERS = ("mass", "center_of_mass", "inertia")
 class BodyTable(Table):
     """A body: mass, centre of mass and central inertia, or the papers' ten standard parameters."""
 
-    mass: LegScalar = Field(0.0, description="kg")
-    center_of_mass: LegVector = Field((0.0, 0.0, 0.0), description="m, in the body's frame")
-    inertia: LegMatrix = Field(
+    mass: Annotated[LegScalar, KILOGRAMS] = Field(0.0, description="kg")
+    center_of_mass: Annotated[LegVector, METRES] = Field(
+        (0.0, 0.0, 0.0), description="m, in the body's frame"
+    )
+    inertia: Annotated[LegMatrix, INERTIA] = Field(
         ((0.0,) * 3,) * 3, description="kg m², about the centre of mass, axes of the body's frame"
     )
     XX: LegScalar = Field(0.0, description="kg m², about the frame's origin")
@@ -35,6 +38,9 @@ class BodyTable(Table):
     MY: LegScalar = Field(0.0, description="first moment, kg m")
     MZ: LegScalar = Field(0.0, description="first moment, kg m")
     M: LegScalar = Field(0.0, description="mass, kg")
+    mesh: BodyMeshes | None = Field(
+        None, description="what the body looks like: a mesh file, or several, in the body's frame"
+    )
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
@@ -48,10 +54,8 @@ class BodyTable(Table):
         return self
 
 
-def warn_impossible(
-    mass: Array, moment: Array, inertia: Array, where: str, one_of: str = "leg"
-) -> None:
-    """Warn of what no mass distribution can have: a pseudo-inertia matrix that is not ≥ 0.
+def impossible(mass: Array, moment: Array, inertia: Array, one_of: str = "leg") -> str:
+    """What no mass distribution can have: a pseudo-inertia matrix that is not ≥ 0; empty if it is.
 
     ∫ [x; 1][x; 1]ᵀ dm = [½ tr(I) 1 − I, MS; MSᵀ, M] (about the frame's origin), of bodies (n, ...).
     """
@@ -62,16 +66,21 @@ def warn_impossible(
     pseudo[:, 3, 3] = mass
     lowest = np.linalg.eigvalsh(pseudo)[:, 0]
     bad = np.flatnonzero(lowest < -1e-9 * np.abs(pseudo).max(axis=(1, 2)))
-    if bad.size:
-        which = "" if bad.size == len(mass) else (
-            f" of {one_of} {', '.join(str(i + 1) for i in bad)}"
-        )  # fmt: skip
-        warnings.warn(
-            f"{where}{which}: no real body has these inertial parameters "
-            f"(its pseudo-inertia matrix has the eigenvalue {lowest[bad[0]]:.3g})",
-            ImpossibleBodyWarning,
-            stacklevel=6,
-        )
+    if not bad.size:
+        return ""
+    which = "" if bad.size == len(mass) else f" of {one_of} {', '.join(str(i + 1) for i in bad)}"
+    why = f"its pseudo-inertia matrix has the eigenvalue {lowest[bad[0]]:.3g}"
+    why = f"its mass is {mass[bad[0]]:.6g} kg" if mass[bad[0]] < 0 else why
+    return f"{which}: no real body has these inertial parameters ({why})"
+
+
+def warn_impossible(
+    mass: Array, moment: Array, inertia: Array, where: str, one_of: str = "leg"
+) -> None:
+    """Warn of bodies (n, ...) that are impossible."""
+    why = impossible(mass, moment, inertia, one_of)
+    if why:
+        warnings.warn(f"{where}{why}", ImpossibleBodyWarning, stacklevel=6)
 
 
 def from_standard(*parameters: Array) -> tuple[Array, Array, Array]:

@@ -109,6 +109,27 @@ class LegGrouping(NamedTuple):
         own[xx] -= own[yy]
         own[grouped] = 0.0
 
+    def hang_on_axis(self, body: str, carrier: str, axis: Array, place: Array) -> None:
+        """Rule 1 for a body that turns about its own z, which stands in its carrier's frame anyhow.
+
+        What lies on this axis k, through the point A, may belong to either: YY (with as much of XX,
+        ∫ z² dm) is 1 − k kᵀ of the carrier's tensor, MZ a first moment k at A, M a mass at A. Eq. 74
+        has the same where the axes are those of the Khalil–Kleinfinger notation.
+        """
+        own = self.body(body)
+        line, moment = np.zeros((TEN, 3)), np.zeros((3, 3))
+        moment[:, 1], moment[:, 2] = axis, place
+        about = np.outer(place, axis)
+        seconds = np.outer(axis, axis), about + about.T, np.outer(place, place)
+        rows, columns = np.triu_indices(3)
+        for k, second in enumerate(seconds):
+            line[:6, k] = (np.trace(second) * np.eye(3) - second)[rows, columns]
+        line[6:9], line[9, 2] = moment, 1.0
+        grouped = [PLACE["YY"], PLACE["MZ"], PLACE["M"]]
+        self.body(carrier)[:] += line @ own[grouped]
+        own[PLACE["XX"]] -= own[PLACE["YY"]]
+        own[grouped] = 0.0
+
     def keep_about_axis(self, cross: str) -> None:
         """Rule 3, for a body that turns about an axis of fixed direction: ZZ, MX, MY are left."""
         for key in ("XX", "XY", "XZ", "YY", "YZ", "MZ", "M"):

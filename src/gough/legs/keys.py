@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from gough.base.arrays import Array
-from gough.base.keys import LegRange, LegScalar, LegVector, Table
+from gough.base.keys import KILOGRAMS, METRES, OF_Q, RADIANS, LegRange, LegScalar, LegVector, Table
 from gough.legs.bodies import BodyTable
+from gough.legs.units import LINEAR
 
 NOMINAL_LEAD = 0.01
 """Lead (m) of a screw whose drag is known and whose file gives none: only their ratio counts."""
@@ -30,9 +32,9 @@ class FrictionTable(Table):
     """Friction in the joints of the legs (Kim & Ryu 2002, Eqs. 30–31, corrected)."""
 
     universal_viscous: LegScalar = Field(0.0, description="c_u, N m s/rad")
-    universal_coulomb: LegScalar = Field(0.0, description="k_u, m")
+    universal_coulomb: Annotated[LegScalar, METRES] = Field(0.0, description="k_u, m")
     spherical_viscous: LegScalar = Field(0.0, description="c_p, N m s/rad")
-    spherical_coulomb: LegScalar = Field(0.0, description="k_p, m")
+    spherical_coulomb: Annotated[LegScalar, METRES] = Field(0.0, description="k_p, m")
     width: LegScalar = Field(0.0, description="smoothing of the Coulomb terms, m/s and rad/s")
 
     @model_validator(mode="after")
@@ -58,7 +60,7 @@ class SliderFrictionTable(FrictionTable):
     slider_viscous: LegScalar = Field(0.0, description="c_s, N s/m")
     slider_coulomb: LegScalar = Field(0.0, description="PUS: μ_s, a number; UPS: F_c, N")
     screw_torque: LegScalar = Field(0.0, description="τ_b, drag of the ball screw, N m")
-    screw_lead: LegScalar = Field(None, description="lead of the ball screw, m")
+    screw_lead: Annotated[LegScalar, METRES] = Field(None, description="lead of the ball screw, m")
 
     @model_validator(mode="after")
     def _screw(self) -> Self:
@@ -88,13 +90,13 @@ class SliderFrictionTable(FrictionTable):
 class LimitsTable(Table):
     """What the robot can take; `robot.check(motion)` reports what exceeds it."""
 
-    stroke: LegRange = Field(None, description="[min, max] of q, m; RUS: rad")
+    stroke: Annotated[LegRange, OF_Q] = Field(None, description="[min, max] of q, m; RUS: rad")
     force: LegScalar = Field(None, description="largest actuator force, N; RUS: N m")
     speed: LegScalar = Field(None, description="largest q̇, m/s; RUS: rad/s")
-    universal_angle: LegScalar = Field(
+    universal_angle: Annotated[LegScalar, RADIANS] = Field(
         None, description="largest angle between the leg and its direction at home, rad"
     )
-    spherical_angle: LegScalar = Field(
+    spherical_angle: Annotated[LegScalar, RADIANS] = Field(
         None,
         description="largest angle between the leg and its direction at home, both seen from the "
         "platform, rad",
@@ -111,13 +113,92 @@ class LimitsTable(Table):
         return self
 
 
-class LegTable(Table):
-    """What all legs have."""
+class DriveTable(Table):
+    """What gives way between an actuator and its coordinate q: screw, belt, gear, column of oil."""
+
+    stiffness: LegScalar = Field(
+        None,
+        description="along q, in series with the actuator, N/m; rotary: N m/rad; default rigid",
+    )
+    damping: LegScalar = Field(0.0, description="parallel to it, N s/m; rotary: N m s/rad")
+
+    @model_validator(mode="after")
+    def _sane(self) -> Self:
+        if self.stiffness is None:
+            if np.any(self.damping):
+                raise ValueError("damping without stiffness: a rigid drive has nothing to damp")
+        elif np.any(self.stiffness <= 0):
+            raise ValueError("stiffness must be positive; leave it out of a rigid drive")
+        if np.any(np.asarray(self.damping) < 0):
+            raise ValueError("damping is negative")
+        return self
+
+
+class LegGroupTable(Table):
+    """What any group of legs has."""
 
     kind: str
-    platform: LegVector = Field(description="spherical joints P_i, m, platform frame")
+
+    def listed(self, place: str) -> Iterator[tuple[str, int]]:
+        """Keys that tell how many legs there are: by a list with one value per leg, and how long.
+
+        `place` is the key of the points where the legs stand on the ground.
+        """
+        raise NotImplementedError
+
+    def places(self, place: str) -> tuple[str, ...]:
+        """Keys that may be lists with one point per leg."""
+        raise NotImplementedError
+
+    def body_tables(self, names: Sequence[str]) -> list[list[BodyTable] | None]:
+        """The tables of bodies, one for all legs or one per leg; None of a body that is not given.
+
+        `names` are those of the legs' numbers, `Leg.BODIES`.
+        """
+        return [getattr(self, name) for name in names]
+
+    def drive_keys(self) -> tuple[str, ...]:
+        """Keys of the tables that say what gives way in drives, as far as there are any."""
+        raise NotImplementedError
+
+    def actuated_keys(self) -> tuple[str, ...]:
+        """Keys that such tables have or could have, in the order of a leg's actuators."""
+        raise NotImplementedError
+
+
+class LegTable(LegGroupTable):
+    """What legs have that are given by their points on base and platform."""
+
+    platform: Annotated[LegVector, METRES] = Field(
+        description="spherical joints P_i, m, platform frame"
+    )
     friction: FrictionTable = FrictionTable()
     limits: LimitsTable = LimitsTable()
+    drive: DriveTable = DriveTable()
+
+    @classmethod
+    def own_units(cls, data: Mapping[str, Any]) -> Mapping[str, str]:
+        """A linear actuator's."""
+        return {"[q]": LINEAR.q}
+
+    def places(self, place: str) -> tuple[str, ...]:
+        """Where the legs hold the platform, and where they stand."""
+        return ("platform", place)
+
+    def drive_keys(self) -> tuple[str, ...]:
+        """One table for all legs."""
+        return ("drive",) if "drive" in self.model_fields_set else ()
+
+    def actuated_keys(self) -> tuple[str, ...]:
+        """One table for all legs."""
+        return ("drive",)
+
+    def listed(self, place: str) -> Iterator[tuple[str, int]]:
+        """These keys alone tell how many legs there are."""
+        for key in self.places(place):
+            value = getattr(self, key)
+            if value.ndim == 2:
+                yield key, len(value)
 
 
 class UniversalLegTable(LegTable):
@@ -133,7 +214,9 @@ class UniversalLegTable(LegTable):
         None,
         description="zero of the first universal angle; default the world axis least along axis",
     )
-    rotor_mass: LegScalar = Field(0.0, description="drive inertia felt along q, kg")
+    rotor_mass: Annotated[LegScalar, KILOGRAMS] = Field(
+        0.0, description="drive inertia felt along q, kg"
+    )
 
 
 def _one_or_many(value: Any) -> Any:

@@ -114,21 +114,28 @@ def cross_axes(link: Link) -> Components:
     return np.stack([x, -link.y, link.axis + 0 * link.y], axis=1)
 
 
-def turning(link: Link, rate: Components, acceleration: Components) -> Spin:
+def turning(
+    link: Link,
+    rate: Components,
+    acceleration: Components,
+    roll: Components | float = 0.0,
+    swerve: Components | float = 0.0,
+) -> Spin:
     """The link's rotation on its axes, from the x and y components of ṅ and n̈ on the same.
 
     ṅ = ω×z = (ω_y, −ω_x, 0) and ω_z = κ ω_x. Of the acceleration field U, U z = n̈; y turns about axis
     alone, ÿ = U y = θ̈ axis×y − θ̇² y with axis×y = (−c, 0, s), so that U_xy = −κ U_zy; and off the
-    diagonal U + Uᵀ = 2 ω ωᵀ.
+    diagonal U + Uᵀ = 2 ω ωᵀ. Where axis moves too, y·axis = 0 has further terms: ω_z = κ ω_x + `roll`
+    with roll = y·(d axis/dt)/s, and U_xy = −κ U_zy − `swerve`.
     """
     kappa = link.slope
     x, y = -rate[1], rate[0]
-    z = kappa * x
+    z = kappa * x + roll
     xx, yy, zz = x * x, y * y, z * z
     twice_xy, twice_xz = 2 * x * y, 2 * x * z
     uxz, uyz = acceleration
-    uzy = kappa * twice_xy - uyz
-    uxy = -kappa * uzy
+    uzy = kappa * twice_xy + (2 * roll) * y - uyz
+    uxy = -kappa * uzy - swerve
     uyx, uzx = twice_xy - uxy, twice_xz - uxz
     rows = [[-(yy + zz), uxy, uxz], [uyx, -(xx + zz), uyz], [uzx, uzy, -(xx + yy)]]
     return Spin(
@@ -204,9 +211,10 @@ def on_joint_axes(
 
 
 def couple_on_joint_axes(legs: MovingLink, couple: Components) -> tuple[Components, Components]:
-    """The same for a couple on the link, world axes."""
-    x, y, z = to_link(legs.link, couple)
-    return on_joint_axes(legs, 0 * couple, y, x + legs.link.slope * z)
+    """The same for a couple on the link, world axes; its part along e is axis·couple/s."""
+    link = legs.link
+    about_e = dot(link.axis, couple) * link.per_sine
+    return on_joint_axes(legs, 0 * couple, dot(link.y, couple), about_e)
 
 
 def inertia_about_joint(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,12 +12,15 @@ from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.legs.bodies import STANDARD_PARAMETERS
 from gough.legs.grouping import LegGrouping, point_mass
+from gough.legs.words import FRICTION_UNITS
 from gough.mechanics.leg import Leg
 
 L = TypeVar("L", bound=Leg)
 
 PARALLEL = 1e-9
 """Sine below which directions count as parallel."""
+ROTOR_UNITS = {"rotor_mass": "kg", "rotor_inertia": "kg m²"}
+"""Of drive inertias by their keys."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -32,6 +35,10 @@ class SpecialCase(NamedTuple):
     """Parameters that are not felt then."""
     merged: Mapping[str, str] = NOTHING
     """Parameters that are then felt as one with another one: by name, the other one's name."""
+    factor: Array | None = None
+    """(legs,): how much of the other one a parameter counts; as much as itself unless given."""
+    symbol: str = ""
+    """The factor in symbols."""
 
 
 class TipMass(NamedTuple):
@@ -75,16 +82,40 @@ class LegParameters(Generic[L]):
             raise self._no_closed_form()
         return self.tip
 
-    @property
-    def naming(self) -> tuple[str, ...]:
-        """Parameters after which groups are named where they can: those of a leg in general position."""
+    def naming(self, legs: L) -> frozenset[str]:
+        """Parameters after which groups are named where they can: those that open legs feel."""
         if self.tip is None:
-            return ()
-        return tuple(name for name in self.opened().felt if name != self.tip.parameter)
+            return frozenset()
+        felt = (self.opened(legs, leg).felt for leg in range(legs.rotor.shape[0]))
+        return frozenset().union(*felt) - {self.tip.parameter}
 
-    def opened(self) -> LegGrouping:
-        """A leg opened at its spherical joint, general in shape and against gravity."""
+    def rotors(self, legs: L) -> Mapping[str, str]:
+        """Names of a leg's drive inertias, in the order of its actuators, and their units."""
+        return {self.rotor: ROTOR_UNITS[self.rotor]}
+
+    def friction_units(self, legs: L) -> Mapping[str, str]:
+        """Units of the friction that forces are linear in."""
+        return {**FRICTION_UNITS, "slider_coulomb": "N"}
+
+    def key(self, name: str) -> str:
+        """The key of a body or drive inertia in the table of its legs."""
+        return name
+
+    def friction_keys(self, table: Any, name: str, values: Array) -> Mapping[str, Array]:
+        """Keys in this table that give friction these values (legs,)."""
+        return {f"friction.{key}": one for key, one in table.friction.keys_of(name, values).items()}
+
+    def width_keys(self, table: Any) -> tuple[str, ...]:
+        """Keys in this table that smooth Coulomb friction."""
+        return ("friction.width",)
+
+    def opened(self, legs: L, leg: int) -> LegGrouping:
+        """A leg opened at its spherical joint, general against gravity."""
         raise self._no_closed_form()
+
+    def symbols(self, legs: L, leg: int) -> Mapping[str, str]:
+        """Rows of an open leg whose factors depend on its dimensions, in symbols, by name."""
+        return {}
 
     def tip_places(self, legs: L) -> Array:
         """(legs, 3): the tip in the frame of the body that ends there, m."""
@@ -98,14 +129,14 @@ class LegParameters(Generic[L]):
         """Joints that do not move, which legs may share: (legs, 3), world, m, by name."""
         return {}
 
-    def unit_tip_mass(self, place: Array) -> Array:
-        """The standard parameters (parameters,) of a leg that has nothing but a unit mass at its tip.
+    def unit_tip_mass(self, names: Sequence[str], place: Array) -> Array:
+        """The standard parameters of a leg, named so, that has nothing but a unit mass at its tip.
 
         `place` (3,) is that of the tip, one of `tip_places`.
         """
         ten = zip(STANDARD_PARAMETERS, point_mass(place), strict=True)
         own = {f"{self.tip_mass.body} {key}": value for key, value in ten}
-        return np.array([own.get(name, 0.0) for name in self.opened().names])
+        return np.array([own.get(name, 0.0) for name in names])
 
     def _no_closed_form(self) -> InputError:
         return InputError(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.errors import FileError
+from gough.errors import FileError, GoughError
 from gough.legs.bodies import (
     STANDARD_PARAMETERS,
     BodyTable,
@@ -16,7 +16,8 @@ from gough.legs.bodies import (
     from_standard,
     warn_impossible,
 )
-from gough.legs.keys import LegTable
+from gough.legs.keys import DriveTable
+from gough.legs.units import LINEAR, LegUnits
 from gough.mechanics.body import Body
 from gough.mechanics.friction import Friction
 
@@ -25,36 +26,136 @@ PARALLEL = 1e-9
 
 
 class Limits(NamedTuple):
-    """Limits of each leg, (legs,); infinite where the file gives none."""
+    """Limits of each actuator (actuators,) and of each leg (legs,); infinite where there are none."""
 
     shortest: Array
+    """Of each actuator, as the next three."""
     longest: Array
     force: Array
     speed: Array
     universal_angle: Array
+    """Of each leg, as the next one."""
     spherical_angle: Array
 
 
+class Drives(NamedTuple):
+    """What gives way between each actuator and its q, (actuators,) each."""
+
+    stiffness: Array
+    """In series with the actuator, along q, N/m or N m/rad; infinite where the drive is rigid."""
+    damping: Array
+    """Parallel to it, N s/m or N m s/rad."""
+
+    @property
+    def compliant(self) -> bool:
+        """Some drive gives way."""
+        return bool(np.any(np.isfinite(self.stiffness)))
+
+
+class Actuator(NamedTuple):
+    """One actuated coordinate."""
+
+    leg: int
+    """The leg that it is in, from 0 through all groups."""
+    units: LegUnits
+
+
+def actuator_names(actuators: Sequence[Actuator]) -> tuple[str, ...]:
+    """Of each actuator "leg 2", or "leg 2 actuator 1" in legs with several."""
+    legs = [one.leg for one in actuators]
+    return tuple(
+        f"leg {leg + 1}" + (f" actuator {legs[: i + 1].count(leg)}" if legs.count(leg) > 1 else "")
+        for i, leg in enumerate(legs)
+    )
+
+
+def by_units(actuators: Sequence[Actuator]) -> tuple[tuple[LegUnits, Array], ...]:
+    """Units there are, and which actuators (n,) have them."""
+    found = dict.fromkeys(one.units for one in actuators)
+    return tuple(
+        (units, np.flatnonzero([one.units == units for one in actuators])) for units in found
+    )
+
+
+class PassiveLimits(NamedTuple):
+    """Limits of a joint that no actuator moves; infinite where there are none."""
+
+    leg: int
+    """From 0 through all groups."""
+    joint: int
+    """From 0, in the order of the file."""
+    shortest: float
+    longest: float
+    speed: float
+    units: LegUnits
+
+
 class LegReader:
-    """The table [legs] of a robot file; arrays have the component axis first: (3, legs, 1)."""
+    """A group of legs of a robot file; arrays have the component axis first: (3, legs, 1)."""
 
     def __init__(
-        self, table: LegTable, name: str, count: int, home: tuple[Array, Array] | None
+        self,
+        table: Any,
+        name: str,
+        count: int,
+        home: tuple[Array, Array] | None,
+        where: str = "legs",
+        first: int = 0,
     ) -> None:
         self.table, self.name, self.count = table, name, count
         self.home = home
         """Position (3,) and rotation (3, 3) of the platform at home."""
+        self.where, self.first = where, first
+        """What leads to the group's keys, "legs" or "legs.1"; the number of legs before it."""
+        self.length_scale = 1.0
+        """L of the whole robot, m, once all points of its platform are known."""
         self.missing: list[str] = []
         """Bodies that the file does not give."""
 
-    def fail(self, message: str) -> FileError:
+    def fail(self, message: str) -> GoughError:
         """An error that names the robot."""
         return FileError(f"{self.name}: {message}")
 
-    def per_leg(self, key: str, rank: int = 0, table: Any = None, where: str = "legs") -> Array:
+    def number(self, leg: int) -> int:
+        """What a leg of the group, from 0, is called in messages: from 1 through all groups."""
+        return self.first + leg + 1
+
+    def warn(self, mass: Array, moment: Array, inertia: Array, where: str) -> None:
+        """Warn of bodies (legs, ...) that no mass distribution can have."""
+        warn_impossible(mass, moment, inertia, f"{self.name}: {where}")
+
+    def worst(self, values: Array) -> int:
+        """The number, from 1 through all groups, of the leg with the least of values (legs, ...)."""
+        least = np.min(values.reshape(len(values), -1), axis=1)
+        return self.number(int(np.argmin(least)))
+
+    @property
+    def counted(self) -> str:
+        """What has how many legs, for messages."""
+        return f"{'the robot' if self.where == 'legs' else 'the group'} has {self.count}"
+
+    def platform_points(self) -> Array:
+        """P_i (3, legs, 1), m, platform frame."""
+        return self.vectors("platform")
+
+    def actuators(self, units: LegUnits = LINEAR) -> tuple[Actuator, ...]:
+        """One per leg; `units` are those of the kind."""
+        return tuple(Actuator(self.first + i, units) for i in range(self.count))
+
+    def passive(self) -> tuple[PassiveLimits, ...]:
+        """Limits of joints that no actuator moves, where the file has some."""
+        return ()
+
+    def held_by(self) -> str:
+        """The type of joint by which the legs hold the platform."""
+        return "spherical"
+
+    def per_leg(
+        self, key: str, rank: int = 0, table: Any = None, where: str | None = None
+    ) -> Array:
         """The value of a key for each leg: (legs, ...)."""
         value = np.asarray(getattr(table or self.table, key), dtype=np.float64)
-        return spread(self, value, f"{where}.{key}", rank)
+        return spread(self, value, f"{where or self.where}.{key}", rank)
 
     def has(self, key: str) -> bool:
         """Whether the file gives a key."""
@@ -69,7 +170,7 @@ class LegReader:
         vectors = self.vectors(key)
         length = np.linalg.norm(vectors, axis=0)
         if np.any(length == 0):
-            raise self.fail(f"legs.{key} of leg {int(np.argmin(length)) + 1} has zero length")
+            raise self.fail(f"{self.where}.{key} of leg {self.worst(length)} has zero length")
         return np.asarray(vectors / length)
 
     def scalars(self, key: str) -> Array:
@@ -80,14 +181,14 @@ class LegReader:
         """(legs, 1), above 0."""
         values = self.scalars(key)
         if np.any(values <= 0):
-            raise self.fail(f"legs.{key} of leg {int(np.argmin(values)) + 1} is not positive")
+            raise self.fail(f"{self.where}.{key} of leg {self.worst(values)} is not positive")
         return values
 
     def not_negative(self, key: str) -> Array:
         """(legs, 1), 0 or above."""
         values = self.scalars(key)
         if np.any(values < 0):
-            raise self.fail(f"legs.{key} of leg {int(np.argmin(values)) + 1} is negative")
+            raise self.fail(f"{self.where}.{key} of leg {self.worst(values)} is negative")
         return values
 
     def signs(self, key: str) -> Array:
@@ -95,9 +196,7 @@ class LegReader:
         value = getattr(self.table, key)
         values = [value] * self.count if isinstance(value, str) else value
         if len(values) != self.count:
-            raise self.fail(
-                f"legs.{key} has values for {len(values)} legs, the robot has {self.count}"
-            )
+            raise self.fail(f"{self.where}.{key} has values for {len(values)} legs, {self.counted}")
         return np.array([[-1.0 if one == "minus" else 1.0] for one in values])
 
     def unit_or(self, key: str, otherwise: Array) -> Array:
@@ -109,16 +208,16 @@ class LegReader:
         if self.has("axis"):
             return self.unit("axis")
         if self.home is None:
-            raise self.fail("legs.axis is missing, and its default needs a home pose")
+            raise self.fail(f"{self.where}.axis is missing, and its default needs a home pose")
         position, rotation = self.home
         tip = position[:, np.newaxis] + rotation @ self.vectors("platform")[..., 0]
         leg = along(tip[..., np.newaxis])
         axis = np.cross([0.0, 0.0, 1.0], leg[..., 0], axisb=0).T[..., np.newaxis]
         sine = np.linalg.norm(axis, axis=0) / np.linalg.norm(leg, axis=0)
         if np.any(~(sine > PARALLEL)):
-            number = int(np.argmin(sine)) + 1
             raise self.fail(
-                f"legs.axis is missing, and leg {number} is vertical at home: give axis"
+                f"{self.where}.axis is missing, and leg {self.worst(sine)} is vertical at home: "
+                "give axis"
             )
         return np.asarray(axis / np.linalg.norm(axis, axis=0))
 
@@ -137,34 +236,44 @@ class LegReader:
             reference = np.eye(3)[np.argmin(along, axis=0)].T[..., np.newaxis]
         reference, sine = perpendicular(reference, axis)
         if np.any(sine < PARALLEL):
-            leg = int(np.argmin(sine)) + 1
-            raise self.fail(f"legs.reference of leg {leg} is parallel to its axis")
+            raise self.fail(
+                f"{self.where}.reference of leg {self.worst(sine)} is parallel to its axis"
+            )
         return reference
 
     def body(self, key: str) -> Body:
         """The body of each leg about its frame's origin."""
-        tables = getattr(self.table, key)
-        if tables is None:
-            self.missing.append(f"legs.{key}")
-            tables = [BodyTable()]
-        if len(tables) not in (1, self.count):
-            raise self.fail(f"legs.{key} has {len(tables)} tables, the robot has {self.count} legs")
-        if len(tables) == 1:
-            mass, moment, inertia = body_parameters(self, tables[0], f"legs.{key}")
-        else:
-            parts = [
-                [part[i] for part in body_parameters(self, table, f"legs.{key}.{i}")]
-                for i, table in enumerate(tables)
-            ]
-            mass, moment, inertia = (np.stack(part) for part in zip(*parts, strict=True))
-        warn_impossible(mass, moment, inertia, f"{self.name}: legs.{key}")
+        where = f"{self.where}.{key}"
+        mass, moment, inertia = self.inertias(getattr(self.table, key), where)
+        self.warn(mass, moment, inertia, where)
         return Body(
             mass[:, np.newaxis], moment.T[..., np.newaxis], np.moveaxis(inertia, 0, -1)[..., None]
         )
 
+    def inertias(self, tables: list[BodyTable] | None, where: str) -> tuple[Array, Array, Array]:
+        """(legs,), (legs, 3), (legs, 3, 3) of a body that one table gives or one per leg, or none."""
+        if tables is None:
+            self.missing.append(where)
+            tables = [BodyTable()]
+        if len(tables) not in (1, self.count):
+            raise self.fail(f"{where} has {len(tables)} tables, {self.counted} legs")
+        for table in tables:
+            if table.mesh is not None and len(table.mesh) not in (1, self.count // len(tables)):
+                raise self.fail(
+                    f"{where}.mesh has lists for {len(table.mesh)} legs, {self.counted}"
+                )
+        if len(tables) == 1:
+            return body_parameters(self, tables[0], where)
+        parts = [
+            [part[i] for part in body_parameters(self, table, f"{where}.{i}")]
+            for i, table in enumerate(tables)
+        ]
+        mass, moment, inertia = (np.stack(part) for part in zip(*parts, strict=True))
+        return mass, moment, inertia
+
     def friction(self) -> Friction:
         """Coefficients of friction, (legs, 1) each."""
-        table, where = self.table.friction, "legs.friction"
+        table, where = self.table.friction, f"{self.where}.friction"
         values = dict.fromkeys(Friction._fields, np.zeros((self.count, 1)))
         for key in type(table).model_fields:  # that lists have the right length
             if getattr(table, key) is not None:
@@ -175,8 +284,8 @@ class LegReader:
         return Friction(**values)
 
     def limits(self) -> Limits:
-        """Limits of each leg."""
-        table, where = self.table.limits, "legs.limits"
+        """Limits of each actuator and of each leg."""
+        table, where = self.table.limits, f"{self.where}.limits"
         unlimited = np.full(self.count, np.inf)
         values = {
             key: unlimited if getattr(table, key) is None else self.per_leg(key, 0, table, where)
@@ -187,13 +296,25 @@ class LegReader:
             shortest, longest = self.per_leg("stroke", 1, table, where).T
         return Limits(shortest=shortest, longest=longest, **values)
 
+    def drives(self) -> Drives:
+        """What gives way between each actuator and its coordinate."""
+        return drives_of(self, self.table.drive, f"{self.where}.drive")
+
+
+def drives_of(reader: LegReader, table: DriveTable, where: str) -> Drives:
+    """Stiffness and damping of the drive of each leg that a table gives."""
+    given = table.stiffness is not None
+    stiff = reader.per_leg("stiffness", 0, table, where) if given else np.inf
+    damping = reader.per_leg("damping", 0, table, where)
+    return Drives(np.array(np.broadcast_to(stiff, reader.count)), np.array(damping))
+
 
 def spread(reader: LegReader, value: Array, where: str, rank: int) -> Array:
     """A value for each leg, from one for all or from a list with one per leg."""
     if value.ndim == rank:
         return np.broadcast_to(value, (reader.count, *value.shape))
     if len(value) != reader.count:
-        raise reader.fail(f"{where} has values for {len(value)} legs, the robot has {reader.count}")
+        raise reader.fail(f"{where} has values for {len(value)} legs, {reader.counted}")
     return value
 
 

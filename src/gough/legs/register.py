@@ -10,14 +10,14 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 
 from gough.errors import InputError
-from gough.legs import pus, rus, ups
+from gough.legs import chain, pus, rus, ups
 from gough.legs.leg import LegKind
 
 GROUP = "gough.legs"
 
 
 def _found() -> Mapping[str, LegKind]:
-    kinds = {kind.name: kind for kind in (ups.KIND, pus.KIND, rus.KIND)}
+    kinds = {kind.name: kind for kind in (ups.KIND, pus.KIND, rus.KIND, chain.KIND)}
     for entry in entry_points(group=GROUP):
         kind = entry.load()
         if not isinstance(kind, LegKind):

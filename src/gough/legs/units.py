@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 
@@ -18,13 +18,19 @@ class LegUnits:
     """The unit in words that a log may have q in by mistake."""
 
     @property
+    def turns(self) -> bool:
+        """Whether q is an angle: a whole turn more is the same place."""
+        return self.q == "rad"
+
+    @property
     def speed(self) -> str:
         """Of q̇."""
-        return f"{self.q}/s"
+        return self.of("[q]/s")
 
     def of(self, unit: str) -> str:
         """A unit in which [q] and [force] stand for those of q and Γ: "[q]/s" is "m/s"."""
-        return unit.replace("[q]", self.q).replace("[force]", self.force)
+        q = f"({self.q})" if "or" in self.q.split() and unit != "[q]" else self.q
+        return unit.replace("[q]", q).replace("[force]", self.force)
 
     @property
     def limits(self) -> Mapping[str, str]:
@@ -52,3 +58,11 @@ class LegUnits:
 
 LINEAR = LegUnits("m", "N", "newtons", "millimetres")
 ROTARY = LegUnits("rad", "N m", "newton metres", "degrees")
+MIXED = LegUnits("m or rad", "N or N m", "newtons or newton metres", "millimetres or degrees")
+"""Of actuators that differ, where one label has to do for all."""
+
+
+def common(units: Iterable[LegUnits]) -> LegUnits:
+    """The units that all actuators have; `MIXED` where they differ."""
+    found = set(units)
+    return found.pop() if len(found) == 1 else MIXED if found else LINEAR

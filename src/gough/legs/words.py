@@ -35,7 +35,9 @@ class LegWords:
     carried: str
     """The body that the cross of the universal joint carries."""
     friction_units: Mapping[str, str] = field(default_factory=lambda: FRICTION_UNITS)
-    """Of the coefficients of friction that have one."""
+    """Of the coefficients of friction that have one, by name or its last word."""
+    body_key: str = "{name}"
+    """The key of a body in a group of legs, by its `name` or its `place` from 0."""
 
     @property
     def c_notes(self) -> Mapping[str, str]:

@@ -122,3 +122,10 @@ def turned(body: Body, rotation: list[list[int]]) -> Body:
 
     inertia = turn(np.stack([turn(row) for row in body.inertia]))  # Q I Qᵀ
     return Body(body.mass, turn(body.first_moment), inertia)
+
+
+def turned_body(rotation: Components, body: Body) -> Body:
+    """The same bodies on other axes: M, R S, R I Rᵀ with R (3, 3, bodies, samples)."""
+    half = np.stack([matvec(rotation, column) for column in np.swapaxes(body.inertia, 0, 1)])
+    inertia = np.stack([matvec(rotation, row) for row in np.swapaxes(half, 0, 1)])
+    return Body(body.mass, matvec(rotation, body.first_moment), inertia)

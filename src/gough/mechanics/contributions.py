@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.mechanics import equation
-from gough.mechanics.equation import Mechanism
-from gough.mechanics.leg import at_tip
+from gough.mechanics.driving import drive, holding
+from gough.mechanics.leg import at_port
+from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.platforms.platform import gather, jacobian_rows
 from gough.mechanics.programs import Outputs, margin
-from gough.mechanics.solves import factor, least_norm
 from gough.mechanics.state import State
 from gough.mechanics.vectors import Components
 
@@ -28,7 +28,7 @@ class PartDemand(NamedTuple):
     modal: Components
     """(modes, samples) of the platform."""
     tips: Components
-    """(3, legs, samples) at the legs' tips."""
+    """(3 or 6, legs, samples) at the legs' ports."""
 
     def less(self, other: PartDemand) -> PartDemand:
         """The difference."""
@@ -67,14 +67,16 @@ def contributions(
         "wrench": nothing._replace(pushed=-acting, modal=-modal),
         "elastic": nothing._replace(modal=spring + damper),
     }
-    T = jacobian_rows(platform.tips, platform.own(legs.w))
+    holders = legs.leg.holders
+    T = jacobian_rows(platform.tips, platform.own(legs.w), holders)
     flexible = platform.visible.shape[2] > 0
     if flexible:
         felt = equation.feel(platform, platform.terms(wrench, 0 * legs.direction), legs)
         _, mix = felt.yielding()
-        seen = equation.at_visible_each(platform, platform.own(legs.w))
+        seen = equation.at_visible_each(platform, platform.own(legs.w), holders)
         T = T - (mix[:, np.newaxis] * seen).sum(axis=2)
-    factors = factor(np.moveaxis(T, 0, 1), equation.scale(mechanism))
+    held = holding(mechanism, platform, legs)
+    driving = drive(mechanism, T, held)
     shares: Outputs = {}
     for name, part in parts.items():
         wanted, visible = platform.eliminated(part.pushed, part.modal)
@@ -82,15 +84,17 @@ def contributions(
         if flexible:
             visible = visible + equation.at_visible(platform, part.tips)
             wanted = wanted - (mix * visible).sum(axis=1)
-        shares[name] = least_norm(factors, wanted)
+        shares[name] = driving.least(wanted)
     shares["preload"] = 0 * wrench[0] * legs.q
     if preload is not None:
-        shares["preload"] = preload - least_norm(factors, (T * preload).sum(axis=1))
-    return shares | {"margin": margin(mechanism, legs, factors.health)}
+        shares["preload"] = driving.internal(preload)
+    return shares | {
+        "margin": margin(mechanism, platform, legs, held, driving.health, accelerated=True)
+    }
 
 
 def _demand(mechanism: Mechanism, state: State) -> PartDemand:
     """M ξ̇ + b of platform and legs."""
     platform, legs = equation.moving(mechanism, state)
     pushed, modal = platform.inertial()
-    return PartDemand(pushed, modal, platform.own(at_tip(legs, legs.load(mechanism.gravity))))
+    return PartDemand(pushed, modal, platform.own(at_port(legs, legs.load(mechanism.gravity))))

@@ -6,55 +6,141 @@ from functools import reduce
 
 import numpy as np
 
-from gough.mechanics import equation
-from gough.mechanics.equation import Mechanism
-from gough.mechanics.programs import Outputs
-from gough.mechanics.solves import factor, least_squares
+from gough.mechanics.driving import unheld
+from gough.mechanics.equation import coasting
+from gough.mechanics.leg import Grips, Ports
+from gough.mechanics.mechanism import Mechanism
+from gough.mechanics.mobility import turned_by
+from gough.mechanics.platforms.platform import Tips, jacobian_rows
+from gough.mechanics.programs import DOUBTFUL, Outputs
+from gough.mechanics.solves import Factors, factor, least_squares
 from gough.mechanics.state import State
-from gough.mechanics.vectors import Components, cross, dot, maximum, norm
+from gough.mechanics.vectors import Components, copysign, matrix, maximum, minimum, norm
 
 LARGEST_TURN = 0.5
 """Longest step, rad, and in metres as a share of the length scale: keeps Newton near the guess."""
 
 
-def newton_step(mechanism: Mechanism, state: State, q: Components) -> Outputs:
-    """The pose after a step, and the residual and the solve's health before it.
-
-    Every leg is a rod d from A to P = p + r, of length l: g = (‖d‖ − l)(‖d‖ + l)/(2 l), which does
-    not cancel as squares do. J (δp, δθ) = −g with rows (d/l, r×d/l); p ← p + δp, R ← C(δθ) R with
-    Cayley's rotation C(θ) = 1 + (θ̂ + θ̂²/2)/(1 + ‖θ‖²/4), which is exp θ̂ but for third order.
-    """
+def gripped(
+    mechanism: Mechanism, state: State, q: Components
+) -> tuple[Components, Components, Grips]:
+    """Rows (6, directions, samples) of J (δp, δθ) = −error, the error, and what legs know of it."""
     arm = mechanism.platform.arms(mechanism.points, state)
-    anchor, length, grip = mechanism.legs.locked(q)
-    rod = state.position + arm - anchor
-    size, per_length = norm(rod), 1 / length
-    direction = rod * per_length
-    error = (size - length) * (size + length) * (0.5 * per_length)
-    residual = reduce(maximum, list(np.abs(error) / grip(direction)))
-    rows = np.concatenate(np.broadcast_arrays(direction, cross(arm, direction)))
-    scale = equation.scale(mechanism)
+    still = 0 * arm
+    ports = Ports(
+        state.position + arm,
+        still,
+        still,
+        state.rotation,
+        0 * state.position,
+        0 * state.position,
+        state.chains,
+    )
+    grips = mechanism.legs.grips(ports, q)
+    tips = Tips(arm, ports.position, still, still, still)
+    rows, error = jacobian_rows(tips, grips.rows, grips.holders), grips.error
+    if mechanism.mobility is not None:
+        like = 0 * rows[0, 0]
+        held = mechanism.mobility.gap(state.position, state.rotation)
+        rows = np.concatenate([rows, mechanism.mobility.directions + like], axis=1)
+        error = np.concatenate([error, held])
+    return rows, error, grips
+
+
+def newton_step(mechanism: Mechanism, state: State, q: Components) -> Outputs:
+    """The pose after a step, its length (rad, length scales), the residual and health before it.
+
+    `side` is 1 or −1 and changes where a pose is singular: by it another posture can be told.
+
+    J (δp, δθ) = −error with rows of `Leg.grips` and of the directions that mobility holds;
+    p ← p + δp, R ← C(δθ) R with Cayley's rotation C, which is exp θ̂ but for third order.
+    """
+    rows, error, grips = gripped(mechanism, state, q)
+    held = np.abs(error[len(grips.error) :])
+    residual = reduce(maximum, [*grips.residual, *held])
+    scale = mechanism.scale()
     factors = factor(np.moveaxis(rows, 0, 1), scale)
     step = -least_squares(factors, error)
-    shift, turn = norm(step[:3]) * scale[3], norm(step[3:])
-    step = step * (LARGEST_TURN / maximum(maximum(turn, shift), 0 * turn + LARGEST_TURN))
-    theta = step[3:, np.newaxis]
-    weight = 1 / (1 + 0.25 * dot(theta, theta))
-    columns = []
-    for column in np.moveaxis(state.rotation, 1, 0):
-        turned = cross(theta, column)
-        columns.append(column + weight * (turned + 0.5 * cross(theta, turned)))
-    return {
+    longest = maximum(norm(step[3:]), norm(step[:3]) * scale[3])
+    step = step * (LARGEST_TURN / maximum(longest, 0 * longest + LARGEST_TURN))
+    outputs = {
         "position": state.position[:, 0] + step[:3],
-        "rotation": np.stack(columns, axis=1)[:, :, 0],
+        "rotation": turned_by(step[3:, np.newaxis], state.rotation)[:, :, 0],
+        "step": longest,
         "residual": residual,
         "health": factors.health,
+        "side": copysign(1 + 0 * longest, _side(mechanism, factors)),
     }
+    return outputs | ({"chains": grips.chains} if len(grips.chains) else {})
+
+
+def pose_step(mechanism: Mechanism, state: State, q: Components, limit: Components) -> Outputs:
+    """`newton_step` with all that is asked of a pose once it is found.
+
+    `left` is above 0 while the residual is above its limit () and the step not in doubt. `rotation` is
+    the pose's own with the rounding of many products washed out, R (3 − RᵀR)/2; `astray` is above 0
+    where a leg would have another q.
+    """
+    found = newton_step(mechanism, state, q)
+    rotation = state.rotation[:, :, 0]
+    square = [
+        [(a * b).sum(axis=0) for b in rotation.swapaxes(0, 1)] for a in rotation.swapaxes(0, 1)
+    ]
+    washing = 1.5 * np.eye(3)[..., np.newaxis] - 0.5 * matrix(square)
+    washed = matrix([[(row * washing[:, j]).sum(axis=0) for j in range(3)] for row in rotation])
+    tips = state.position + mechanism.platform.arms(mechanism.points, state)
+    outputs = {
+        "left": minimum(found["residual"] - limit, found["health"] - DOUBTFUL),
+        "next_position": found["position"],
+        "next_rotation": found["rotation"],
+        "position": state.position[:, 0],
+        "rotation": washed,
+        "residual": found["residual"],
+        "astray": reduce(maximum, list(mechanism.legs.astray(q, tips))),
+    }
+    if "chains" in found:
+        outputs |= {"next_chains": found["chains"], "chains": found["chains"]}
+    return outputs
+
+
+def _side(mechanism: Mechanism, factors: Factors) -> Components:
+    """Signed as det J where it has one; directions of chains may turn round, so theirs say nothing."""
+    directions = len(factors.reflectors[0][0])
+    if directions > len(factors.per_diagonal) or mechanism.legs.coordinates:
+        return factors.health
+    signed: Components = reduce(np.multiply, factors.per_diagonal)
+    return signed
 
 
 def jacobian(mechanism: Mechanism, state: State, q: Components) -> Outputs:
-    """J (legs, 6) of the rods' lengths, its angular columns divided by the length scale."""
+    """J (directions, 6) of the step, its angular columns divided by the length scale."""
+    rows, _, _ = gripped(mechanism, state, q)
+    return {"jacobian": np.moveaxis(rows * mechanism.scale()[:, np.newaxis], 0, 1)}
+
+
+def joint_step(mechanism: Mechanism, state: State) -> Outputs:
+    """Joint coordinates of chain legs after a Newton step, and how long it was, rad or L."""
     arm = mechanism.platform.arms(mechanism.points, state)
-    anchor, length, _ = mechanism.legs.locked(q)
-    direction = (state.position + arm - anchor) / length
-    rows = np.concatenate(np.broadcast_arrays(direction, cross(arm, direction)))
-    return {"jacobian": np.moveaxis(rows * equation.scale(mechanism)[:, np.newaxis], 0, 1)}
+    still = 0 * arm
+    nothing = 0 * state.position
+    ports = Ports(
+        state.position + arm, still, still, state.rotation, nothing, nothing, state.chains
+    )
+    legs = mechanism.legs.moving(ports)
+    return {"chains": legs.chains, "residual": reduce(maximum, list(legs.closing))}
+
+
+def constraints(mechanism: Mechanism, state: State) -> Outputs:
+    """What holds the platform: columns C (6, k), scaled, gaps and what Cᵀ ξ̇ must be, (k,).
+
+    With joint coordinates of chain legs after a Newton step, and how long it was, rad or L.
+    """
+    platform, legs = coasting(mechanism, state)
+    found = unheld(mechanism, platform, legs)
+    none = np.zeros((6, 0, 1)) + 0 * state.position[0]
+    missed = reduce(maximum, list(legs.closing), 0 * state.position[0, 0])
+    outputs = {"columns": none, "gap": none[0], "second": none[0], "missed": missed}
+    if found is not None:
+        outputs["columns"] = platform.world(found.columns)
+        outputs |= {"gap": found.gap, "second": found.second}
+    return outputs | ({"chains": legs.chains} if mechanism.legs.coordinates else {})

@@ -84,5 +84,9 @@ def _on_numbers_and_symbols(numeric: Callable[..., Any], method: str) -> Callabl
 copysign = _on_numbers_and_symbols(np.copysign, "copysign")
 minimum = _on_numbers_and_symbols(np.minimum, "minimum")
 maximum = _on_numbers_and_symbols(np.maximum, "maximum")
+waist = _on_numbers_and_symbols(lambda x: x, "waist")
+waist.__doc__ = (
+    "The same, marked for the engine as the few numbers on which all that follows depends."
+)
 or_one = _on_numbers_and_symbols(lambda x: x + (x == 0), "or_one")
 or_one.__doc__ = "1 where x = 0, else x: a safe divisor of what is 0 there."

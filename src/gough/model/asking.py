@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,11 +17,12 @@ from gough.engine.run.execute import Executor
 from gough.engine.run.threads import at_most
 from gough.errors import ConvergenceError, InputError, MissingDataError
 from gough.legs.leg import LegKind
-from gough.legs.reading import Limits
+from gough.legs.reading import Actuator, Limits, PassiveLimits
+from gough.legs.units import LegUnits, common
 from gough.mechanics import programs
-from gough.mechanics.equation import Mechanism
-from gough.mechanics.state import ELASTIC_FIELDS
-from gough.model import batch
+from gough.mechanics.mechanism import Mechanism
+from gough.mechanics.state import CHAINS, ELASTIC_FIELDS
+from gough.model import batch, chains
 from gough.model.batch import Inputs, OnError
 from gough.model.diagnosis import diagnose
 from gough.model.friction_loop import WORST_RESIDUAL, with_friction
@@ -30,6 +32,12 @@ NO_WRENCH = np.zeros(6)
 NO_ACCELERATION = np.zeros((1, 3))
 NO_FRICTION = (
     "friction finds no loads that agree with it: residual {:.2g}, " + f"limit {WORST_RESIDUAL:g}"
+)
+
+UNDEFORMED = (
+    "{name} has a flexible platform and the motion no elastic coordinates: dynamics needs them. "
+    "robot.elastic_motion(motion) finds them along time, robot.static_deflection(motion) at rest; "
+    "robot.rigid has none; motion.replace(elastic=np.zeros({modes})) is undeformed"
 )
 
 
@@ -63,8 +71,23 @@ class Askable(ABC):
 
     @property
     @abstractmethod
+    def actuators(self) -> tuple[Actuator, ...]:
+        """The actuators in the order of q: the leg each is in, and its units."""
+
+    @property
+    def units(self) -> LegUnits:
+        """Of q and Γ; where actuators differ, of all of them in one label."""
+        return common(one.units for one in self.actuators)
+
+    @property
+    @abstractmethod
     def limits(self) -> Limits:
-        """Limits of the robot file, (legs,) each."""
+        """Limits of the robot file, per actuator and per leg."""
+
+    @property
+    @abstractmethod
+    def passive(self) -> tuple[PassiveLimits, ...]:
+        """Limits of joints that no actuator moves, where the robot file has some."""
 
     @property
     @abstractmethod
@@ -75,6 +98,11 @@ class Askable(ABC):
     @abstractmethod
     def home(self) -> Motion:
         """The home pose, at rest."""
+
+    @property
+    def homes(self) -> Motion:
+        """Home of each of many robots, of a batch shape that broadcasts to theirs."""
+        return self.home
 
     @property
     @abstractmethod
@@ -94,6 +122,10 @@ class Askable(ABC):
         """The robots of some rows of a batch."""
         return self
 
+    def sensible(self, motion: Motion, on_error: OnError) -> Motion:
+        """The motion, if it can be the robot's; of many robots nothing is known."""
+        return motion
+
     def members(self) -> Inputs:
         """A further input that says which of many robots each sample is of; none of one robot."""
         return {}
@@ -111,7 +143,48 @@ class Askable(ABC):
         """Number of legs."""
         return int(self.mechanism.points.shape[1])
 
+    @cached_property
+    def actuator_count(self) -> int:
+        """Number of actuators, which is that of q and of the forces."""
+        return len(self.mechanism.legs.holders)
+
     @property
+    def mobility(self) -> int:
+        """m, the number of directions in which the platform can move; 6 of hexapods."""
+        return self.mechanism.mobile
+
+    @cached_property
+    def leg_size(self) -> float:
+        """How far the largest leg reaches, or stands from the platform, at home, m."""
+        q = np.zeros((self.actuator_count, 1))
+        own = float(np.max(np.abs(self.mechanism.legs.sizes(q))))
+        return own if own > 0 else float(np.max(self.mechanism.length_scale))
+
+    @cached_property
+    def _chains(self) -> WeakKeyDictionary[Motion, Array]:
+        """Joint coordinates of chain legs along motions that were asked about."""
+        return WeakKeyDictionary()
+
+    def chains_of(self, motion: Motion) -> Array:
+        """Joint coordinates (..., K) of chain legs along a motion, continued from home or in time."""
+        legs = self.mechanism.legs
+        if not legs.coordinates:
+            return np.zeros(0)
+        if motion not in self._chains:
+            which = self.which()
+            shape = np.broadcast_shapes(motion.shape, *(one.shape for one in which.values()))
+            self._chains[motion] = chains.solve(
+                self.executor, self.homes, legs.at_home(), motion, which, shape, self.leg_size
+            )
+        return self._chains[motion]
+
+    def remember(self, motion: Motion, found: Array) -> Motion:
+        """Keep the joint coordinates (..., K) of chain legs that are known along a motion."""
+        if self.mechanism.legs.coordinates:
+            self._chains[motion] = found
+        return motion
+
+    @cached_property
     def modes(self) -> int:
         """Number of modes of the platform; 0 if it is rigid."""
         return self.mechanism.platform.mode_count
@@ -141,9 +214,13 @@ class Askable(ABC):
             with at_most(threads):
                 return self.run(function, motion, on_error, inputs, friction, coasting)
         modes = self.modes
-        given = {**(inputs or {}), **self.members()}
+        if isinstance(motion, Motion):
+            motion = self.sensible(motion, on_error)
+        given = {**(inputs or {}), **self.members(), **self.chain_inputs(motion)}
         if modes or not isinstance(motion, Motion) or motion.modes:
             given |= self.elastic_inputs(motion)
+            if modes and not motion.modes and function not in programs.KINEMATICS:
+                raise InputError(UNDEFORMED.format(name=self.name, modes=modes))
         rows = batch.lay_out(motion, given)
         if coasting:
             rows.fields["acceleration"] = rows.fields["angular_acceleration"] = NO_ACCELERATION
@@ -163,7 +240,7 @@ class Askable(ABC):
             suspects = np.flatnonzero(~(margin > 0))
             known = {one.row for one in troubles}
             troubles += diagnose(self.mechanism, function, rows, suspects, known)
-        if residual is not None:
+        if residual is not None and not residual.max(initial=0.0) <= WORST_RESIDUAL:
             known = {one.row for one in troubles}
             troubles += [
                 batch.Trouble(int(i), None, ConvergenceError, NO_FRICTION.format(residual[i]))
@@ -177,15 +254,26 @@ class Askable(ABC):
     def forced(self, wrench: ArrayLike | None, preload: ArrayLike | None) -> Inputs:
         """Check that forces can be asked for at all, and name the programs' further inputs."""
         self.need_masses()
-        if self.leg_count < 6:
+        if self.actuator_count < self.mobility:
             raise InputError(
-                f"{self.name} has {self.leg_count} legs; forces on a platform that moves in six "
-                "directions need six or more"
+                f"{self.name} has {self.leg_count} legs with {self.actuator_count} actuators; forces "
+                f"on a platform that moves in {self.mobility} directions need as many actuators"
             )
-        inputs: Inputs = {"wrench": (NO_WRENCH if wrench is None else wrench, (6,))}
+        inputs = self.acting(wrench)
         if preload is not None:
-            inputs["preload"] = (preload, (self.leg_count,))
+            inputs["preload"] = (preload, (self.actuator_count,))
         return inputs
+
+    def acting(self, wrench: ArrayLike | None) -> Inputs:
+        """The wrench as an input of programs; none by default."""
+        return {"wrench": (NO_WRENCH if wrench is None else wrench, (6,))}
+
+    def chain_inputs(self, motion: Motion) -> Inputs:
+        """Joint coordinates of chain legs as a field of programs' rows; nothing of other robots."""
+        count = self.mechanism.legs.coordinates
+        if not count or not isinstance(motion, Motion):
+            return {}
+        return {CHAINS: (self.chains_of(motion), (count,))}
 
     def elastic_inputs(self, motion: Motion) -> Inputs:
         """The motion's elastic coordinates, 0 where it has none; nothing of a rigid robot."""
@@ -201,6 +289,20 @@ class Askable(ABC):
             name: (getattr(motion, name) if motion.modes else still, (self.modes,))
             for name in ELASTIC_FIELDS
         }
+
+    @property
+    def stiff(self) -> Self:
+        """The same with rigid drives."""
+        return self
+
+    @property
+    def load_side(self) -> Self:
+        """The same beyond the springs of drives."""
+        return self
+
+    def need_rigid_drives(self, task: str) -> None:
+        """Refuse what is there for rotors only that move with q; here all do."""
+        return None
 
     def need_masses(self) -> None:
         """Refuse dynamics of a robot whose file leaves bodies out."""

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, real_numbers
 from gough.engine.functions import LARGEST
 from gough.errors import Failure, InputError, NotFiniteError, SampleError
 from gough.mechanics.state import RIGID_FIELDS
@@ -71,9 +71,16 @@ def last_axis(name: str, value: ArrayLike, length: int) -> Array:
     return _core(name, value, (length,))
 
 
+def yes_or_no(name: str, value: bool) -> bool:
+    """A switch, which must be one."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} is True or False, not {value!r}"[:120])
+    return bool(value)
+
+
 def _core(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
     try:
-        array = np.asarray(value, dtype=np.float64)
+        array = real_numbers(value)
     except (TypeError, ValueError):
         raise InputError(f"{name} is not an array of numbers") from None
     if array.ndim < len(core) or array.shape[array.ndim - len(core) :] != core:
@@ -119,7 +126,7 @@ def settle(
 
     Of several kinds of trouble the first raises, with all its samples.
     """
-    if on_error not in ("raise", "nan"):
+    if not isinstance(on_error, str) or on_error not in ("raise", "nan"):
         raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}")
     found = list(troubles)
     if not found and not rows.shape:

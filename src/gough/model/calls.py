@@ -17,11 +17,17 @@ from numpy.typing import ArrayLike
 from gough.base.arrays import Array, condition, continuous
 from gough.mechanics import programs
 from gough.mechanics.contributions import contributions
+from gough.mechanics.groups import parted
 from gough.model.asking import Askable
-from gough.model.batch import OnError
+from gough.model.batch import OnError, yes_or_no
 from gough.model.contributions import Contributions
 from gough.motion import Motion
 from gough.results import Acceleration, Actuation, Condensed, Energy, LegMotion, Reactions
+
+MOVING = ("velocity", "angular_velocity", "acceleration", "angular_acceleration")
+"""Fields of a motion that are 0 at rest."""
+SURE = 1 - 1e-9
+"""Certainty of a leg's reactions from which they are unique; see `gough.mechanics.held`."""
 
 
 class ModelCalls(Askable):
@@ -38,8 +44,8 @@ class ModelCalls(Askable):
             threads: at most so many.
 
         Returns:
-            Actuated coordinates q, rates and accelerations (..., legs) in m, m/s, m/s², or in rad,
-            rad/s, rad/s² of rotary drives; joint coordinates, directions and rotations of the links
+            Actuated coordinates q, rates and accelerations (..., actuators) in m, m/s, m/s², or in
+            rad, rad/s, rad/s² of rotary drives; joint coordinates, directions and rotations of the links
             (..., legs, 3), world axes. Angles of rotary drives are in (−π, π]; along the last axis
             of a motion that has time they do not jump.
 
@@ -52,9 +58,18 @@ class ModelCalls(Askable):
         found = LegMotion(
             **self.run(programs.inverse_kinematics, motion, on_error, threads=threads)
         )
-        if motion.time is None or not motion.shape or self.leg_kind.units.q != "rad":
+        wrapped = [
+            not one.coordinates for one in parted(self.mechanism.legs) for _ in range(one.count)
+        ]
+        rotary = [
+            i for i, one in enumerate(self.actuators) if one.units.q == "rad" and wrapped[one.leg]
+        ]
+        if motion.time is None or not motion.shape or not rotary:
             return found
-        q, joints = continuous(found.q, -2), continuous(found.joints, -3)
+        q, joints = found.q.copy(), found.joints.copy()
+        legs = sorted({self.actuators[i].leg for i in rotary})
+        q[..., rotary] = continuous(q[..., rotary], -2)
+        joints[..., legs, :] = continuous(joints[..., legs, :], -3)
         return replace(found, q=q, joints=joints)
 
     def jacobian(
@@ -68,7 +83,7 @@ class ModelCalls(Askable):
             threads: at most so many.
 
         Returns:
-            (..., legs, 6 + N): by (v, ω) in world axes, and by the elastic velocities of N modes.
+            (..., actuators, 6 + N): by (v, ω) in world axes, and by the elastic velocities of N modes.
 
         Example:
             >>> robot = gough.load("kim-ryu-2002")
@@ -82,7 +97,9 @@ class ModelCalls(Askable):
     def condition_number(
         self, motion: Motion, *, on_error: OnError = "raise", threads: int | None = None
     ) -> Array:
-        """Condition number of the Jacobian, its angular columns divided by `length_scale`.
+        """Condition number of the Jacobian on the directions in which the platform can move.
+
+        Its angular columns are divided by `length_scale`.
 
         Args:
             motion: the poses that count.
@@ -118,13 +135,13 @@ class ModelCalls(Askable):
                 solved for.
             wrench: (..., 6) force and moment on the platform at its frame's origin, world axes.
             friction: whether the friction of the robot file counts.
-            preload: (..., legs) forces of which the part that balances itself is added; there is one
-                with more than six legs, whose forces are else those of least norm.
+            preload: (..., actuators) forces of which the part that balances itself is added; there
+                is one with more actuators than directions, whose forces are else of least norm.
             on_error: "raise" or "nan".
             threads: at most so many.
 
         Returns:
-            Forces in N and powers Γ q̇ in W, (..., legs); elastic accelerations (..., N).
+            Forces in N or N m and powers Γ q̇ in W, (..., actuators); elastic accelerations (..., N).
 
         Example:
             >>> robot = gough.load("kim-ryu-2002")
@@ -133,7 +150,17 @@ class ModelCalls(Askable):
 
         """
         given = self.forced(wrench, preload)
-        out = self.run(programs.inverse_dynamics, motion, on_error, given, friction, False, threads)
+        if _moves(motion):
+            self.need_rigid_drives("inverse_dynamics of a moving robot")
+        out = self.run(
+            programs.inverse_dynamics,
+            motion,
+            on_error,
+            given,
+            yes_or_no("friction", friction),
+            False,
+            threads,
+        )
         return Actuation(**_with_modes("elastic_acceleration", out))
 
     def reactions(
@@ -152,7 +179,7 @@ class ModelCalls(Askable):
             motion: pose, twist and acceleration of the platform.
             wrench: (..., 6) on the platform at its frame's origin, world axes.
             friction: whether the friction of the robot file counts.
-            preload: (..., legs) as in `inverse_dynamics`.
+            preload: (..., actuators) as in `inverse_dynamics`.
             on_error: "raise" or "nan".
             threads: at most so many.
 
@@ -166,8 +193,24 @@ class ModelCalls(Askable):
 
         """
         given = self.forced(wrench, preload)
-        out = self.run(programs.reactions, motion, on_error, given, friction, False, threads)
-        return Reactions(**out)
+        out = self.run(
+            programs.reactions,
+            motion,
+            on_error,
+            given,
+            yes_or_no("friction", friction),
+            False,
+            threads,
+        )
+        unique = out.pop("certainty") > SURE
+        none = np.full_like(out["spherical"], np.nan)
+        joints = np.zeros((*none.shape[:-1], 0, 3))
+        absent = {
+            item.name: joints if item.name.startswith("joint_") else none
+            for item in fields(Reactions)
+            if item.name not in (*out, "unique")
+        }
+        return Reactions(unique=unique, **out, **absent)
 
     def direct_dynamics(
         self,
@@ -183,7 +226,7 @@ class ModelCalls(Askable):
 
         Args:
             motion: pose and twist of the platform; its accelerations are ignored.
-            forces: (..., legs) actuator forces, N.
+            forces: (..., actuators) actuator forces, N.
             wrench: (..., 6) on the platform at its frame's origin, world axes.
             friction: whether the friction of the robot file counts.
             on_error: "raise" or "nan".
@@ -199,14 +242,26 @@ class ModelCalls(Askable):
             True
 
         """
-        given = self.forced(wrench, None) | {"forces": (forces, (self.leg_count,))}
-        out = self.run(programs.direct_dynamics, motion, on_error, given, friction, True, threads)
+        self.need_masses()
+        self.need_rigid_drives("direct_dynamics")
+        given = self.acting(wrench) | {"forces": (forces, (self.actuator_count,))}
+        out = self.run(
+            programs.direct_dynamics,
+            motion,
+            on_error,
+            given,
+            yes_or_no("friction", friction),
+            True,
+            threads,
+        )
         return Acceleration(**_with_modes("elastic", out))
 
     def mass_matrix(
         self, motion: Motion, *, on_error: OnError = "raise", threads: int | None = None
     ) -> Array:
         """M of the whole robot, legs and rotors included: M ξ̇ + b = Jᵀ Γ + wrench, without friction.
+
+        Rotors of compliant drives count as if their drives were rigid.
 
         Args:
             motion: the poses that count.
@@ -269,7 +324,7 @@ class ModelCalls(Askable):
             threads: at most so many.
 
         Returns:
-            A (..., 6, 6), c (..., 6) and T (..., 6, legs), world axes.
+            A (..., 6, 6), c (..., 6) and T (..., 6, actuators), world axes.
 
         Example:
             >>> robot = gough.load("kim-ryu-2002")
@@ -277,6 +332,7 @@ class ModelCalls(Askable):
 
         """
         self.need_masses()
+        self.need_rigid_drives("condensed")
         return Condensed(**self.run(programs.condensed, motion, on_error, threads=threads))
 
     def energy(
@@ -299,6 +355,8 @@ class ModelCalls(Askable):
 
         """
         self.need_masses()
+        if _moves(motion):
+            self.need_rigid_drives("energy of a moving robot")
         return Energy(**self.run(programs.energy, motion, on_error, threads=threads))
 
     def contributions(
@@ -317,12 +375,12 @@ class ModelCalls(Askable):
             motion: pose, twist and acceleration of the platform.
             wrench: (..., 6) on the platform at its frame's origin, world axes.
             friction: whether the friction of the robot file counts.
-            preload: (..., legs) as in `inverse_dynamics`.
+            preload: (..., actuators) as in `inverse_dynamics`.
             on_error: "raise" or "nan".
             threads: at most so many.
 
         Returns:
-            Parts (..., legs), N, that add up to the forces of `inverse_dynamics`.
+            Parts (..., actuators), N or N m, that add up to the forces of `inverse_dynamics`.
 
         Example:
             >>> robot = gough.load("kim-ryu-2002")
@@ -332,6 +390,8 @@ class ModelCalls(Askable):
 
         """
         given = self.forced(wrench, preload)
+        if _moves(motion):
+            self.need_rigid_drives("contributions of a moving robot")
         parts = self.run(contributions, motion, on_error, given, threads=threads)
         more: dict[str, Any] = {"preload": preload, "on_error": on_error, "threads": threads}
         rubbing = self.inverse_dynamics(motion, wrench, friction, **more)
@@ -340,6 +400,11 @@ class ModelCalls(Askable):
         for part in fields(found):
             getattr(found, part.name)[np.isnan(rubbing.forces)] = np.nan
         return found
+
+
+def _moves(motion: Any) -> bool:
+    """Whether any sample of a motion moves or accelerates."""
+    return any(np.any(getattr(motion, name, 0.0)) for name in MOVING)
 
 
 def _with_modes(name: str, out: dict[str, Array]) -> dict[str, Array]:

@@ -19,7 +19,7 @@ from gough.base.arrays import Array
 
 @dataclass(frozen=True)
 class Contributions:
-    """Shares of the actuator forces, (..., legs) each, N."""
+    """Shares of the actuator forces, (..., actuators) each, N or N m."""
 
     gravity: Array
     """Weight of platform, payload and legs."""
@@ -35,7 +35,7 @@ class Contributions:
     """The external wrench."""
     friction: Array
     preload: Array
-    """Internal forces asked for (more than six legs)."""
+    """Internal forces asked for (more actuators than freedoms)."""
     elastic: Array
     """Stiffness and damping of a flexible platform, K qe + D q̇e; 0 of a rigid one."""
 

@@ -58,7 +58,10 @@ def static_deflection(
     rest = Motion(motion.position, motion.rotation, time=motion.time)
     if not robot.modes:
         return rest
-    robot.inverse_dynamics(rest, wrench, friction=False, on_error=on_error)  # names what is wrong
+    undeformed = rest.replace(elastic=np.zeros(robot.modes))
+    robot.inverse_dynamics(
+        undeformed, wrench, friction=False, on_error=on_error
+    )  # names what is wrong
     acting: Inputs = {"wrench": (np.zeros(6) if wrench is None else wrench, (6,))}
     rows = batch.lay_out(rest, acting | robot.members())
     each = robot.rows(rows.shape)

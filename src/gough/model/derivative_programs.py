@@ -14,9 +14,11 @@ from gough.engine.functions import symbolic
 from gough.engine.graph import Graph, Symbol
 from gough.engine.passes.derivative import gradients, substitute, tangents
 from gough.mechanics import equation, programs
-from gough.mechanics.equation import Mechanism
 from gough.mechanics.friction import Loads, magnitudes
-from gough.mechanics.platforms.platform import gather
+from gough.mechanics.held import combined
+from gough.mechanics.leg import Holding, MovingLeg, per_leg
+from gough.mechanics.mechanism import Mechanism
+from gough.mechanics.platforms.platform import MovingPlatform, gather
 from gough.mechanics.programs import Outputs
 from gough.mechanics.solves import factor, factor_symmetric, least_norm, solve_symmetric
 from gough.mechanics.state import ELASTIC_FIELDS, State
@@ -28,6 +30,7 @@ COORDINATES = {
     "acceleration": ("acceleration", "angular_acceleration"),
 }
 Seeds = dict[int, Symbol]
+NOTHING = np.zeros((0, 1))
 
 
 def graph_of(state: State) -> Graph:
@@ -76,32 +79,32 @@ def _weighted(
 
 
 def imbalance(mechanism: Mechanism, state: State, forces: Components) -> Components:
-    """E (6, samples) without wrench and friction."""
+    """E (6, samples) without wrench and friction, of a platform that nothing holds."""
     platform, legs = equation.moving(mechanism, state)
     moved, carried = equation.demand(mechanism, state)
-    total: Components = moved + carried - gather(platform.tips, legs.w * forces)
-    return total
+    rows = platform.world_rows(legs.w, legs.leg.holders)
+    return moved + carried - combined(rows, forces)
 
 
 class Sharing(NamedTuple):
-    """How legs share a wrench: Γ = (Jᵀ)⁺ wrench = J λ, of least ‖Γ‖."""
+    """How actuators share a wrench: Γ = (Jᵀ)⁺ wrench = J λ, of least ‖Γ‖."""
 
     jacobian: Components
-    """Jᵀ, (6, legs, 1)."""
+    """Jᵀ, (6, actuators, 1)."""
     inverse: Components
-    """(Jᵀ)⁺, (legs, 6, 1)."""
+    """(Jᵀ)⁺, (actuators, 6, 1)."""
 
     @classmethod
     def of(cls, mechanism: Mechanism, state: State) -> Sharing:
         """Of a robot in a state."""
         platform, legs = equation.moving(mechanism, state)
-        jacobian = platform.world_rows(legs.w)
-        factors = factor(np.moveaxis(jacobian, 0, 1), equation.scale(mechanism))
+        jacobian = platform.world_rows(legs.w, legs.leg.holders)
+        factors = factor(np.moveaxis(jacobian, 0, 1))
         units = graph_of(state).constants(np.eye(6)[..., np.newaxis])
         return cls(jacobian, np.stack([least_norm(factors, unit) for unit in units], axis=1))
 
     def forces(self, wrench: Components) -> Components:
-        """(Jᵀ)⁺ wrench, (legs, 1)."""
+        """(Jᵀ)⁺ wrench, (actuators, 1)."""
         total: Components = (self.inverse * wrench).sum(axis=1)
         return total
 
@@ -126,9 +129,9 @@ def inverse_forward(
     wrench_change: Components,
     **changes: Any,
 ) -> Outputs:
-    """dΓ (legs,) = dJ λ + (Jᵀ)⁺ (dE − Jᵀ dJ λ) for changes of pose, twist, acceleration, wrench.
+    """dΓ (actuators,) = dJ λ + (Jᵀ)⁺ (dE − Jᵀ dJ λ) for changes of pose, twist, acceleration, wrench.
 
-    With six legs it is J⁻ᵀ dE.
+    With six actuators it is J⁻ᵀ dE.
     """
     seeds = _seeds(state, {name: changes[f"{name}_change"] for name in COORDINATES})
     change = tangents(imbalance(mechanism, state, forces), seeds) - wrench_change
@@ -185,11 +188,55 @@ def direct_reverse(
 def _accelerated(mechanism: Mechanism, state: State, wrench: Components) -> Components:
     """M⁻¹ times a wrench."""
     matrix = equation.mass(mechanism, state)[0]
-    return solve_symmetric(factor_symmetric(matrix, equation.scale(mechanism)), wrench)
+    return solve_symmetric(factor_symmetric(matrix), wrench)
+
+
+class Grasp(NamedTuple):
+    """What legs and mobility hold of a platform: C of Cᵀ ξ = 0, and how far a motion is off."""
+
+    legs: Holding | None
+    columns: Components
+    """C, (6, k, samples): wrenches at the origin of unit forces λ, μ; world axes, not scaled."""
+    rates: Components
+    """Cᵀ ξ, (k, samples): 0 along allowed motions."""
+    rate_changes: Components
+    """d/dt of it, (k, samples), for the state's own accelerations."""
+
+
+def grasp(mechanism: Mechanism, platform: MovingPlatform, legs: MovingLeg) -> Grasp:
+    """What is held of a placed platform, columns of the legs first."""
+    state, found = platform.state, legs.holding()
+    columns, biases = [], []
+    if found is not None:
+        columns.append(platform.world_rows(found.n, found.holders))
+        bias = platform.tips.bias[:, list(found.holders)]
+        biases.append((found.n[:3] * bias).sum(axis=0) - found.second)
+    if mechanism.mobility is not None:
+        like = 0 * state.twist[0]
+        columns.append(mechanism.mobility.directions + like)
+        biases.append(0 * columns[-1][0])
+    whole = np.concatenate(columns, axis=1)
+    rates, changes = (
+        (whole * vector[:, np.newaxis]).sum(axis=0) for vector in (state.twist, state.twist_rate)
+    )
+    return Grasp(found, whole, rates, changes + np.concatenate(biases))
+
+
+def grasped(
+    mechanism: Mechanism,
+    state: State,
+    forces: Components,
+    wrench: Components,
+    loads: Components | None = None,
+) -> Outputs:
+    """C (6, k), and what λ and μ carry: M ξ̇ + b − Jᵀ Γ − wrench = C (λ, μ), (6,)."""
+    platform, legs = equation.moving(mechanism, state)
+    left = balance(mechanism, state, forces, wrench, loads).wrench
+    return {"columns": grasp(mechanism, platform, legs).columns, "carried": left}
 
 
 class Balance(NamedTuple):
-    """What is left of the equations of a flexible robot, or one with friction: all 0 in a solution."""
+    """What is left of a robot's equations: all 0 in a solution."""
 
     wrench: Components
     """(6, samples) of the equation of motion, world axes."""
@@ -197,6 +244,10 @@ class Balance(NamedTuple):
     """(modes, samples) of it."""
     loads: Components
     """s − |V|, (3 legs, samples), of the loads that friction feels; none without friction."""
+    rates: Components
+    """(k, samples) of Cᵀ ξ = 0; none where nothing holds the platform."""
+    rate_changes: Components
+    """(k, samples) of its time derivative."""
 
 
 def balance(
@@ -205,25 +256,36 @@ def balance(
     forces: Components,
     wrench: Components,
     loads: Components | None = None,
+    held: Components | None = None,
 ) -> Balance:
-    """M ξ̇ + b − Jᵀ Γ − (f, m, φ), ξ = (v, ω, q̇e), with friction under loads (3, legs, samples)."""
+    """M ξ̇ + b − Jᵀ Γ − C (λ, μ) − (f, m, φ), ξ = (v, ω, q̇e), with friction under loads.
+
+    Loads are (3, legs, samples), `held` (k, samples) are λ and μ, where something holds the platform.
+    """
     platform, legs = equation.moving(mechanism, state)
     felt = None if loads is None else Loads(loads[0], loads[1], loads[2])
     rubbing = legs.rubbing(platform.tips.angular_velocity, felt)
-    push = equation.pushing(legs, legs.load(mechanism.gravity), rubbing, forces)
+    load = legs.load(mechanism.gravity)
+    push = equation.pushing(legs, load, rubbing, forces - (load.along - rubbing.along))
     moved, modal = platform.inertial()
     acting, modal_force = platform.outside(wrench, rubbing.couple)
+    rates = changes = NOTHING
+    if held is not None:
+        hold = grasp(mechanism, platform, legs)
+        rates, changes = hold.rates, hold.rate_changes
+        count = 0 if hold.legs is None else len(hold.legs.holders)
+        if hold.legs is not None:
+            push = push + per_leg(hold.legs.n * held[:count], hold.legs.holders, push)
+        if count < len(held):
+            acting = acting + platform.own(combined(hold.columns[:, count:], held[count:]))
     own = platform.own(push)
     left = platform.world(moved - acting - gather(platform.tips, own))
     modal = modal - modal_force - platform.modal_work(own)
     if loads is None:
-        return Balance(left, modal, np.zeros((0, 1)))
+        return Balance(left, modal, NOTHING, rates, changes)
     reactions = legs.reactions(mechanism.gravity, push, rubbing)
     missing = loads - magnitudes(legs.load_vectors(reactions))
-    return Balance(left, modal, np.concatenate([*missing]))
-
-
-NOTHING = np.zeros((0, 1))
+    return Balance(left, modal, np.concatenate([*missing]), rates, changes)
 
 
 @symbolic
@@ -235,44 +297,50 @@ def balance_reverse(
     weights: Components,
     elastic_weights: Components = NOTHING,
     loads: Components | None = None,
+    held: Components | None = None,
     multipliers: Components | None = None,
     elastic_multipliers: Components = NOTHING,
     elastic_sharing_weights: Components = NOTHING,
 ) -> Outputs:
     """Weights times derivatives of `balance`, by all that it depends on.
 
-    Where more than six legs share a load, Γ is the shortest of all that balance it: with multipliers
-    Λ (6 + N,) also Γ + (∂balance/∂Γ)ᵀ Λ = 0 and (∂balance/∂q̈e)ᵀ Λ = 0, friction's loads held fixed.
-    Weights are those of wrench, loads and (legs,) of the first of these; `elastic_…` those of modes.
+    Where more actuators than the platform has directions share a load, Γ is the shortest of all that
+    balance it: with multipliers Λ (6 + N,) also Γ + (∂balance/∂Γ)ᵀ Λ = 0, (∂balance/∂(λ, μ))ᵀ Λ = 0 and
+    (∂balance/∂q̈e)ᵀ Λ = 0, friction's loads held fixed. Weights are those of wrench, loads, rates, rate
+    changes, and (actuators + k,) of the first two of these; `elastic_…` those of modes.
     """
-    left = balance(mechanism, state, forces, wrench, loads)
-    parts, others = [left.wrench, left.loads], {"forces": forces, "wrench": wrench}
+    left = balance(mechanism, state, forces, wrench, loads, held)
+    parts = [left.wrench, left.loads, left.rates, left.rate_changes]
+    others = {"forces": forces, "wrench": wrench}
     sharing = NOTHING
     if loads is not None:
         others["loads"] = loads
+    if held is not None:
+        others["held"] = held
     if multipliers is not None:
         others["multipliers"] = multipliers
         if elastic_multipliers.size:
             others["elastic_multipliers"] = elastic_multipliers
-        solved = np.concatenate([forces, state.elastic_acceleration])
+        carrying = NOTHING if held is None else held
         shared = gradients(
             np.concatenate([left.wrench, left.modal]),
             np.concatenate([multipliers, elastic_multipliers]),
-            solved,
+            np.concatenate([forces, carrying, state.elastic_acceleration]),
         )
-        parts.append(forces + shared[: len(forces)])
-        sharing = shared[len(forces) :]
+        count = len(forces) + len(carrying)
+        parts += [forces + shared[: len(forces)], shared[len(forces) : count]]
+        sharing = shared[count:]
     outputs = np.concatenate([*parts, left.modal, sharing])
     every = np.concatenate([weights, elastic_weights, elastic_sharing_weights])
     return _weighted(state, outputs, every, **others)
 
 
 def joint_speeds(mechanism: Mechanism, state: State) -> Outputs:
-    """What friction feels in each joint, (legs,): q̇, ‖ω_u‖ and ‖ω_l − ω‖ at the tip."""
+    """What friction feels in each joint, (legs,): speed of the drive, ‖ω_u‖ and ‖ω_l − ω‖ at the tip."""
     platform, legs = equation.moving(mechanism, state)
     relative = legs.link_angular_velocity - platform.tips.angular_velocity
     return {
-        "drive": legs.qd,
+        "drive": legs.slowest(),
         "universal joint": norm(legs.joint_rate()),
         "spherical joint": norm(relative),
     }

@@ -13,6 +13,12 @@ Of a flexible platform ξ̇ = (v̇, ω̇, q̈e), and q̈e is an answer of invers
 loads s that it feels are unknown as well: s = |V(x, ξ̇, Γ, s)|. All unknowns z of the equations
 F(x, z) = 0 then change together, dz = −(∂F/∂z)⁻¹ ∂F/∂x dx. Derivatives are exact. Coulomb friction
 without `width` jumps where a joint stands still and has no derivative there.
+
+Where legs or mobility hold the platform, λ and μ are among the unknowns and Cᵀ ξ̇ = … among the
+equations. Derivatives are those along allowed motions. By pose, twist and acceleration they are defined
+for all changes by their allowed part (the nearest in p and L θ), with the least change of the twist, and
+of the acceleration, that keeps these allowed where the pose, or the twist, changes. So the products of
+all three with the changes along a motion that the robot can make add up to the change along it.
 """
 
 from __future__ import annotations
@@ -27,19 +33,20 @@ from numpy.typing import ArrayLike
 from gough.base.arrays import Array
 from gough.model.batch import OnError
 from gough.model.described import DescribedModel
+from gough.model.freedom import COORDINATES
 from gough.model.slopes import Asked
 from gough.motion import Motion
 
 
 @dataclass(frozen=True)
 class InverseDerivatives:
-    """Derivatives of (Γ, q̈e), (..., legs + N, 6), by elastic coordinates (..., legs + N, N).
+    """Derivatives of (Γ, q̈e), (..., actuators + N, 6), by elastic coordinates (..., actuators + N, N).
 
-    On a rigid platform N = 0: they are those of the actuator forces Γ, (..., legs, 6).
+    On a rigid platform N = 0: they are those of the actuator forces Γ, (..., actuators, 6).
     """
 
     pose: Array
-    """By (δp, δθ); of Γ N/m and N/rad."""
+    """By (δp, δθ); of Γ N/m and N/rad, N m/m and N m/rad of rotary actuators."""
     twist: Array
     acceleration: Array
     """By (δv̇, δω̇); J⁻ᵀ M where the platform is rigid and there is no friction."""
@@ -52,7 +59,7 @@ class InverseDerivatives:
 
 @dataclass(frozen=True)
 class DirectDerivatives:
-    """Derivatives of (v̇, ω̇, q̈e), (..., 6 + N, 6); by forces (..., 6 + N, legs).
+    """Derivatives of (v̇, ω̇, q̈e), (..., 6 + N, 6); by forces (..., 6 + N, actuators).
 
     By elastic coordinates (..., 6 + N, N); N = 0 on a rigid platform.
     """
@@ -60,19 +67,24 @@ class DirectDerivatives:
     pose: Array
     twist: Array
     forces: Array
-    """M⁻¹ Jᵀ where there is no friction."""
+    """M⁻¹ Jᵀ where there is no friction and nothing is held."""
     wrench: Array
     elastic: Array
     elastic_velocity: Array
 
 
 class Linearization(NamedTuple):
-    """ẋ = A x + B δΓ of the deviation x = (δp, δθ, δqe, δv, δω, δq̇e) from a motion; rigid: no qe."""
+    """ẋ = A x + B δΓ of the deviation x = (δp, δθ, δqe, δv, δω, δq̇e) from a motion; rigid: no qe.
+
+    Of a platform that moves in m < 6 directions x has m rows of (δp, δθ) and of (δv, δω): those that
+    `robot.coordinates` names, in its order, "x" that of δp and δv, "rx" that of δθ and δω. The other
+    rows follow from them.
+    """
 
     A: Array
-    """(..., 12 + 2 N, 12 + 2 N)."""
+    """(..., 2 m + 2 N, 2 m + 2 N)."""
     B: Array
-    """(..., 12 + 2 N, legs)."""
+    """(..., 2 m + 2 N, actuators)."""
 
 
 def inverse_dynamics_derivatives(
@@ -120,24 +132,33 @@ def linearize(
     """The robot near a motion: ẋ = A x + B δΓ with x = (δp, δθ, δqe, δv, δω, δq̇e).
 
     R = exp(δθ^) R_motion;  δṗ = δv;  δθ̇ = δω + ω × δθ;  (δv̇, δω̇, δq̈e) = ∂ξ̇/∂x x + ∂ξ̇/∂Γ δΓ. A
-    rigid platform has no qe.
+    rigid platform has no qe; see `Linearization` for platforms that cannot move in all directions.
 
-    `forces` (..., legs) drive the motion; left out they are those of inverse dynamics, which give
+    `forces` (..., actuators) drive the motion; left out they are those of inverse dynamics, which give
     it its own acceleration. For a motion that is no equilibrium A and B hold along it, at its time.
     """
     if forces is None:
         forces = robot.inverse_dynamics(motion, wrench, friction, on_error=on_error).forces
-    found = direct_dynamics_derivatives(robot, motion, forces, wrench, friction, on_error=on_error)
+    asked = Asked(robot, motion, forces, wrench, friction, on_error)
+    found = DirectDerivatives(**asked.slopes())
     by_state = np.concatenate(
         [found.pose, found.elastic, found.twist, found.elastic_velocity], axis=-1
     )
     shape, size = by_state.shape[:-2], 6 + robot.modes
-    A, B = np.zeros((*shape, 2 * size, 2 * size)), np.zeros((*shape, 2 * size, robot.leg_count))
+    A, B = (
+        np.zeros((*shape, 2 * size, 2 * size)),
+        np.zeros((*shape, 2 * size, robot.actuator_count)),
+    )
     A[..., :size, size:] = np.eye(size)
     A[..., 3:6, 3:6] = np.cross(motion.angular_velocity[..., np.newaxis, :], np.eye(3)).swapaxes(
         -1, -2
     )
     A[..., size:, :], B[..., size:, :] = by_state, found.forces
+    if robot.mobility < 6:
+        chosen = [COORDINATES.index(name) for name in robot.coordinates]
+        rows = [*chosen, *range(6, size)]
+        rows += [size + row for row in rows]
+        A, B = A[..., rows, :] @ asked.lift(rows), B[..., rows, :]
     failed = np.isnan(by_state).any(axis=(-2, -1))
     A[failed], B[failed] = np.nan, np.nan
     return Linearization(A, B)
@@ -152,7 +173,7 @@ def inverse_dynamics_jvp(
     *,
     on_error: OnError = "raise",
 ) -> Array:
-    """Change (..., legs + N) of (Γ, q̈e) for changes (..., 6) of what it depends on.
+    """Change (..., actuators + N) of (Γ, q̈e) for changes (..., 6) of what it depends on.
 
     That is "pose", "twist", "acceleration", "wrench"; of a flexible robot also (..., N) of "elastic"
     and "elastic_velocity". A Jacobian-vector product; what is left out does not change.
@@ -169,10 +190,10 @@ def inverse_dynamics_vjp(
     *,
     on_error: OnError = "raise",
 ) -> InverseDerivatives:
-    """Derivatives (..., 6) of Σ weight_i Γ_i, weights (..., legs); of a flexible robot (..., legs + N).
+    """Derivatives (..., 6) of Σ weight_i Γ_i, weights (..., actuators); flexible: (..., actuators + N).
 
     A vector-Jacobian product by reverse differentiation: all of it costs a few inverse dynamics
-    (on rigid platforms without friction; else the matrices are made).
+    (on rigid platforms that nothing holds, without friction; else the matrices are made).
     """
     asked = Asked(robot, motion, None, wrench, friction, on_error)
     return InverseDerivatives(**asked.reverse(weights))
@@ -205,6 +226,6 @@ def direct_dynamics_vjp(
     *,
     on_error: OnError = "raise",
 ) -> DirectDerivatives:
-    """Derivatives (..., 6), by forces (..., legs), of weights (..., 6 + N) times (v̇, ω̇, q̈e)."""
+    """Derivatives (..., 6), by forces (..., actuators), of weights (..., 6 + N) times (v̇, ω̇, q̈e)."""
     asked = Asked(robot, motion, forces, wrench, friction, on_error)
     return DirectDerivatives(**asked.reverse(weights))

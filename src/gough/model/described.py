@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -17,6 +17,8 @@ from gough.base.arrays import Array
 from gough.base.files import replacing
 from gough.description import files
 from gough.description.catalogue import catalogue
+from gough.description.file_units import dictionary_in_si, in_si
+from gough.description.meshes import BodyMesh, body_meshes
 from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import flexible_platform
 from gough.description.numbers import Description, describe, length_scale
@@ -24,12 +26,16 @@ from gough.description.schema import RobotFile
 from gough.engine.run.execute import Executor
 from gough.errors import ImpossibleBodyWarning, InputError, MissingDataError
 from gough.legs.leg import LegKind
-from gough.legs.reading import Limits
-from gough.mechanics.equation import Mechanism
+from gough.legs.reading import Actuator, Drives, Limits, PassiveLimits
+from gough.mechanics.mechanism import Mechanism
+from gough.mechanics.mobility import Mobility
 from gough.mechanics.platforms.platform import Platform
 from gough.mechanics.platforms.rigid import RigidPlatform
+from gough.model.batch import OnError
 from gough.model.calls import ModelCalls
 from gough.model.execution import executor
+from gough.model.freedom import Freedom, freedom, held
+from gough.model.sense import coordinate_sizes, reach, sensible, warn_of_giants
 from gough.motion import Motion
 
 
@@ -44,6 +50,12 @@ class DescribedModel(ModelCalls):
     folder: Path = field(default=Path(), repr=False)
     """Where paths in the robot file start."""
 
+    def __repr__(self) -> str:
+        legs = " + ".join(f"{one.leg_count} {one.kind.name}" for one in self.description.groups)
+        free = "" if self.mobility == 6 else f", {self.mobility} freedoms"
+        modes = f", {self.modes} modes" if self.modes else ""
+        return f"{type(self).__name__}({self.name!r}, {legs} legs{free}{modes})"
+
     @classmethod
     def from_text(
         cls, text: str, name: str = "robot", folder: str | os.PathLike[str] | None = None
@@ -56,6 +68,7 @@ class DescribedModel(ModelCalls):
             folder: where paths in it start; the current one by default.
 
         """
+        text = in_si(text, name)
         file, start = files.parse(text, name), Path.cwd() if folder is None else Path(folder)
         return cls(file, text, describe(file, name, start), start)
 
@@ -65,6 +78,7 @@ class DescribedModel(ModelCalls):
     ) -> Self:
         """A robot from a dictionary with the keys of a robot file; paths in it start at `folder`."""
         name = str(data.get("name", "robot"))
+        data = dictionary_in_si(data, name)
         file, start = files.validate(data, name), Path.cwd() if folder is None else Path(folder)
         return cls(file, files.to_text(data), describe(file, name, start), start)
 
@@ -73,7 +87,9 @@ class DescribedModel(ModelCalls):
         """A robot from a catalogue name or from a robot file."""
         text, shown = files.read_text(name)
         catalogued = isinstance(name, str) and name in catalogue()
-        return cls.from_text(text, shown, None if catalogued else Path(name).absolute().parent)
+        found = cls.from_text(text, shown, None if catalogued else Path(name).absolute().parent)
+        warn_of_giants(found, shown)
+        return found
 
     def edited(self, changes: Mapping[str, Any]) -> Self:
         """A robot with values at dotted keys changed.
@@ -87,9 +103,14 @@ class DescribedModel(ModelCalls):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the robot file, its comments included; paths in it are made to fit the new place."""
-        text = files.moved(self.text, self.file, self.folder, Path(path).parent)
+        text = files.moved(self.text, self.folder, Path(path).parent)
         with replacing(path) as temporary:
             Path(temporary).write_text(text, "utf-8")
+
+    def __post_init__(self) -> None:
+        """Refuse at once what cannot be meant: idle joints, coordinates that do not move it."""
+        if held(self._uncounted):
+            _ = self.freedom
 
     @property
     def text(self) -> str:
@@ -103,8 +124,8 @@ class DescribedModel(ModelCalls):
 
     @property
     def kind(self) -> str:
-        """Leg architecture, as in the robot file."""
-        return self.leg_kind.name
+        """Leg architecture, as in the robot file; of several groups such as UPS + chain."""
+        return " + ".join(group.kind.name for group in self.description.groups)
 
     @property
     def leg_kind(self) -> LegKind:
@@ -117,9 +138,62 @@ class DescribedModel(ModelCalls):
         return self.description.missing
 
     @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """The actuators in the order of q: the leg each is in, and its units."""
+        return self.description.actuators
+
+    @property
     def limits(self) -> Limits:
-        """Limits of the robot file, (legs,) each."""
+        """Limits of the robot file, per actuator and per leg."""
         return self.description.limits
+
+    @property
+    def drives(self) -> Drives:
+        """What gives way between each actuator and its q."""
+        return self.description.drives
+
+    @cached_property
+    def sprung(self) -> Array:
+        """(actuators,) booleans: actuators with a spring between their rotor's inertia and q."""
+        rotors = self.description.legs.rotor[:, 0]
+        return np.asarray(np.isfinite(self.drives.stiffness) & (rotors > 0))
+
+    def need_rigid_drives(self, task: str) -> None:
+        """Refuse what is there for rotors only that move with q."""
+        if self.sprung.any():
+            raise InputError(
+                f"{self.name} has compliant drives ([legs.drive]), whose rotors do not move with q: "
+                f"{task} knows rigid drives only; `robot.stiff` is the same robot with these, and "
+                "`robot.drive_forces` knows forces over time"
+            )
+
+    @cached_property
+    def stiff(self) -> Self:
+        """The same robot with rigid drives: its file has no [legs.drive]."""
+        if not self.drives.compliant:
+            return self
+        changes: dict[str, Any] = {}
+        for group in self.description.groups:
+            changes |= {f"{group.where}.{key}": {} for key in group.table.drive_keys()}
+        return self.edited(changes)
+
+    @cached_property
+    def load_side(self) -> Self:
+        """The robot beyond the springs of its drives: their rotors are not part of it."""
+        if not self.sprung.any():
+            return self
+        legs = self.description.legs
+        rotor = np.where(self.sprung[:, np.newaxis], 0.0, legs.rotor)
+        rigid = Drives(np.full(len(rotor), np.inf), np.zeros(len(rotor)))
+        return replace(
+            self,
+            description=self.description._replace(legs=legs.with_rotor(rotor), drives=rigid),
+        )
+
+    @property
+    def passive(self) -> tuple[PassiveLimits, ...]:
+        """Limits of joints that no actuator moves."""
+        return self.description.passive
 
     @property
     def tool(self) -> Array:
@@ -138,12 +212,29 @@ class DescribedModel(ModelCalls):
             raise MissingDataError(f"{self.name} has no home pose")
         return self.description.home
 
+    @cached_property
+    def meshes(self) -> tuple[BodyMesh, ...]:
+        """What bodies look like: the meshes that the robot file names, read when first asked for.
+
+        Each has its leg (from 0, None of the platform), its body's name, and in the frame of that body
+        vertices (n, 3), m, and faces (m, 3).
+        """
+        return body_meshes(self.file, self.description, self.folder)
+
     def need_rigid(self, task: str) -> None:
         """Refuse what is there for rigid platforms only."""
         if self.modes:
             raise InputError(
                 f"{self.name} has a flexible platform: {task} knows rigid ones only; "
                 "`robot.rigid` is the same robot with a rigid one"
+            )
+
+    def need_actuators(self) -> None:
+        """Refuse what cannot be asked of a robot whose actuators hold it in no pose."""
+        if self.actuator_count < self.mobility:
+            raise InputError(
+                f"{self.name} has {self.leg_count} legs with {self.actuator_count} actuators and moves "
+                f"in {self.mobility} directions: it is held in no pose"
             )
 
     @cached_property
@@ -173,6 +264,7 @@ class DescribedModel(ModelCalls):
             "mass": body.mass,
             "center_of_mass": center.tolist(),
             "inertia": (body.inertia - steiner).tolist(),
+            **({} if self.file.platform is None else self.file.platform.kept),
         }
         with warnings.catch_warnings(action="ignore", category=ImpossibleBodyWarning):
             return self.edited({"platform": table})
@@ -183,19 +275,56 @@ class DescribedModel(ModelCalls):
         return float(length_scale(self.description.platform_points)[0])
 
     @cached_property
-    def mechanism(self) -> Mechanism:
-        """The robot as the equations see it."""
+    def reach(self) -> float:
+        """How far the legs' feet are from the platform's frame at home, and its joints, m."""
+        return reach(self)
+
+    @cached_property
+    def coordinate_sizes(self) -> Array:
+        """How large each actuated coordinate gets, m or rad, roughly; (actuators,)."""
+        return coordinate_sizes(self)
+
+    def sensible(self, motion: Motion, on_error: OnError) -> Motion:
+        """The motion, if its positions can be the robot's, and are not in millimetres."""
+        return sensible(self, motion, on_error)
+
+    @cached_property
+    def _uncounted(self) -> Mechanism:
+        """The robot as the equations see it, but for the number of directions it can move in."""
         parts, modal = self.description, self.description.modal
         platform: Platform = RigidPlatform(parts.platform)
         if modal is not None and modal.modes:
             platform = flexible_platform(modal)
+        mobility = None
+        if parts.mobility is not None:
+            home = self.home
+            where = home.position, home.rotation, self.length_scale
+            mobility = Mobility.of(parts.mobility, *where)
         return Mechanism(
             parts.legs,
             parts.platform_points,
             platform,
             parts.gravity.reshape(3, 1, 1),
             self.length_scale,
+            mobility,
         )
+
+    @cached_property
+    def freedom(self) -> Freedom:
+        """How the platform can move at home."""
+        return freedom(
+            self._uncounted, self.description.home, self.description.coordinates, self.name
+        )
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The robot as the equations see it."""
+        return self._uncounted._replace(mobile=self.freedom.mobility)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the coordinates that say where the platform is, m out of x y z rx ry rz."""
+        return self.freedom.coordinates
 
     @cached_property
     def executor(self) -> Executor:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import numpy as np
 
 from gough.base.arrays import Array, condition
 from gough.engine.functions import VARIANT, Function
-from gough.errors import ReachError, SingularError
+from gough.errors import ConstraintError, ReachError, SampleError, SingularError
 from gough.mechanics import programs
-from gough.mechanics.equation import Mechanism
 from gough.mechanics.leg import Leg
+from gough.mechanics.mechanism import Mechanism
+from gough.mechanics.programs import OFF, STILL
 from gough.mechanics.solves import WORST_CONDITION
 from gough.mechanics.state import State
 from gough.model.batch import Rows, Trouble
 from gough.model.execution import numpy_executor
+from gough.model.freedom import NOTHING
 
 SYSTEMS = {
     "direct_dynamics": ("mass_matrix", "the mass matrix is singular"),
@@ -22,6 +27,10 @@ SYSTEMS = {
     "contributions": ("jacobian", "the pose is singular"),
 }
 """What each program solves, and what it means if that fails."""
+FAR = 100
+"""Distance of the platform frame from its joints, length scales, from which an error speaks of it."""
+ACCELERATED = ("inverse_dynamics", "reactions", "contributions")
+"""Programs whose answers use the motion's accelerations."""
 
 
 def diagnose(
@@ -37,14 +46,18 @@ def diagnose(
         if name in (*State._fields, VARIANT)
     }
     found = numpy_executor(mechanism)(programs.diagnosis, len(rest), fields)
-    system, meaning = SYSTEMS.get(function.__name__, (None, ""))
-    conditions = np.zeros(len(rest)) if system is None else condition(found[system])
+    sizes = np.broadcast_to(np.atleast_1d(mechanism.length_scale), len(rest))
     troubles: list[Trouble] = []
     for i, row in enumerate(rest):
-        trouble = _leg_trouble(mechanism.legs, int(row), found["legs"][i])
-        if trouble is None and not conditions[i] < WORST_CONDITION:
-            reason = f"{meaning}: condition number {conditions[i]:.3g}, limit {WORST_CONDITION:g}"
-            trouble = Trouble(int(row), None, SingularError, reason)
+        measures = {name: value[i] for name, value in found.items()}
+        trouble = _leg_trouble(mechanism.legs, int(row), measures["legs"])
+        if trouble is None and "columns" in measures:
+            held = HeldSample.of(measures, 6 - mechanism.mobile, float(sizes[i]))
+            wrong = held.trouble(function.__name__ in ACCELERATED)
+            trouble = None if wrong is None else Trouble(int(row), None, *wrong)
+            measures |= held.free(measures)
+        if trouble is None:
+            trouble = _solve_trouble(function.__name__, int(row), measures, _far(mechanism))
         if trouble is not None:
             troubles.append(trouble)
     return troubles
@@ -58,3 +71,99 @@ def _leg_trouble(legs: Leg, row: int, measures: Array) -> Trouble | None:
             reason = health.reason.format(value=values[leg], limit=health.limit)
             return Trouble(row, leg, SingularError if health.singular else ReachError, reason)
     return None
+
+
+def _far(mechanism: Mechanism) -> str:
+    """What to say of a platform frame so far from its joints that accelerations lose their digits."""
+    away = float(np.max(np.linalg.norm(np.mean(mechanism.points, axis=1), axis=0)))
+    if away < FAR * float(np.max(mechanism.length_scale)):
+        return ""
+    return f"; the platform frame is {away:.3g} m from the platform's joints: put it nearer"
+
+
+def _solve_trouble(name: str, row: int, measures: Mapping[str, Array], far: str) -> Trouble | None:
+    if name not in SYSTEMS:
+        return None
+    system, meaning = SYSTEMS[name]
+    size = float(condition(measures[system]))
+    if size < WORST_CONDITION:
+        return None
+    reason = f"{meaning}: condition number {size:.3g}, limit {WORST_CONDITION:g}"
+    return Trouble(row, None, SingularError, reason + far)
+
+
+class HeldSample(NamedTuple):
+    """One sample of a platform that cannot move in all directions, by singular values of C."""
+
+    measures: Mapping[str, Array]
+    held: Array
+    """Orthonormal held directions (6, r), scaled."""
+    loose: Array
+    """Orthonormal free directions (6, m), scaled."""
+    sizes: Array
+    """Singular values of the unit columns, over the largest."""
+    length_scale: float
+
+    @classmethod
+    def of(cls, measures: Mapping[str, Array], rank: int, length_scale: float) -> HeldSample:
+        """Of the outputs of `programs.diagnosis`."""
+        columns = np.nan_to_num(measures["columns"])
+        lengths = np.linalg.norm(columns, axis=0)
+        turned, sizes, _ = np.linalg.svd(columns / np.where(lengths == 0, 1, lengths))
+        padded = np.zeros(6)
+        padded[: len(sizes)] = sizes / max(sizes[0], 1e-300)
+        return cls(measures, turned[:, :rank], turned[:, rank:], padded, length_scale)
+
+    def free(self, measures: Mapping[str, Array]) -> dict[str, Array]:
+        """What is solved, on the free directions alone."""
+        return {
+            "jacobian": measures["jacobian"] @ self.loose,
+            "mass_matrix": self.loose.T @ measures["mass_matrix"] @ self.loose,
+        }
+
+    def trouble(self, accelerated: bool) -> tuple[type[SampleError], str] | None:
+        """What is wrong with it, if anything."""
+        rank, count = self.held.shape[1], int(np.sum(self.sizes >= NOTHING))
+        if count != rank:
+            return SingularError, (
+                f"the platform can move in {6 - count} directions here, in {6 - rank} at home "
+                f"(singular values {self.sizes[min(rank, count)]:.2g}, limit {NOTHING:g})"
+            )
+        off = self._correction()
+        if off > OFF:
+            return ConstraintError, (
+                f"the platform cannot be there: the nearest pose that its legs and mobility allow is "
+                f"{off:.3g} m or rad away, limit {OFF:g}"
+            )
+        twist = self.measures["twist"]
+        speed = _sum(twist)
+        lost = float(np.linalg.norm(self.held.T @ twist))
+        limit = OFF * speed + STILL
+        if lost > limit:
+            return ConstraintError, (
+                f"the platform cannot move so: {lost:.3g} m/s of its twist are in held directions, "
+                f"limit {limit:.3g}"
+            )
+        if not accelerated:
+            return None
+        rate = self.measures["twist_rate"]
+        least = np.linalg.pinv(self.measures["columns"].T, rcond=NOTHING) @ self.measures["second"]
+        missed = float(np.linalg.norm(self.held.T @ (rate - least)))
+        omega = float(np.linalg.norm(twist[3:])) / self.length_scale
+        limit = OFF * (_sum(rate) + omega * speed) + STILL
+        if missed > limit:
+            return ConstraintError, (
+                f"the platform cannot accelerate so: {missed:.3g} m/s² are in held directions, "
+                f"limit {limit:.3g}"
+            )
+        return None
+
+    def _correction(self) -> float:
+        """The least (δp, δθ), m and rad alike, that closes all gaps."""
+        rows = self.measures["columns"].T * np.repeat([1.0, self.length_scale], 3)
+        return float(np.linalg.norm(np.linalg.pinv(rows, rcond=NOTHING) @ self.measures["gap"]))
+
+
+def _sum(scaled: Array) -> float:
+    """‖v‖ + L ‖ω‖ of a scaled twist."""
+    return float(np.linalg.norm(scaled[:3]) + np.linalg.norm(scaled[3:]))

@@ -12,19 +12,23 @@ from gough.engine.run import execute
 from gough.engine.run.evaluate import hoisted
 from gough.engine.run.execute import Executor, NumPyExecutor
 from gough.mechanics import state
-from gough.mechanics.equation import Mechanism
+from gough.mechanics.mechanism import Mechanism
+
+MOST_LEGS = 40
+"""Of a robot whose programs are compiled: with 200 legs that takes half a minute."""
 
 
 def fields_of(mechanism: Mechanism) -> Fields:
     """What a state of this robot is made of."""
-    modes = mechanism.platform.mode_count
-    if not modes:
-        return Fields(state.RIGID_SHAPES, state.state_of)
-    return Fields(state.shapes(modes), state.state_of, state.PER_MODE)
+    modes, chains = mechanism.platform.mode_count, mechanism.legs.coordinates
+    shapes = state.shapes(modes, chains)
+    return Fields(shapes, state.state_of, state.PER_MODE if modes else None)
 
 
 def executor(mechanism: Mechanism, variants: bool = False) -> Executor:
     """The fastest executor there is; see `gough.engine.run.execute.executor`."""
+    if mechanism.legs.count > MOST_LEGS and not variants:
+        return numpy_executor(mechanism)
     return execute.executor(mechanism, fields_of(mechanism), variants)
 
 

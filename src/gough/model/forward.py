@@ -1,22 +1,24 @@
 """Forward kinematics: the pose in which every leg has its given coordinate, by Newton on SE(3).
 
-With the actuated coordinates fixed every leg is a rod between a fixed point A_i and the tip P_i
-(`Leg.locked`; UPS: A = B, length q; PUS: A = rail_origin + q a, length l). So all kinds share one
-equation,
+With the actuated coordinates fixed every leg holds the platform in some directions (`Leg.grips`). A UPS,
+PUS or RUS leg is a rod between a fixed point A_i and the tip P_i,
 
     g_i = (‖P_i − A_i‖² − l_i²)/(2 l_i) = 0,   dg_i = d_i/l_i · (δp + δθ×r_i),   d_i = P_i − A_i
 
-which is polynomial in the pose. The step is a program (`mechanics.forward_program`), the loop is here.
+which is polynomial in the pose; a chain holds it along w and n, mobility along N. The step is a program
+(`mechanics.forward_program`), the loop is here.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array, condition
+from gough.engine.functions import PASSES, Function, Iteration, iterated
 from gough.errors import (
     ConvergenceError,
     Failure,
@@ -26,20 +28,26 @@ from gough.errors import (
     SampleError,
     SingularError,
 )
-from gough.mechanics.forward_program import jacobian, newton_step
-from gough.mechanics.programs import DOUBTFUL
+from gough.mechanics.forward_program import jacobian, newton_step, pose_step
+from gough.mechanics.leg import Driven
+from gough.mechanics.programs import DOUBTFUL, OFF
 from gough.mechanics.solves import WORST_CONDITION
-from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
+from gough.mechanics.state import CHAINS, ELASTIC_FIELDS, RIGID_FIELDS
 from gough.model.batch import OnError, last_axis
 from gough.model.described import DescribedModel
+from gough.model.sense import FAR
 from gough.motion import Motion
 
 TOLERANCE = 1e-13
 """Largest |g| of a solution, relative to the longest leg."""
+STATIONARY = 1e-11
+"""Newton's step, rad and length scales, after which the pose is the nearest one there is."""
 MOST_ITERATIONS = 50
+TOGETHER = 4096
+"""Poses that are sought at a time."""
 AT_REST = {name: np.zeros((1, 3)) for name in RIGID_FIELDS if name not in ("position", "rotation")}
 
-CONVERGED, STALLED, SINGULAR, OTHER_BRANCH, NOT_FINITE, IMPOSSIBLE = range(6)
+CONVERGED, STALLED, SINGULAR, OTHER_BRANCH, NOT_FINITE, IMPOSSIBLE, FOREIGN = range(7)
 REASONS = {
     STALLED: "forward kinematics did not converge: residual {residual:.2g} m after {iterations} "
     "iterations (limit {limit:.2g} m)",
@@ -48,6 +56,8 @@ REASONS = {
     OTHER_BRANCH: "forward kinematics found a posture on the other branch of a leg",
     NOT_FINITE: "q or the guess is not finite",
     IMPOSSIBLE: "a leg length in q is not positive",
+    FOREIGN: f"forward kinematics did not converge: q is over {FAR:g} times as large as the robot's "
+    "own; is it in millimetres, or of rotary actuators in degrees?",
 }
 ERRORS: dict[int, type[SampleError]] = {
     STALLED: ConvergenceError,
@@ -55,6 +65,7 @@ ERRORS: dict[int, type[SampleError]] = {
     OTHER_BRANCH: ConvergenceError,
     NOT_FINITE: NotFiniteError,
     IMPOSSIBLE: ReachError,
+    FOREIGN: ReachError,
 }
 
 
@@ -70,14 +81,16 @@ class Solution:
     condition: Array
     """Condition number of the Jacobian at the last iteration that needed one."""
     status: Array
-    """CONVERGED or why not: STALLED, SINGULAR, OTHER_BRANCH, NOT_FINITE, IMPOSSIBLE."""
+    """CONVERGED or why not: STALLED, SINGULAR, OTHER_BRANCH, NOT_FINITE, IMPOSSIBLE, FOREIGN."""
     limit: Array
     elastic: Array
     """(..., N): the guess's, for which the pose was found."""
+    chains: Array
+    """(..., coordinates) of the joints of chain legs."""
 
     def motion(self, on_error: OnError) -> Motion:
         """The poses as a motion at rest; samples without one raise or are NaN."""
-        if on_error not in ("raise", "nan"):
+        if not isinstance(on_error, str) or on_error not in ("raise", "nan"):
             raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}")
         failed = self.status != CONVERGED
         if on_error == "raise" and np.any(failed):
@@ -88,11 +101,11 @@ class Solution:
                     for place in np.argwhere(self.status == first)
                 ]
             )
-        return Motion(
-            np.where(failed[..., np.newaxis], np.nan, self.position),
-            np.where(failed[..., np.newaxis, np.newaxis], np.nan, self.rotation),
-            elastic=self.elastic if self.elastic.shape[-1] else None,
-        )
+        position, rotation = self.position, self.rotation
+        if np.any(failed):
+            position = np.where(failed[..., np.newaxis], np.nan, position)
+            rotation = np.where(failed[..., np.newaxis, np.newaxis], np.nan, rotation)
+        return Motion.resting(position, rotation, self.elastic if self.elastic.shape[-1] else None)
 
     def _reason(self, place: tuple[int, ...]) -> str:
         return REASONS[int(self.status[place])].format(
@@ -104,10 +117,13 @@ class Solution:
 
 
 def solve(robot: DescribedModel, q: ArrayLike, guess: Motion, along: int | None = None) -> Solution:
-    """Newton from a guess for every sample of q (..., legs); see `Robot.forward_kinematics`."""
-    count = robot.leg_count
-    if count < 6:
-        raise InputError(f"{robot.name} has {count} legs; forward kinematics needs six or more")
+    """Newton from a guess for every sample of q (..., actuators); see `Robot.forward_kinematics`."""
+    count = robot.actuator_count
+    if count < robot.mobility:
+        raise InputError(
+            f"{robot.name} has {count} actuators and moves in {robot.mobility} directions: forward "
+            "kinematics needs as many actuators"
+        )
     coordinates = last_axis("q", q, count)
     if not isinstance(guess, Motion):
         raise InputError(f"guess is a gough.Motion, not {type(guess).__name__}")
@@ -134,6 +150,9 @@ def solve(robot: DescribedModel, q: ArrayLike, guess: Motion, along: int | None 
         np.broadcast_to(guess.position, (*shape, 3)).reshape(samples, 3),
         np.broadcast_to(guess.rotation, (*shape, 3, 3)).reshape(samples, 3, 3),
         np.broadcast_to(elastic, (*shape, robot.modes)).reshape(samples, robot.modes),
+        np.broadcast_to(robot.chains_of(guess), (*shape, robot.mechanism.legs.coordinates)).reshape(
+            samples, -1 if samples else robot.mechanism.legs.coordinates
+        ),
     )
     return _reshape(flat, shape)
 
@@ -145,11 +164,13 @@ def _march(robot: DescribedModel, coordinates: Array, guess: Motion, along: int)
     for row in coordinates:
         found.append(solve(robot, row, pose))
         good = found[-1].status == CONVERGED
+        chains = np.where(good[..., np.newaxis], found[-1].chains, robot.chains_of(pose))
         pose = Motion(
             np.where(good[..., np.newaxis], found[-1].position, pose.position),
             np.where(good[..., np.newaxis, np.newaxis], found[-1].rotation, pose.rotation),
             elastic=pose.elastic if pose.modes else None,
         )
+        robot.remember(pose, chains)
     if not found:
         return solve(robot, np.moveaxis(coordinates, 0, along), guess)
     names = [item.name for item in fields(Solution)]
@@ -167,16 +188,38 @@ def _reshape(flat: Solution, shape: tuple[int, ...]) -> Solution:
         flat.status.reshape(shape),
         flat.limit.reshape(shape),
         flat.elastic.reshape(*shape, flat.elastic.shape[1]),
+        flat.chains.reshape(*shape, flat.chains.shape[1]),
+    )
+
+
+def _newton(robot: DescribedModel, *given: Array) -> Solution:
+    """Part by part, so that what is computed of a part stays in the processor's cache."""
+    samples = len(given[0])
+    parts = [
+        _part(robot, *(one[start : start + TOGETHER] for one in given))
+        for start in range(0, max(samples, 1), TOGETHER)
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    names = [item.name for item in fields(Solution)]
+    return Solution(
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     )
 
 
 @np.errstate(all="ignore")
-def _newton(
-    robot: DescribedModel, q: Array, position: Array, rotation: Array, elastic: Array
+def _part(
+    robot: DescribedModel,
+    q: Array,
+    position: Array,
+    rotation: Array,
+    elastic: Array,
+    chains: Array,
 ) -> Solution:
+    """The search inside the engine, then step by step those that it left in doubt."""
     samples = len(q)
-    length = rods(robot, q)[1]
-    position, rotation = position.copy(), rotation.copy()
+    length = robot.mechanism.legs.sizes(q.T).T
+    position, rotation, chains = position.copy(), rotation.copy(), chains.copy()
     iterations = np.zeros(samples, dtype=np.intp)
     residual = np.full(samples, np.inf)
     conditions = np.full(samples, np.nan)
@@ -191,26 +234,42 @@ def _newton(
     possible = finite & (length > 0).all(1)
     status[finite & ~possible] = IMPOSSIBLE
     limit = TOLERANCE * length.max(axis=1)
+    rounded = OFF * min(1.0, robot.length_scale)
     active = np.flatnonzero(possible)
-    for made in range(MOST_ITERATIONS + 1):
-        if not active.size:
-            break
-        fields = AT_REST | {
-            "position": position[active], "rotation": rotation[active], "q": q[active]
-        }  # fmt: skip
-        if robot.modes:
-            fields |= dict.fromkeys(ELASTIC_FIELDS, np.zeros((1, robot.modes)))
-            fields["elastic"] = elastic[active]
-        found = robot.executor(newton_step, len(active), fields)
-        residual[active] = found["residual"]
+    if active.size and not robot.freedom.overconstrained:
+        given = _fields(robot, active, position, rotation, elastic, chains)
+        given |= {"q": q[active], "limit": limit[active]}
+        search = _search(chains.shape[1] > 0, MOST_ITERATIONS + 1)
+        found = robot.executor(search, len(active), given)
+        residual[active], iterations[active] = found["residual"], found[PASSES]
         met = found["residual"] <= limit[active]
+        status[active[met]] = np.where(found["astray"][met] > 0, OTHER_BRANCH, CONVERGED)
+        on = met | np.isfinite(found["residual"])
+        position[active[on]], rotation[active[on]] = found["position"][on], found["rotation"][on]
+        if chains.shape[1]:
+            chains[active[on]] = found["chains"][on]
+        active = active[on & ~met & (iterations[active] < MOST_ITERATIONS)]
+    late = active
+    while active.size:
+        given = _fields(robot, active, position, rotation, elastic, chains) | {"q": q[active]}
+        found = robot.executor(newton_step, len(active), given)
+        residual[active] = found["residual"]
+        if chains.shape[1]:
+            chains[active] = found["chains"]
+        met = found["residual"] <= limit[active]
+        if (
+            robot.freedom.overconstrained
+        ):  # its constraints agree only as well as the file's numbers do
+            nearest = (found["step"] <= STATIONARY) & (found["residual"] <= rounded)
+            position[active[nearest]] = found["position"][nearest]
+            rotation[active[nearest]] = found["rotation"][nearest]
+            met = met | nearest
         status[active[met]] = CONVERGED
-        if made == MOST_ITERATIONS:
-            break
-        go = ~met & np.isfinite(found["residual"])  # those without a residual stay STALLED
+        go = ~met & (iterations[active] < MOST_ITERATIONS)
+        go &= np.isfinite(found["residual"])  # those without a residual stay STALLED
         doubtful = np.flatnonzero(go & ~(found["health"] > DOUBTFUL))
         if doubtful.size:
-            here = {n: v if len(v) == 1 else v[doubtful] for n, v in fields.items()}
+            here = {n: v if len(v) == 1 else v[doubtful] for n, v in given.items()}
             matrices = robot.executor(jacobian, len(doubtful), here)["jacobian"]
             conditions[active[doubtful]] = worst = condition(matrices)
             singular = doubtful[~(worst < WORST_CONDITION)]
@@ -219,35 +278,83 @@ def _newton(
         active = active[go]
         position[active], rotation[active] = found["position"][go], found["rotation"][go]
         iterations[active] += 1
-    rotation = _orthogonal(rotation, status == CONVERGED)
-    _refuse_other_branch(robot, position, rotation, elastic, status, q)
-    return Solution(position, rotation, iterations, residual, conditions, status, limit, elastic)
+    late = late[status[late] == CONVERGED]
+    if late.size:
+        rotation[late] = _orthogonal(rotation[late])
+        places = position[late], rotation[late], elastic[late]
+        status[late[_astray(robot, *places, q[late])]] = OTHER_BRANCH
+    _explain_foreign(robot, status, q)
+    return Solution(
+        position, rotation, iterations, residual, conditions, status, limit, elastic, chains
+    )
+
+
+@cache
+def _search(chains: bool, most: int) -> Function:
+    """`pose_step` until the pose is found, or in doubt."""
+    names = ("position", "rotation", *((CHAINS,) if chains else ()))
+    replaced = tuple((name, f"next_{name}") for name in names)
+    return iterated(Iteration(pose_step, replaced, "left", most))
+
+
+def _fields(
+    robot: DescribedModel,
+    rows: Array,
+    position: Array,
+    rotation: Array,
+    elastic: Array,
+    chains: Array,
+) -> dict[str, Array]:
+    """The state's fields of some rows."""
+    given = AT_REST | {"position": position[rows], "rotation": rotation[rows]}
+    if robot.modes:
+        given |= dict.fromkeys(ELASTIC_FIELDS, np.zeros((1, robot.modes)))
+        given["elastic"] = elastic[rows]
+    if chains.shape[1]:
+        given[CHAINS] = chains[rows]
+    return given
 
 
 def rods(robot: DescribedModel, q: Array) -> tuple[Array, Array]:
     """Fixed ends (..., legs, 3) and lengths (..., legs), m, of the legs at q (..., legs) as rods."""
     flat = q.reshape(-1, q.shape[-1])
-    anchor, length, _ = robot.mechanism.legs.locked(flat.T)
-    ends = np.broadcast_to(anchor.T, (*flat.shape, 3)).reshape(*q.shape, 3)
-    return ends, np.broadcast_to(length.T, flat.shape).reshape(q.shape)
+    ends, lengths = [], []
+    for group in robot.description.groups:
+        if not isinstance(group.legs, Driven):
+            raise InputError(
+                f"{robot.name}: its {group.kind.name} legs with locked actuators are no rods"
+            )
+        own = flat[:, group.first : group.first + group.leg_count]
+        anchor, length, _ = group.legs.locked(own.T)
+        ends.append(np.broadcast_to(anchor.T, (*own.shape, 3)))
+        lengths.append(np.broadcast_to(length.T, own.shape))
+    return (
+        np.concatenate(ends, axis=1).reshape(*q.shape, 3),
+        np.concatenate(lengths, axis=1).reshape(q.shape),
+    )
 
 
-def _orthogonal(rotation: Array, good: Array) -> Array:
+def _orthogonal(rotation: Array) -> Array:
     """Wash the rounding of many products out of the rotations found: R (3 − RᵀR)/2."""
-    rotation = rotation.copy()
-    found = rotation[good]
-    rotation[good] = found @ (1.5 * np.eye(3) - 0.5 * np.swapaxes(found, -1, -2) @ found)
-    return rotation
+    square = np.swapaxes(rotation, -1, -2) @ rotation
+    return np.asarray(rotation @ (1.5 * np.eye(3) - 0.5 * square))
 
 
-def _refuse_other_branch(
-    robot: DescribedModel, position: Array, rotation: Array, elastic: Array, status: Array, q: Array
-) -> None:
-    """A posture of the rods in which a leg has another q than the one asked for is none."""
+def _explain_foreign(robot: DescribedModel, status: Array, q: Array) -> None:
+    """Samples without a pose whose q no unit of the robot's explains say so."""
+    lost = np.flatnonzero((status == STALLED) | (status == SINGULAR))
+    if lost.size:
+        sizes = np.maximum(robot.coordinate_sizes, robot.length_scale)
+        status[lost[(np.abs(q[lost]) > FAR * sizes).any(axis=1)]] = FOREIGN
+
+
+def _astray(
+    robot: DescribedModel, position: Array, rotation: Array, elastic: Array, q: Array
+) -> Array:
+    """Postures of the rods in which a leg has another q than the one asked for: they are none."""
     points = robot.description.platform_points[..., 0].T
     if robot.description.modal is not None:
         points = points + np.einsum("lck,sk->slc", robot.description.modal.tip_shapes, elastic)
     tip = position[:, np.newaxis] + points @ np.swapaxes(rotation, -1, -2)
-    rod = np.moveaxis(tip - rods(robot, q)[0], -1, 0).swapaxes(1, 2)
-    wrong = robot.mechanism.legs.on_other_branch(q.T, rod).any(axis=0)
-    status[(status == CONVERGED) & wrong] = OTHER_BRANCH
+    lean = robot.mechanism.legs.astray(q.T, np.moveaxis(tip, -1, 0).swapaxes(1, 2))
+    return np.asarray((lean > 0).any(axis=0))

@@ -1,32 +1,40 @@
 """The loop that makes friction agree with the loads it depends on (`gough.mechanics.friction`).
 
-For given load magnitudes s the model is linear, so one pass maps s to new reactions, affine in s; the
-loop seeks s = |V0 + G s|.
+For given load magnitudes s the model is linear, so one pass maps s to new reactions, affine in s; what
+is sought is s = |V0 + G s|, a fixed point. Passes are repeated inside the kernel; states where they
+contract slowly, near jamming, go on with Newton's method on the affine map.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+import contextlib
+import math
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.functions import Function
+from gough.engine.functions import RESIDUAL, FixedPoint, Function, at_fixed_point
 from gough.engine.run.execute import Executor
-from gough.engine.run.threads import spread
 from gough.mechanics.friction import Friction, magnitudes
+from gough.mechanics.mechanism import Mechanism
+from gough.mechanics.programs import Outputs
+from gough.mechanics.state import State
 from gough.mechanics.vectors import Components, or_one
 
-CHUNK = 2048
-"""Rows that go through the loop together; their loads stay in the processor's cache."""
 TOLERANCE = 1e-13
-"""Residual, relative to the largest load, at which the loop stops."""
+"""Disagreement, as a share of all loads in the square mean, at which the loop stops."""
 WORST_RESIDUAL = 1e-12
-"""Residual above which there is no answer."""
-PLAIN_PASSES = 6
+"""Residual, the largest disagreement over the largest load, above which there is no answer."""
 MOST_PASSES = 25
 MOST_NEWTON_STEPS = 60
+MOST_VAIN_STEPS = 8
+"""Of Newton's method one after the other that no part of makes the disagreement smaller."""
+MOST_HALVINGS = 12
+TOGETHER = 512
+"""Rows that Newton's method takes at a time."""
 
 
 def with_friction(
@@ -37,97 +45,32 @@ def with_friction(
     friction: Friction,
 ) -> tuple[dict[str, Array], Array]:
     """A function's outputs under loads that agree with the friction they cause, and the residual."""
-    out: dict[str, Array] = {}
-    residual = np.empty(rows)
-
-    def work(start: int) -> dict[str, Array]:
-        count = min(CHUNK, rows - start)
-        chunk = {n: v if len(v) == 1 else v[start : start + count] for n, v in fields.items()}
-
-        def respond(loads: Array, which: Array) -> tuple[Array, Array]:
-            part = chunk
-            if len(which) < count:
-                part = {n: v if len(v) == 1 else v[which] for n, v in chunk.items()}
-            found = run(function, len(which), part | {"loads": loads})
-            return found["caused"], found["vectors"]
-
+    legs = len(friction.width)
+    out = run(under_own_loads(function, legs), rows, fields)
+    residual = out.pop(RESIDUAL)
+    largest = TOLERANCE * math.sqrt(3 * legs)  # that one that has settled may have
+    slow = np.flatnonzero(residual > largest) if rows != 1 or residual[0] > largest else ()
+    for start in range(0, len(slow), TOGETHER):
+        which = slow[start : start + TOGETHER]
+        part = {name: v if len(v) == 1 else v[which] for name, v in fields.items()}
         with np.errstate(all="ignore"):
-            found = consistent(respond, count, friction)
-        residual[start : start + count] = found.residual
-        return run(function, count, chunk | {"loads": found.loads})
-
-    parts = spread(work, range(0, max(rows, 1), CHUNK))
-    for name in parts[0]:
-        if name not in ("caused", "vectors"):
-            out[name] = np.concatenate([part[name] for part in parts])
+            loads = _newton(run, function, len(which), part, legs)
+            found = run(function, len(which), part | {"loads": loads})
+            residual[which] = _residual(found["caused"], loads)
+        for name in out:
+            out[name][which] = found[name]
     return out, residual
 
 
-class Consistent(NamedTuple):
-    """Loads that agree with the friction they cause."""
+@cache
+def under_own_loads(function: Function, legs: int) -> Function:
+    """A function of `loads` (3, legs), as the function of the loads it finds as `caused`."""
 
-    loads: Components
-    """(rows, 3, legs)."""
-    residual: Components
-    """Largest disagreement over the largest load, (rows,)."""
+    def step(mechanism: Mechanism, state: State, **inputs: Any) -> Outputs:
+        found = function(mechanism, state, **inputs)
+        return {name: value for name, value in found.items() if name != "vectors"}
 
-
-Respond = Callable[[Components, Components], tuple[Components, Components]]
-"""Maps loads (n, 3, legs) of the rows with the given numbers (n,) to the loads they cause and to the
-vectors V (n, 8, legs) behind these: F_A, F_B, u·N, v·N, which are affine in the loads."""
-
-
-def consistent(respond: Respond, rows: int, friction: Friction) -> Consistent:
-    """Solve s = |V(s)| for the load magnitudes s.
-
-    Plain passes first; they contract by about k/l each. Where these do not suffice, a secant through
-    the last two passes (Anderson 1965) takes out the slowest part of what is left; rows that still
-    contract slowly go to Newton's method on the affine map.
-    """
-    legs = len(friction.width)
-    every = np.arange(rows)
-    loads, _ = respond(np.zeros((rows, 3, legs)), every)
-    residual = np.zeros(rows)
-    feeds_back = any(
-        np.any(one)
-        for one in (friction.universal_coulomb, friction.spherical_coulomb, friction.slider_coulomb)
-    )
-    if not feeds_back:
-        return Consistent(loads, residual)
-    active, now, before = every, loads, (loads, loads)
-    for done in range(MOST_PASSES):
-        new, _ = respond(now, active)
-        residual[active] = disagreement = _residual(new, now)
-        loads[active] = now
-        open_ = ~((disagreement <= TOLERANCE) | np.isnan(disagreement))
-        active, new, change = active[open_], new[open_], (new - now)[open_]
-        if not active.size:
-            return Consistent(loads, residual)
-        now = new
-        if done >= PLAIN_PASSES:
-            now = _secant(new, change, *(one[open_] for one in before))
-        before = new, change
-    loads[active] = _newton(respond, active, legs)
-    new, _ = respond(loads[active], active)
-    residual[active] = _residual(new, loads[active])
-    return Consistent(loads, residual)
-
-
-def _secant(
-    new: Components, change: Components, last: Components, last_change: Components
-) -> Components:
-    """s' = g − θ (g − g₋), θ = f·(f − f₋)/‖f − f₋‖²: the change f = g − s made least along a line.
-
-    Row by row and term by term, so that a row does not depend on its neighbours; loads stay ≥ 0.
-    """
-    turn = change - last_change
-
-    def inner(a: Components, b: Components) -> Components:
-        terms = (a * b).reshape(len(a), -1)
-        return np.cumsum(terms, axis=1)[:, -1, np.newaxis, np.newaxis]  # in order, unlike sum
-
-    theta = inner(change, turn) / or_one(inner(turn, turn))
-    return np.asarray(np.maximum(new - theta * (new - last), 0.0))
+    return at_fixed_point(FixedPoint(step, "loads", "caused", (3, legs), TOLERANCE, MOST_PASSES))
 
 
 def _residual(new: Components, old: Components) -> Components:
@@ -136,49 +79,86 @@ def _residual(new: Components, old: Components) -> Components:
     return np.asarray(change / or_one(largest))
 
 
-def _newton(respond: Respond, rows: Components, legs: int) -> Components:
-    """Damped Newton on s − |V0 + G s| for some rows; G column by column, exactly."""
-    kinds, count = 3, len(rows)
-    unknowns = kinds * legs
-    start = respond(np.zeros((count, kinds, legs)), rows)[1]
-    columns = []
-    for place in range(unknowns):
-        probe = np.zeros((count, unknowns))
-        probe[:, place] = 1.0
-        columns.append(respond(probe.reshape(count, kinds, legs), rows)[1] - start)
-    gain = np.stack(columns, axis=-1)  # (rows, 8, legs, unknowns)
+def _newton(
+    run: Executor, function: Function, rows: int, fields: Mapping[str, Array], legs: int
+) -> Components:
+    """Loads (rows, 3, legs) by damped Newton on s − |V0 + G s|; G column by column, exactly.
 
-    def vectors(s: Components) -> Components:
-        return np.asarray(start + (gain * s[:, np.newaxis, np.newaxis]).sum(axis=-1))
+    A row stops where it is solved, or where several steps were in vain: what it gets does not depend on
+    its neighbours.
+    """
+    unknowns = 3 * legs
+    probes = np.concatenate([np.zeros((1, unknowns)), np.eye(unknowns)])
+    each = {n: v if len(v) == 1 else np.repeat(v, len(probes), axis=0) for n, v in fields.items()}
+    each["loads"] = np.tile(probes, (rows, 1)).reshape(-1, 3, legs)
+    vectors = run(function, rows * len(probes), each)["vectors"]
+    vectors = vectors.reshape(rows, len(probes), 8, legs)
+    start = vectors[:, 0]
+    gain = np.ascontiguousarray(np.moveaxis(vectors[:, 1:] - vectors[:, :1], 1, -1))
 
-    def size(s: Components) -> Components:
-        return np.moveaxis(magnitudes(np.moveaxis(vectors(s), 0, -1)), -1, 0).reshape(
-            count, unknowns
-        )
-
-    best = size(np.zeros((count, unknowns)))
-    wrong = best - size(best)
+    best = _size(start)
+    wrong = best - _size(_at(start, gain, best))
+    going, vain = np.arange(rows), np.zeros(rows, dtype=np.intp)
     for _ in range(MOST_NEWTON_STEPS):
-        error = np.abs(wrong).max(axis=1)
-        scale = np.abs(best).max(axis=1) + 1e-300
-        unsolved = error > 0.01 * TOLERANCE * scale
-        if not np.any(unsolved):
+        error, scale = (np.abs(one[going]).max(axis=1) for one in (wrong, best))
+        going = going[error > 0.01 * TOLERANCE * scale]
+        if not going.size:
             break
-        slope = np.eye(unknowns) - _slopes(vectors(best), gain)
-        step = np.zeros_like(best)
-        # solved rows rest: what a row gets must not depend on its neighbours
-        for i in np.flatnonzero(np.isfinite(slope).all(axis=(1, 2)) & unsolved):
-            step[i] = np.linalg.lstsq(slope[i], wrong[i], rcond=None)[0]
-        damping = np.ones(count)
-        for _ in range(12):
-            trial = best - damping[:, np.newaxis] * step
-            worse = np.abs(trial - size(trial)).max(axis=1) > error
-            if not np.any(worse):
-                break
-            damping = np.where(worse, damping / 2, damping)
-        best = trial
-        wrong = best - size(best)
-    return best.reshape(count, kinds, legs)
+        here, gains = best[going], gain[going]
+        slope = np.eye(unknowns) - _slopes(_at(start[going], gains, here), gains)
+        step = _solved(slope, wrong[going])
+        helped = _improved(best, wrong, step, going, start, gain)
+        vain[going] = np.where(helped, 0, vain[going] + 1)
+        going = going[vain[going] < MOST_VAIN_STEPS]
+    return best.reshape(rows, 3, legs)
+
+
+def _improved(
+    best: Array, wrong: Array, step: Array, rows: Array, start: Array, gain: Array
+) -> Array:
+    """Take the largest of the steps 1, ½, ¼ … that helps, or else the least; whether one did, (n,)."""
+    error = np.abs(wrong[rows]).max(axis=1)
+    waiting = np.arange(len(rows))
+    for halvings in range(MOST_HALVINGS):
+        which = rows[waiting]
+        trial = best[which] - step[waiting] / 2**halvings
+        off = trial - _size(_at(start[which], gain[which], trial))
+        better = np.abs(off).max(axis=1) < error[waiting]
+        taken = better
+        if halvings + 1 == MOST_HALVINGS:
+            taken = np.isfinite(off).all(axis=1)
+        best[which[taken]], wrong[which[taken]] = trial[taken], off[taken]
+        waiting = waiting[~better]
+        if not waiting.size:
+            break
+    helped = np.ones(len(rows), dtype=bool)
+    helped[waiting] = False
+    return helped
+
+
+def _at(start: Array, gain: Array, s: Array) -> Array:
+    """V0 + G s, (rows, 8, legs)."""
+    return np.asarray(start + (gain * s[:, np.newaxis, np.newaxis]).sum(axis=-1))
+
+
+def _size(vectors: Array) -> Array:
+    """|V|, (rows, 3 legs)."""
+    sizes = np.moveaxis(magnitudes(np.moveaxis(vectors, 0, -1)), -1, 0)
+    return sizes.reshape(len(vectors), -1)
+
+
+def _solved(matrix: Array, right: Array) -> Array:
+    """Solutions (rows, n); NaN where a row has none."""
+    out = np.full_like(right, np.nan)
+    sound = np.flatnonzero(np.isfinite(matrix).all(axis=(1, 2)) & np.isfinite(right).all(axis=1))
+    columns = right[..., np.newaxis]
+    try:
+        out[sound] = np.linalg.solve(matrix[sound], columns[sound])[..., 0]
+    except np.linalg.LinAlgError:  # which one is singular is not said
+        for i in sound:
+            with contextlib.suppress(np.linalg.LinAlgError):
+                out[i] = np.linalg.solve(matrix[i], columns[i])[..., 0]
+    return out
 
 
 def _slopes(vectors: Components, gain: Components) -> Components:

@@ -11,8 +11,15 @@ from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
 from gough.legs.reading import Limits
+from gough.model.batch import OnError
 from gough.model.calls import ModelCalls
+from gough.model.deflected import deflected
+from gough.model.drive_forces import drive_forces
+from gough.model.standing import standing
 from gough.motion import Motion
+
+STROKE = {"m": 0.2, "rad": 0.5}
+"""Assumed where a file is silent: ± leg lengths of what pushes, ± rad of what turns."""
 
 
 class Violation(NamedTuple):
@@ -34,11 +41,14 @@ class Violation(NamedTuple):
     """In how many samples it is exceeded."""
     unit: str
     """Of value, allowed and excess."""
+    part: str = ""
+    """Which part of the leg, where it has several: "actuator 2", or "joint 3" of a passive one."""
 
     def __str__(self) -> str:
         unit = self.unit
         text = (
-            f"leg {self.leg}: {self.limit} {self.value:.6g} {unit} is {self.excess:.3g} {unit} past "
+            f"leg {self.leg}: {self.part}{' ' * bool(self.part)}{self.limit} "
+            f"{self.value:.6g} {unit} is {self.excess:.3g} {unit} past "
             f"{self.allowed:.6g} {unit}"
         )
         if not self.sample:
@@ -48,6 +58,8 @@ class Violation(NamedTuple):
 
 
 SHORTEST = "shortest stroke"
+OF_LEGS = ("universal_angle", "spherical_angle")
+"""Limits of legs; the others are limits of actuators."""
 
 
 @dataclass(frozen=True)
@@ -71,15 +83,61 @@ class Report:
 def check(robot: ModelCalls, motion: Motion, wrench: ArrayLike | None = None) -> Report:
     """Compare a motion with the limits of the robot file; out-of-reach poses raise.
 
-    Forces are compared if the file limits them; they are those of the motion with the wrench.
+    Forces are compared if the file limits them; they are those of the motion with the wrench. A
+    flexible platform deflects as `gough.model.deflected` says.
     """
-    units = robot.leg_kind.units.limits
+    actuators = robot.actuators
+    parts = parts_of(robot)
     violations: list[Violation] = []
+    if not robot.missing and any(np.any(np.isfinite(one)) for one in robot.limits):
+        motion = deflected(robot, motion, wrench)
     for name, value, allowed in demands(robot, motion, robot.limits, wrench):
         mirrored = name == SHORTEST
         shown = "stroke" if mirrored else name
-        violations += _exceeding(shown, units[shown], value, allowed, motion, mirrored)
-    return Report(tuple(violations))
+        for i in range(value.shape[-1]):
+            if name in OF_LEGS:
+                place = _Place(i, "", "rad")
+            else:
+                units = actuators[i].units.limits
+                place = _Place(actuators[i].leg, parts[i], units[shown])
+            found = value[..., i], float(allowed[i])
+            violations += _exceeding(place, shown, *found, motion, mirrored)
+    return Report((*violations, *_passive(robot, motion)))
+
+
+class _Place(NamedTuple):
+    """Where a limit is: leg from 0, part of it, unit."""
+
+    leg: int
+    part: str
+    unit: str
+
+
+def parts_of(robot: ModelCalls) -> list[str]:
+    """The number of each actuator in its leg, where that has several."""
+    seen: dict[int, int] = {}
+    found = []
+    legs = [one.leg for one in robot.actuators]
+    for leg in legs:
+        seen[leg] = seen.get(leg, 0) + 1
+        found.append(f"actuator {seen[leg]}" if legs.count(leg) > 1 else "")
+    return found
+
+
+def _passive(robot: ModelCalls, motion: Motion) -> Iterator[Violation]:
+    """What joints that no actuator moves exceed."""
+    if not robot.passive:
+        return
+    legs = standing(robot, motion).legs
+    for one in robot.passive:
+        q, rate = (part.reshape(motion.shape) for part in legs.of_joint(one.leg, one.joint))
+        for value, allowed, key, mirrored in (
+            (q, one.longest, "stroke", False),
+            (-q, -one.shortest, "stroke", True),
+            (np.abs(rate), one.speed, "speed", False),
+        ):
+            place = _Place(one.leg, f"joint {one.joint + 1}", one.units.limits[key])
+            yield from _exceeding(place, key, value, allowed, motion, mirrored)
 
 
 def demands(
@@ -88,13 +146,15 @@ def demands(
     limits: Limits,
     wrench: ArrayLike | None = None,
     friction: bool = True,
+    on_error: OnError = "raise",
 ) -> Iterator[tuple[str, Array, Array]]:
-    """What a motion demands (..., legs) and what is allowed (legs,), by the limit's name.
+    """What a motion demands and what is allowed, by the limit's name.
 
-    "stroke" twice: −q against −shortest as SHORTEST. Limits that are infinite for all legs are left
-    out.
+    Strokes, speeds and forces are those of the actuators, (..., actuators) and (actuators,); angles
+    (`OF_LEGS`) those of the legs. "stroke" twice: −q against −shortest as SHORTEST. Limits that are
+    infinite for all are left out.
     """
-    legs = robot.inverse_kinematics(motion)
+    legs = robot.inverse_kinematics(motion, on_error=on_error)
     found = [
         ("stroke", legs.q, limits.longest),
         (SHORTEST, -legs.q, -limits.shortest),
@@ -102,20 +162,19 @@ def demands(
     ]
     yield from (one for one in found if np.any(np.isfinite(one[2])))
     if np.any(np.isfinite(limits.force)):
-        forces = robot.inverse_dynamics(motion, wrench, friction).forces
+        forces = drive_forces(robot, motion, wrench, friction, on_error=on_error).forces
         yield "force", np.abs(forces), limits.force
     for name, limit in (
         ("universal_angle", limits.universal_angle),
         ("spherical_angle", limits.spherical_angle),
     ):
         if np.any(np.isfinite(limit)):
-            now, then = _seen(robot, motion, name), _seen(robot, robot.home, name)
-            yield name, _angle(now, then), limit
+            then = _seen(robot.home, robot.inverse_kinematics(robot.home).direction, name)
+            yield name, _angle(_seen(motion, legs.direction, name), then), limit
 
 
-def _seen(robot: ModelCalls, motion: Motion, name: str) -> Array:
+def _seen(motion: Motion, direction: Array, name: str) -> Array:
     """Leg directions in world axes, or seen from the platform for its spherical joints."""
-    direction = robot.inverse_kinematics(motion).direction
     if name == "spherical_angle":
         return np.asarray(np.einsum("...ji,...lj->...li", motion.rotation, direction))
     return direction
@@ -128,26 +187,44 @@ def _angle(a: Array, b: Array) -> Array:
 
 
 def _exceeding(
-    name: str, unit: str, value: Array, allowed: Array, motion: Motion, mirrored: bool
+    place: _Place, name: str, value: Array, allowed: float, motion: Motion, mirrored: bool
 ) -> list[Violation]:
-    found = []
+    """The worst sample of one value (...), if it exceeds what is allowed."""
+    excess = value - allowed
+    count = int(np.sum(excess > 0))
+    if not count:
+        return []
     sign = -1.0 if mirrored else 1.0
-    for leg in range(value.shape[-1]):
-        excess = value[..., leg] - allowed[leg]
-        count = int(np.sum(excess > 0))
-        if count:
-            sample = tuple(int(i) for i in np.unravel_index(np.argmax(excess), excess.shape))
-            found.append(
-                Violation(
-                    leg + 1,
-                    name,
-                    float(sign * value[(*sample, leg)]),
-                    float(sign * allowed[leg]),
-                    float(excess[sample]),
-                    sample,
-                    None if motion.time is None else float(motion.time[sample]),
-                    count,
-                    unit,
-                )
-            )
-    return found
+    sample = tuple(int(i) for i in np.unravel_index(np.argmax(excess), excess.shape))
+    return [
+        Violation(
+            place.leg + 1,
+            name,
+            float(sign * value[sample]),
+            sign * allowed,
+            float(excess[sample]),
+            sample,
+            None if motion.time is None else float(motion.time[sample]),
+            count,
+            place.unit,
+            place.part,
+        )
+    ]
+
+
+def leg_length(robot: ModelCalls, pose: Motion) -> float:
+    """Mean length of the legs at a pose, from their joints on the ground, m."""
+    q = robot.inverse_kinematics(pose).q
+    return float(np.mean(robot.mechanism.legs.sizes(q[:, np.newaxis])))
+
+
+def with_strokes(robot: ModelCalls) -> tuple[Limits, list[str]]:
+    """The robot file's limits; where it gives no strokes assumed ones, and what was assumed."""
+    limits, home = robot.limits, robot.home
+    if np.all(np.isfinite(limits.longest)):
+        return limits, []
+    units = [one.units for one in robot.actuators]
+    ways = {one.q: STROKE[one.q] * (1.0 if one.turns else leg_length(robot, home)) for one in units}
+    q, way = robot.inverse_kinematics(home).q, np.array([ways[one.q] for one in units])
+    assumed = [f"stroke: home ± {far:.3g} {unit}" for unit, far in ways.items()]
+    return limits._replace(shortest=q - way, longest=q + way), assumed

@@ -14,7 +14,12 @@ from gough.errors import InputError
 from gough.model import batch, deflection, derivatives, forward, limits, vibration
 from gough.model.batch import OnError
 from gough.model.described import DescribedModel
+from gough.model.drive_forces import drive_forces
+from gough.model.elastic_motion import ElasticMotion, elastic_motion
+from gough.model.outputs import Output, terminal_motion
+from gough.model.own_coordinates import own_motion
 from gough.motion import Motion
+from gough.results import Actuation
 
 
 class Model(DescribedModel):
@@ -32,7 +37,7 @@ class Model(DescribedModel):
         """The pose with given actuated coordinates, found by Newton from a guess.
 
         Args:
-            q: (..., legs) actuated coordinates, m.
+            q: (..., actuators) actuated coordinates, m or rad.
             guess: where to start; home by default. A flexible platform is taken as deflected as it.
             along: a batch axis of q that is time: each sample then starts from the one before.
             on_error: "raise" or "nan".
@@ -50,7 +55,42 @@ class Model(DescribedModel):
         """
         start = self.home if guess is None else guess
         with limited(threads):
-            return forward.solve(self, q, start, along=along).motion(on_error)
+            found = forward.solve(self, q, start, along=along)
+            return self.remember(found.motion(on_error), found.chains)
+
+    def motion(
+        self,
+        u: ArrayLike,
+        ud: ArrayLike | None = None,
+        udd: ArrayLike | None = None,
+        *,
+        time: ArrayLike | None = None,
+        guess: Motion | None = None,
+        on_error: OnError = "raise",
+    ) -> Motion:
+        """The motion with given values of the robot's own coordinates; the rest is solved.
+
+        Args:
+            u: (..., m) values of `coordinates`: m of the position of the platform's origin and of the
+                rotation vector of R R_homeᵀ, world axes, m and rad.
+            ud: (..., m) their rates; 0 if left out.
+            udd: (..., m) their second derivatives.
+            time: (...) s; samples along the last axis are then continued from one to the next.
+            guess: where to start; by default the rest is continued from home along a straight line.
+            on_error: "raise" or "nan".
+
+        Returns:
+            Pose, twist and acceleration of the platform, of batch shape (...).
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> robot.coordinates
+            ('x', 'y', 'z', 'rx', 'ry', 'rz')
+            >>> robot.motion([0.0, 0.0, 0.6, 0.1, 0.0, 0.0]).position
+            array([0. , 0. , 0.6])
+
+        """
+        return own_motion(self, u, ud, udd, time, guess, on_error)
 
     def check(
         self, motion: Motion, wrench: ArrayLike | None = None, *, threads: int | None = None
@@ -102,6 +142,87 @@ class Model(DescribedModel):
         with limited(threads):
             return deflection.static_deflection(self, motion, wrench, on_error=on_error)
 
+    def drive_forces(
+        self, motion: Motion, wrench: ArrayLike | None = None, friction: bool = True
+    ) -> Actuation:
+        """Forces and powers of the actuators along a motion over time, before compliant drives.
+
+        Args:
+            motion: (..., n) with time on the last axis, six samples or more.
+            wrench: (..., 6) on the platform at its frame's origin, world axes.
+            friction: whether the friction of the robot file counts.
+
+        Returns:
+            As `inverse_dynamics`, which it is of rigid drives; power is that of the rotors.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002").edited(
+            ...     {"legs.rotor_mass": 5.0, "legs.drive.stiffness": 1e7}
+            ... )
+            >>> still = gough.Motion(np.tile(robot.home.position, (9, 1)), time=np.arange(9.0))
+            >>> robot.drive_forces(still).forces.shape
+            (9, 6)
+
+        """
+        return drive_forces(self, motion, wrench, friction)
+
+    def elastic_motion(
+        self,
+        motion: Motion,
+        output: Output = "frame",
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        *,
+        on_error: OnError = "raise",
+        threads: int | None = None,
+    ) -> ElasticMotion:
+        """A motion over time with the elastic coordinates that it implies, from static deflection.
+
+        Integrated forward where the zero dynamics are stable; else the bounded solution, which
+        anticipates. What comes back says so in `way`, `residual`, `unstable` and `unsettled`.
+
+        Args:
+            motion: (..., n) with time on the last axis, and rates that are those of its poses.
+            output: what follows it: "frame", the floating frame; "terminal", the material at the
+                frame's origin; or "legs", whose q is then that of `inverse_kinematics(motion)`.
+            wrench: (..., 6) or (..., n, 6) on the platform at its frame's origin, world axes.
+            friction: whether the friction of the robot file counts.
+            on_error: "raise", or "nan" for motions without an answer.
+            threads: at most so many.
+
+        Returns:
+            The motion of the floating frame, with q̈e that `inverse_dynamics` solves for, of the same
+            batch shape.
+
+        Example:
+            >>> robot = gough.load("long-khalil-martinet-2014")
+            >>> raised = gough.Motion(robot.home.position + [[0, 0, 0], [0, 0, 0.01]])
+            >>> path = gough.trajectories.RestToRest(raised, 0.5).sample(11)
+            >>> print(robot.elastic_motion(path).way)
+            forward
+
+        """
+        with limited(threads):
+            return elastic_motion(self, motion, output, wrench, friction, on_error=on_error)
+
+    def terminal_motion(self, motion: Motion) -> Motion:
+        """Motion of the terminal frame: of the material at the platform frame's origin.
+
+        Args:
+            motion: of the floating frame, with elastic coordinates.
+
+        Returns:
+            Pose p + R Φ₀ qe and R exp((Φ_r qe)×), twist and acceleration, of the same batch shape.
+
+        Example:
+            >>> robot = gough.load("long-khalil-martinet-2014")
+            >>> rest = robot.static_deflection(robot.home)
+            >>> (1e3 * (robot.terminal_motion(rest).position - rest.position)).round(2)
+            array([ 0.  ,  0.  , -0.39])
+
+        """
+        return terminal_motion(self, motion)
+
     def deformation(self, motion: Motion, at: deflection.Where = "tips") -> deflection.Deformation:
         """Places and velocities of points of a flexible platform.
 
@@ -129,11 +250,11 @@ class Model(DescribedModel):
         on_error: OnError = "raise",
         threads: int | None = None,
     ) -> vibration.Vibration:
-        """Natural frequencies at rest.
+        """Natural frequencies at rest; warns where actuators that hold still do not hold the robot.
 
         Args:
             motion: the poses.
-            actuators: "locked", "free", or a stiffness (..., legs) in N/m.
+            actuators: "locked", "free", or a stiffness (..., actuators) in N/m or N m/rad.
             wrench: (..., 6) on the platform at its frame's origin, world axes.
             on_error: "raise" or "nan".
             threads: at most so many.
@@ -151,12 +272,18 @@ class Model(DescribedModel):
             return vibration.natural_frequencies(self, motion, actuators, wrench, on_error=on_error)
 
     def elastic_health(
-        self, motion: Motion, *, on_error: OnError = "raise", threads: int | None = None
+        self,
+        motion: Motion,
+        output: Output = "frame",
+        *,
+        on_error: OnError = "raise",
+        threads: int | None = None,
     ) -> vibration.ElasticHealth:
         """Whether actuators can command a flexible platform at these poses; warns where not.
 
         Args:
-            motion: the poses.
+            motion: the poses; undeformed where it has no elastic coordinates.
+            output: what is commanded, as in `elastic_motion`: "frame", "terminal" or "legs".
             on_error: "raise" or "nan".
             threads: at most so many.
 
@@ -170,7 +297,7 @@ class Model(DescribedModel):
 
         """
         with limited(threads):
-            return vibration.elastic_health(self, motion, on_error=on_error)
+            return vibration.elastic_health(self, motion, output, on_error=on_error)
 
     def tool_wrench(
         self, motion: Motion, force: ArrayLike, moment: ArrayLike = (0.0, 0.0, 0.0)
@@ -215,14 +342,14 @@ class Model(DescribedModel):
 
         Args:
             motion: pose and twist.
-            forces: (..., legs) actuator forces; by default those that the motion takes.
+            forces: (..., actuators) actuator forces; by default those that the motion takes.
             wrench: (..., 6) on the platform at its frame's origin, world axes.
             friction: whether the friction of the robot file counts.
             on_error: "raise" or "nan".
             threads: at most so many.
 
         Returns:
-            A (..., 2 n, 2 n) and B (..., 2 n, legs) with n = 6 + N.
+            A (..., 2 n, 2 n) and B (..., 2 n, actuators), n = m + N: m is `mobility`, N the modes.
 
         Example:
             >>> robot = gough.load("kim-ryu-2002")
@@ -252,7 +379,8 @@ class Model(DescribedModel):
             threads: at most so many.
 
         Returns:
-            ∂Γ/∂(pose, twist, acceleration, wrench), (..., legs, 6) each; a turn δθ counts in world axes.
+            ∂Γ/∂(pose, twist, acceleration, wrench), (..., actuators, 6) each; a turn δθ counts in world
+            axes.
 
         Example:
             >>> robot = gough.load("kim-ryu-2002")
@@ -279,7 +407,7 @@ class Model(DescribedModel):
 
         Args:
             motion: pose and twist.
-            forces: (..., legs) actuator forces, N.
+            forces: (..., actuators) actuator forces, N or N m.
             wrench: (..., 6) on the platform at its frame's origin, world axes.
             friction: whether the friction of the robot file counts.
             on_error: "raise" or "nan".

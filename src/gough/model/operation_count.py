@@ -13,8 +13,8 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.mechanics import equation
-from gough.mechanics.equation import Mechanism
 from gough.mechanics.leg import MovingLeg
+from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.platforms.platform import MovingPlatform, gather
 from gough.mechanics.state import State
 from gough.model.execution import trace
@@ -50,7 +50,7 @@ def count(robot: Model, model: str, solver: str = "qr") -> Count:
     The inverse model's solver is "qr", which gough uses, or "lu", the fixed-order elimination of
     the paper's count, which is not accurate everywhere. The direct model's is L D Lᵀ.
     """
-    inputs = {"forces": (robot.leg_count,)} if model == "direct" else {}
+    inputs = {"forces": (robot.actuator_count,)} if model == "direct" else {}
     stages = _direct if model == "direct" else _inverse
 
     def until(stage: str) -> Counter[str]:
@@ -72,7 +72,11 @@ def _inverse(mechanism: Mechanism, state: State, solver: str) -> dict[str, dict[
     asked = gather(platform.tips, platform.own(load.sideways))
     wanted = platform.demand(NO_WRENCH, nothing) + asked
     found = equation.inverse(mechanism, state, NO_WRENCH, solver=solver)
-    gathered = {"wanted": wanted, "along": load.along, "rows": platform.world_rows(legs.w)}
+    gathered = {
+        "wanted": wanted,
+        "along": load.along,
+        "rows": platform.world_rows(legs.w, legs.leg.holders),
+    }
     if mechanism.platform.mode_count:
         gathered |= _felt(platform, legs)
     return {

@@ -4,7 +4,9 @@ At rest, M δξ̇ + D δξ + K δx = Jᵀ δΓ with δx = (δp, δθ, δqe), R �
 
     K = ∂/∂x (b − Jᵀ Γ − wrench)   at the forces Γ that hold the pose,
 
-so K has the platform's stiffness, the weight's and the actuators' preload in it.
+so K has the platform's stiffness, the weight's and the actuators' preload in it. Of a platform that legs
+or mobility hold x are its own coordinates u and qe, and δ(δξ̇)/δx = −M⁻¹ K along what it can do, which
+`derivatives.linearize` knows: forces that hold it turn with it, and count in K as the actuators' do.
 """
 
 from __future__ import annotations
@@ -22,8 +24,11 @@ from gough.errors import InputError, UnstableWarning
 from gough.model import batch
 from gough.model.batch import Inputs, OnError
 from gough.model.deflection import static_deflection
+from gough.model.derivatives import linearize
 from gough.model.described import DescribedModel
-from gough.model.slopes import balance_slopes
+from gough.model.outputs import Output, command_of
+from gough.model.own_directions import own_directions
+from gough.model.slopes import balance_slopes, joints_of
 from gough.motion import Motion
 
 Actuators = Literal["locked", "free"]
@@ -36,11 +41,11 @@ class Vibration:
     frequencies: Array
     """(..., n), Hz, rising; −f where the pose does not hold itself: motion grows as exp(2π f t)."""
     shapes: Array
-    """(..., 6 + N, n): δp (m), δθ (rad), δqe a column, of length 1."""
+    """(..., 6 + N, n): δp (m), δθ (rad), δqe a column, of length 1, that the platform can move in."""
     motion: Motion
     """The pose, at rest, with its static deflection."""
     forces: Array
-    """(..., legs): what holds it."""
+    """(..., actuators): what holds it."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +55,11 @@ class ElasticHealth:
     condition: Array
     """(...): condition number of T = J_sys⁻ᵀ, angular rows over the robot's length scale."""
     determinant: Array
-    """(...): det M_z / det A_ee = det T / det J_pᵀ (six legs): 0 where modes defeat the actuators."""
+    """(...): det M_z / det A_ee, of the frame det T / det J_pᵀ: 0 where modes defeat six actuators."""
     zero_mass: Array
-    """M_z (..., N, N) = A_ee − J_eᵀ J_p⁻ᵀ A_re."""
+    """M_z (..., N, N), of the frame A_ee − J_eᵀ J_p⁻ᵀ A_re."""
     poles: Array
-    """(..., 2 N), 1/s, of M_z q̈e + D q̇e + K qe = 0: the modes while the platform frame is held."""
+    """(..., 2 N), 1/s, of M_z q̈e + D q̇e + K qe = 0: the modes while the output is held."""
     stable: Array
     """(...): all poles have negative real parts."""
 
@@ -69,32 +74,43 @@ def natural_frequencies(
 ) -> Vibration:
     """Undamped natural frequencies at rest in the motion's poses.
 
-    Actuators "locked" (J δx = 0), "free" (forces stay as they are), or with a stiffness, N/m, one for
-    all, one per leg or (..., legs): δΓ = −k δq.
+    Actuators "locked" (J δx = 0), "free" (forces stay as they are), or with a stiffness, N/m or N m/rad,
+    one for all, one per actuator or (..., actuators): δΓ = −k δq. Of compliant drives it is the rotor
+    that is locked, free or held; see `_with_springs`.
     """
     spring: Array | None = None
     if isinstance(actuators, str):
         if actuators not in ("locked", "free"):
             raise InputError(f"actuators is 'locked', 'free' or stiffnesses, not {actuators!r}")
-        if actuators == "locked" and not robot.modes:
+        if actuators == "locked" and not robot.modes and not robot.drives.compliant:
             raise InputError(
                 f"{robot.name} has a rigid platform: with locked actuators nothing moves"
             )
     else:
         spring = np.asarray(actuators, dtype=np.float64)
-        if spring.shape[-1:] not in ((), (robot.leg_count,)) or not np.all(spring >= 0):
+        if spring.shape[-1:] not in ((), (robot.actuator_count,)) or not np.all(spring >= 0):
             raise InputError(
-                f"actuators needs a stiffness of 0 or more, one for all or {robot.leg_count}"
+                f"actuators needs a stiffness of 0 or more, one for all or {robot.actuator_count}"
             )
+    held = actuators if isinstance(actuators, str) else "springs"
+    compliant, drives, robot = robot.drives.compliant, robot, robot.load_side
     rest = static_deflection(robot, motion, wrench, on_error=on_error)
     forces = robot.inverse_dynamics(rest, wrench, friction=False, on_error=on_error).forces
-    stiffness = stiffness_matrix(robot, rest, forces, on_error=on_error)
-    shape = stiffness.shape[:-2]
-    jacobian = np.broadcast_to(
-        robot.jacobian(rest, on_error=on_error), (*shape, *forces.shape[-1:], 6 + robot.modes)
-    )
-    mass = np.broadcast_to(robot.mass_matrix(rest, on_error=on_error), stiffness.shape)
-    if spring is not None:
+    stiffness = stiffness_matrix(robot, rest, forces, wrench, on_error=on_error)
+    shape, size = stiffness.shape[:-2], stiffness.shape[-1]
+    own = np.broadcast_to(own_directions(robot, rest), (*shape, 6 + robot.modes, size))
+    jacobian = robot.jacobian(rest, on_error=on_error) @ own
+    mass = np.swapaxes(own, -1, -2) @ robot.mass_matrix(rest, on_error=on_error) @ own
+    if compliant:
+        given = np.zeros(()) if spring is None else spring
+        parts = (mass, stiffness, jacobian, own)
+        mass, stiffness, jacobian, own = _with_springs(drives, *parts, given, held)
+        size = stiffness.shape[-1]
+        spring = np.zeros(()) if held == "springs" else None
+        locked = jacobian.shape[-2]
+    else:
+        locked = robot.actuator_count
+    if spring is not None and not compliant:
         try:
             stiff = np.broadcast_to(spring, forces.shape)[..., np.newaxis]
         except ValueError:
@@ -102,7 +118,8 @@ def natural_frequencies(
                 f"actuators has shape {spring.shape}, the forces that hold the poses {forces.shape}"
             ) from None
         stiffness = stiffness + np.swapaxes(jacobian, -1, -2) @ (stiff * jacobian)
-    count = robot.modes if spring is None and actuators == "locked" else 6 + robot.modes
+    everything = held != "locked" or not locked
+    count = size if everything else robot.modes if not compliant else size - locked
     frequencies, shapes = (
         np.full((*shape, count), np.nan),
         np.full((*shape, 6 + robot.modes, count), np.nan),
@@ -110,29 +127,120 @@ def natural_frequencies(
     for place in np.ndindex(shape):
         if not np.isfinite(stiffness[place]).all():
             continue
-        basis = np.eye(6 + robot.modes)
-        if count == robot.modes:
+        basis = np.eye(size)
+        if not everything:
             basis = linalg.null_space(jacobian[place])
         squares, found = linalg.eig(
             basis.T @ stiffness[place] @ basis, basis.T @ mass[place] @ basis
         )
         hertz = np.sign(squares.real) * np.sqrt(np.abs(squares.real)) / (2 * np.pi)
         order = np.argsort(hertz)[:count]
-        columns = (basis @ found.real)[:, order]
+        columns = (own[place] @ basis @ found.real)[:, order]
         frequencies[place] = hertz[order]
-        shapes[place] = columns / np.linalg.norm(columns, axis=0)
+        length = np.linalg.norm(columns, axis=0)
+        shapes[place] = columns / np.where(length > 0, length, 1.0)
+    if held != "free":
+        _warn_of_falling(robot, frequencies, held)
     return Vibration(frequencies, shapes, rest, forces)
 
 
+def _with_springs(
+    robot: DescribedModel,
+    mass: Array,
+    stiffness: Array,
+    jacobian: Array,
+    own: Array,
+    held: Array,
+    actuators: str,
+) -> tuple[Array, Array, Array, Array]:
+    """M, K, J and directions of a robot with compliant drives, rotors behind the platform's coordinates.
+
+    A rotor at θ pulls its leg with f = k (θ − q), k of the drive, c the stiffness that holds it:
+
+        M = [M_load  0]    K = [K + Jᵀ k J   −Jᵀ k]
+            [  0     I]        [  −k J       k + c]
+
+    Locked rotors have no coordinate, nor do those without inertia, which leave k c/(k + c); rigid
+    drives are as without springs, and stay in J where they are locked.
+    """
+    rotors = robot.description.legs.rotor[:, 0]
+    k, soft = robot.drives.stiffness, np.isfinite(robot.drives.stiffness)
+    c = np.broadcast_to(held, (*stiffness.shape[:-2], len(k)))
+    across = np.swapaxes(jacobian, -1, -2)
+    turning = robot.sprung & (actuators != "locked")
+    springs = np.where(soft, np.where(soft, k, 0.0), c)
+    light = soft & ~turning & (actuators != "locked")
+    if light.any():
+        inner = np.where(light, k, 1.0)
+        springs = np.where(light, inner * c / (inner + c), springs)
+    stiffness = stiffness + across @ (springs[..., np.newaxis] * jacobian)
+    count = int(turning.sum())
+    if count:
+        coupling = -across[..., turning] * k[turning]
+        corner = (k + c)[..., turning, np.newaxis] * np.eye(count)
+        stiffness = np.concatenate(
+            [
+                np.concatenate([stiffness, coupling], axis=-1),
+                np.concatenate([np.swapaxes(coupling, -1, -2), corner], axis=-1),
+            ],
+            axis=-2,
+        )
+        size = mass.shape[-1]
+        whole = np.zeros(stiffness.shape)
+        whole[..., :size, :size] = mass
+        whole[..., range(size, size + count), range(size, size + count)] = rotors[turning]
+        mass = whole
+        own = np.concatenate([own, np.zeros((*own.shape[:-1], count))], axis=-1)
+        padded = np.zeros((*jacobian.shape[:-1], count))
+        jacobian = np.concatenate([jacobian, padded], axis=-1)
+    return mass, stiffness, jacobian[..., ~soft, :], own
+
+
+def _warn_of_falling(robot: DescribedModel, frequencies: Array, actuators: str) -> None:
+    """Warn where actuators that hold their coordinates do not hold the pose."""
+    lowest = np.where(np.isfinite(frequencies), frequencies, np.inf).min(axis=-1, initial=np.inf)
+    if not np.any(lowest < 0):
+        return
+    first = tuple(int(i) for i in np.argwhere(lowest < 0)[0])
+    where = f" of sample {first}" if first else ""
+    rate = -2 * np.pi * float(lowest[first])
+    warnings.warn(
+        f"{robot.name} cannot stand in the pose{where} with its actuators {HELD_BY[actuators]}: "
+        f"a motion grows as exp({rate:.3g} t), t in s; its weight is more than its stiffness holds",
+        UnstableWarning,
+        stacklevel=4,
+    )
+
+
+HELD_BY = {"locked": "locked", "springs": "as stiff as this"}
+
+
 def stiffness_matrix(
-    robot: DescribedModel, motion: Motion, forces: ArrayLike, *, on_error: OnError = "raise"
+    robot: DescribedModel,
+    motion: Motion,
+    forces: ArrayLike,
+    wrench: ArrayLike | None = None,
+    *,
+    on_error: OnError = "raise",
 ) -> Array:
-    """K (..., 6 + N, 6 + N) = ∂/∂(p, θ, qe) (b − Jᵀ Γ) at rest, Γ (..., legs) constant; exact."""
+    """K (..., m + N, m + N) = ∂/∂(u, qe) of what a pose at rest lacks, Γ and wrench constant; exact.
+
+    u are the robot's own coordinates: (p, θ) of a platform that moves freely, ∂/∂x (b − Jᵀ Γ).
+    """
     elastic = motion.elastic if motion.modes else None
     rest = Motion(motion.position, motion.rotation, elastic=elastic)
+    if robot.mobility < 6:
+        near = linearize(robot, rest, forces, wrench, friction=False, on_error=on_error).A
+        size = near.shape[-1] // 2
+        own = own_directions(robot, rest)
+        mass = np.swapaxes(own, -1, -2) @ robot.mass_matrix(rest, on_error=on_error) @ own
+        return np.asarray(-mass @ near[..., size:, :size])
     healthy = robot.bias(rest, on_error=on_error)
-    given: Inputs = {"forces": (forces, (robot.leg_count,)), "bias": (healthy, healthy.shape[-1:])}
-    rows = batch.lay_out(rest, robot.elastic_inputs(rest) | given)
+    given: Inputs = {
+        "forces": (forces, (robot.actuator_count,)),
+        "bias": (healthy, healthy.shape[-1:]),
+    }
+    rows = batch.lay_out(rest, robot.elastic_inputs(rest) | joints_of(robot, rest) | given)
     fields = {name: value for name, value in rows.fields.items() if name != "bias"}
     fields["wrench"] = np.zeros((1, 6))
     found = balance_slopes(robot, rows.rows, fields, {"weights": 6, "elastic_weights": robot.modes})
@@ -142,17 +250,28 @@ def stiffness_matrix(
 
 
 def elastic_health(
-    robot: DescribedModel, motion: Motion, *, on_error: OnError = "raise"
+    robot: DescribedModel,
+    motion: Motion,
+    output: Output = "frame",
+    *,
+    on_error: OnError = "raise",
 ) -> ElasticHealth:
-    """How well actuators command a flexible platform at the motion's poses; warns where they cannot.
+    """How well actuators command an output of a flexible robot at the motion's poses, weight aside.
 
-    While actuators hold (v̇, ω̇) as asked, the modes obey M_z q̈e + D q̇e + K qe = …, the zero dynamics.
-    Where these are unstable, inverse dynamics along a path asks for forces that grow without bound.
-    In the notation of Long, Khalil & Martinet 2014: det J_sys⁻ᵀ = det J_p⁻ᵀ det M_z / det A_ee.
+    While actuators move the output as asked, the modes obey M_z q̈e + D q̇e + K qe = …, the zero dynamics.
+    Where these are unstable, inverse dynamics forward along a path asks for forces that grow without
+    bound: a warning. With (v̇, ω̇) = P q̈e + … of the output (`gough.model.outputs`)
+
+        M_z = A_ee − J_eᵀ J_p⁻ᵀ A_re + (A_er − J_eᵀ J_p⁻ᵀ A_rr) P
+
+    In the notation of Long, Khalil & Martinet 2014, P = 0: det J_sys⁻ᵀ = det J_p⁻ᵀ det M_z / det A_ee.
+    A motion without elastic coordinates is undeformed here.
     """
     body = robot.description.modal
     if body is None or not robot.modes:
         raise InputError(f"{robot.name} has a rigid platform: it has no elastic zero dynamics")
+    if not motion.modes:
+        motion = motion.replace(elastic=np.zeros(robot.modes))
     scale = np.array([1.0] * 3 + [1 / robot.length_scale] * 3)
     T = robot.condensed(motion, on_error=on_error).sharing
     mass, jacobian = (
@@ -161,6 +280,7 @@ def elastic_health(
     )
     shape = mass.shape[:-2]
     modes = robot.modes
+    follows = _following(robot, motion, output, on_error)
     zero = np.full((*shape, modes, modes), np.nan)
     poles = np.full((*shape, 2 * modes), np.nan, dtype=np.complex128)
     determinant = np.full(shape, np.nan)
@@ -168,8 +288,10 @@ def elastic_health(
         M, J = mass[place], jacobian[place]
         if not (np.isfinite(M).all() and np.isfinite(J).all()):
             continue
-        share = np.linalg.lstsq(J[:, :6].T, M[:6, 6:], rcond=None)[0]
-        zero[place] = M[6:, 6:] - J[:, 6:].T @ share
+        left = M[6:] - J[:, 6:].T @ np.linalg.lstsq(J[:, :6].T, M[:6], rcond=None)[0]
+        zero[place] = left[:, 6:] + left[:, :6] @ follows[place]
+        if not np.isfinite(zero[place]).all():
+            continue
         determinant[place] = np.linalg.det(np.linalg.solve(M[6:, 6:], zero[place]))
         poles[place] = _poles(zero[place], body.damping, body.stiffness)
     stable = np.all(poles.real < 0, axis=-1)
@@ -177,8 +299,9 @@ def elastic_health(
         first = tuple(int(i) for i in np.argwhere(~(stable | np.isnan(determinant)))[0])
         where = f" at sample {first}" if first else ""
         warnings.warn(
-            f"{robot.name}: the elastic zero dynamics are unstable{where}: the fastest pole to leave is "
-            f"{poles[first].real.max():.3g} 1/s; inverse dynamics cannot be followed there",
+            f"{robot.name}: the elastic zero dynamics are unstable{where} while the {output} is "
+            f"commanded: the fastest pole to leave is {poles[first].real.max():.3g} 1/s; "
+            "elastic_motion finds what stays bounded",
             UnstableWarning,
             stacklevel=2,
         )
@@ -189,6 +312,16 @@ def elastic_health(
             sound, np.linalg.cond(np.where(sound[..., np.newaxis, np.newaxis], scaled, 0.0)), np.nan
         )
     return ElasticHealth(condition, determinant, zero, poles, stable)
+
+
+def _following(robot: DescribedModel, motion: Motion, output: Output, on_error: OnError) -> Array:
+    """P (..., 6, N) of an output at rest in poses with a deflection."""
+    flat = Motion(motion.position, motion.rotation, elastic=motion.elastic).reshape(-1)
+    found = np.full((*flat.shape, 6, robot.modes), np.nan)
+    sound = np.isfinite(robot.inverse_kinematics(flat, on_error=on_error).q).all(axis=-1)
+    if sound.any():
+        found[sound] = command_of(output)(robot, flat[sound]).following(flat[sound])
+    return found.reshape(*motion.shape, 6, robot.modes)
 
 
 def _poles(mass: Array, damping: Array, stiffness: Array) -> Array:

@@ -21,13 +21,15 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.legs.parameters import LegParameters
-from gough.legs.words import FRICTION_UNITS
 from gough.model.batch import OnError
 from gough.model.model import Model
+from gough.model.places import alike
 from gough.motion import Motion
 from gough.parameters.generalised import generalised_regressor
+from gough.parameters.layout import rules_of_legs
 from gough.parameters.regressor import (
-    parameter_names,
+    Column,
+    columns,
     refuse_load_friction,
     regressor,
     standard_parameters,
@@ -43,21 +45,13 @@ SMALLEST_GAP = 1e4
 """Ratio of neighbouring singular values below which the rank is not clear."""
 STATES = 4
 """Equations for each column of the regressor."""
-UNITS = {
-    **FRICTION_UNITS,
-    "slider_coulomb": "N",  # where forces are linear in it
-    **{"M": "kg", "rotor_mass": "kg"},
-    **dict.fromkeys(("MX", "MY", "MZ"), "kg m"),
-    **{"stiffness": "1/s²", "damping": "1/s"},
-}
-"""SI units of parameters by the end of their names; of tensors and the like kg m²."""
 
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
     """Which parameters a robot's forces depend on, and in what combinations."""
 
-    names: tuple[str, ...]
+    columns: tuple[Column, ...]
     """All columns of the regressor."""
     independent: Array
     """(rank,) columns that name the groups, in the columns' order."""
@@ -71,8 +65,28 @@ class BaseParameters:
     """With friction columns."""
     special: tuple[str, ...]
     """What is special about this robot, in words."""
-    legs: LegParameters[Any]
-    """What is known of the parameters of such legs."""
+    legs: tuple[LegParameters[Any], ...]
+    """What is known of the parameters of each leg."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all columns."""
+        return tuple(one.name for one in self.columns)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """SI units of all columns; of modes those of shapes normalised by mass."""
+        return tuple(one.unit for one in self.columns)
+
+    @property
+    def base_columns(self) -> tuple[Column, ...]:
+        """Those that name the groups."""
+        return tuple(self.columns[i] for i in self.independent)
+
+    @property
+    def base_units(self) -> tuple[str, ...]:
+        """SI units of the groups."""
+        return tuple(one.unit for one in self.base_columns)
 
     @property
     def rank(self) -> int:
@@ -102,7 +116,7 @@ class BaseParameters:
     @property
     def base_names(self) -> tuple[str, ...]:
         """Names of the groups: that of the column each is named after."""
-        return tuple(self.names[i] for i in self.independent)
+        return tuple(one.name for one in self.base_columns)
 
     @property
     def null_space(self) -> Array:
@@ -128,39 +142,40 @@ def base_parameters(robot: Model, friction: bool = False, *, seed: int = 0) -> B
     """
     if friction:
         refuse_load_friction(robot)
-    names = parameter_names(robot, friction)
-    W = _equations(robot, names, friction, seed)
+    found = columns(robot, friction)
+    W = _equations(robot, found, friction, seed)
     W = W / np.linalg.norm(W, axis=(1, 2), keepdims=True)
-    W = W.reshape(-1, len(names))
+    W = W.reshape(-1, len(found))
     W = np.asarray(np.linalg.qr(W, mode="r"))  # the same lengths and dependences in fewer rows
     sizes = np.linalg.norm(W, axis=0)
-    effect = sizes > NO_EFFECT * _natural_sizes(names, sizes)
+    effect = sizes > NO_EFFECT * _natural_sizes([one.unit for one in found], sizes)
     unit = W / np.where(effect, sizes, 1.0)
     felt = np.flatnonzero(effect)
     singular_values = np.linalg.svd(unit[:, felt], compute_uv=False)
     limit = _limit(robot, singular_values)
-    independent = first_independent(unit, [i for i in preference(robot, names) if effect[i]], limit)
+    order = [i for i in preference(robot, found) if effect[i]]
+    independent = first_independent(unit, order, limit)
     dependent = np.setdiff1d(felt, independent)
-    grouping = np.zeros((len(independent), len(names)))
+    grouping = np.zeros((len(independent), len(found)))
     grouping[np.arange(len(independent)), independent] = 1.0
     shares = _shares(unit[:, independent], unit[:, dependent])
     grouping[:, dependent] = shares * sizes[dependent] / sizes[independent][:, np.newaxis]
     return BaseParameters(
-        names=names,
+        columns=found,
         independent=independent,
         grouping=grouping,
         standard=standard_parameters(robot, friction),
         singular_values=singular_values,
         friction=friction,
         special=special_cases(robot),
-        legs=robot.leg_kind.parameters,
+        legs=rules_of_legs(robot),
     )
 
 
 def base_regressor(
     robot: Model, base: BaseParameters, motion: Motion, *, on_error: OnError = "raise"
 ) -> Array:
-    """W_b (..., legs, rank): Γ = W_b X_base, W's independent columns.
+    """W_b (..., actuators, rank): Γ = W_b X_base, W's independent columns.
 
     Of a flexible platform Y_b (..., 6 + N, rank): Jᵀ Γ + (f, m, φ) − y0 = Y_b X_base.
     """
@@ -170,17 +185,17 @@ def base_regressor(
     return regressor(robot, motion, base.friction, on_error=on_error)[..., base.independent]
 
 
-def _equations(robot: Model, names: Sequence[str], friction: bool, seed: int) -> Array:
+def _equations(robot: Model, found: Sequence[Column], friction: bool, seed: int) -> Array:
     """The regressor (states, equations, columns) on as many random states as it takes.
 
     Of a flexible platform rows count as forces: moments are divided by a length, modal forces by
     the largest displacement of their mode.
     """
-    rows = STATES * len(names)
+    rows = STATES * len(found)
     if not robot.modes:
-        motion = random_states(robot, -(-rows // robot.leg_count), seed)
+        motion = random_states(robot, -(-rows // robot.mobility), seed)
         return regressor(robot, motion, friction)
-    elastic = sum(name.startswith("mode") for name in names)
+    elastic = sum(one.part == "modes" for one in found)
     count = max(rows // (6 + robot.modes), (rows - STATES * elastic) // 6) + 1
     motion = random_states(robot, count, seed)
     lengths = np.array([1.0] * 3 + [robot.length_scale] * 3)
@@ -188,25 +203,24 @@ def _equations(robot: Model, names: Sequence[str], friction: bool, seed: int) ->
     return np.asarray(generalised_regressor(robot, motion, friction).matrix / scale[:, np.newaxis])
 
 
-def preference(robot: Model, names: Sequence[str]) -> list[int]:
+def preference(robot: Model, found: Sequence[Column]) -> list[int]:
     """Columns in the order in which they are taken as independent.
 
-    The platform's, the rotor masses, those that name a leg's groups, friction and modes, then the rest.
+    The platform's, the rotors, those that name a leg's groups, friction and modes, then the rest.
     """
-    rules = robot.leg_kind.parameters
-    naming = set(rules.naming)
+    naming = {
+        f"leg {part.which.start + i + 1} {name}"
+        for part in alike(robot)
+        for i in range(part.legs.count)
+        for name in part.kind.parameters.naming(part.legs)
+    }
+    ranks = {"platform": 0, "rotors": 1, "legs": 4, "friction": 3, "modes": 3}
 
-    def place(name: str) -> int:
-        parameter = name.removeprefix("leg ").partition(" ")[2]
-        if name.startswith("platform"):
-            return 0
-        if parameter == rules.rotor:
-            return 1
-        if parameter in robot.mechanism.legs.LINEAR_FRICTION or name.startswith("mode"):
-            return 3
-        return 2 if parameter in naming else 4
+    def place(column: Column) -> int:
+        named = column.part == "legs" and column.name in naming
+        return 2 if named else ranks[column.part]
 
-    return sorted(range(len(names)), key=lambda i: place(names[i]))
+    return sorted(range(len(found)), key=lambda i: place(found[i]))
 
 
 def relation(names: Sequence[str], row: Array, first: int) -> str:
@@ -220,19 +234,12 @@ def relation(names: Sequence[str], row: Array, first: int) -> str:
     return text.removeprefix("+ ")
 
 
-def _natural_sizes(names: Sequence[str], sizes: Array) -> Array:
+def _natural_sizes(units: Sequence[str], sizes: Array) -> Array:
     """For each column the largest size among columns of its own unit."""
-    units = [unit_of(name) for name in names]
     largest = {
         unit: max(s for s, u in zip(sizes, units, strict=True) if u == unit) for unit in set(units)
     }
     return np.array([largest[unit] or 1.0 for unit in units])
-
-
-def unit_of(name: str) -> str:
-    """SI unit of a parameter, by its name; of modes those of shapes normalised by mass."""
-    key = name.rpartition(" ")[2]
-    return UNITS.get(key, "kg m²")
 
 
 def _limit(robot: Model, singular_values: Array) -> float:

@@ -21,11 +21,12 @@ import numpy as np
 from scipy.optimize import lsq_linear
 
 from gough.base.arrays import Array
-from gough.description.numbers import describe
+from gough.description.numbers import LegGroup, describe
 from gough.errors import ConvergenceError, Failure, MissingDataError
 from gough.legs.bodies import STANDARD_PARAMETERS
+from gough.mechanics.groups import parted
 from gough.model.model import Model
-from gough.parameters.base import BaseParameters, unit_of
+from gough.parameters.base import BaseParameters
 from gough.parameters.layout import TEN, Layout
 from gough.parameters.regressor import standard_parameters
 
@@ -52,9 +53,11 @@ def standard_values(robot: Model, found: Identification, *, consistent: bool = F
     rows = np.concatenate([root @ base.grouping, np.diag(1 / widths)]) * widths
     right = np.concatenate([root @ found.values, base.standard / widths])
     # rows reach from 1 to 1e8: equations of one triangle lose less than their squares would
-    lower = np.array([0.0 if _never_negative(name) else -np.inf for name in base.names])
+    bounded = ("rotors", "friction")
+    lower = np.array([0.0 if one.part in bounded else -np.inf for one in base.columns])
     if consistent:
-        x = _semidefinite(robot, rows, right, widths, lower)
+        repeat = np.eye(len(widths)) if found.equal is None else found.equal.repeat
+        x = _semidefinite(robot, rows, right, widths, lower, repeat)
     else:
         x = np.linalg.lstsq(rows, right, rcond=None)[0]
         if np.any(x < lower):
@@ -66,9 +69,10 @@ def standard_values(robot: Model, found: Identification, *, consistent: bool = F
 
 def adopted(robot: Model, found: Identification, *, consistent: bool = False) -> Model:
     """The robot with the parameters found in its file; comments and geometry stay as they are."""
-    return robot.edited(changes(robot, found.base.names, standard_values(
-        robot, found, consistent=consistent
-    )))  # fmt: skip
+    values, names = standard_values(robot, found, consistent=consistent), found.base.names
+    if found.equal is not None:
+        values, names = found.equal.repeat @ values, found.equal.whole.names
+    return robot.edited(changes(robot, names, values))
 
 
 def changes(robot: Model, names: tuple[str, ...], values: Array) -> Mapping[str, Any]:
@@ -76,29 +80,42 @@ def changes(robot: Model, names: tuple[str, ...], values: Array) -> Mapping[str,
 
     What is bolted to the platform as payload stays; the platform has the rest.
     """
-    legs = robot.mechanism.legs
-    layout = Layout.of(legs, robot.leg_count, len(names) > _inertial(robot).size)
+    value = dict(zip(names, values, strict=True))
     found: dict[str, Any] = {}
-    for i, body in enumerate(legs.BODIES):
-        columns = zip(STANDARD_PARAMETERS, values[layout.bodies_of_legs[:, i]].T, strict=True)
-        found[f"legs.{body}"] = {key: _short(column) for key, column in columns if column.any()}
-    found[f"legs.{robot.leg_kind.parameters.rotor}"] = _short(values[layout.of_rotors])
-    platform = values[layout.of_platform] - _payload(robot)
-    table = {key: float(one) for key, one in zip(STANDARD_PARAMETERS, platform, strict=True) if one}
-    payload = robot.file.platform.payload if robot.file.platform is not None else []
-    if payload:
-        kept = [one.model_dump(exclude_unset=True) for one in payload]
-        found["platform"] = {**table, "payload": kept}
-    else:
-        found["platform"] = table
-    if not layout.friction:
-        return found
-    for name, places in zip(legs.LINEAR_FRICTION, layout.friction_of_legs.T, strict=True):
-        column = values[places]
-        if not column.any():
-            continue
-        for key, value in robot.file.legs.friction.keys_of(name, column).items():
-            found[f"legs.friction.{key}"] = _short(value)
+    for group in robot.description.groups:
+        found |= {f"{group.where}.{key}": one for key, one in _keys(group, value).items()}
+    platform = values[Layout.of(robot.mechanism.legs).of_platform] - _payload(robot)
+    table: dict[str, Any] = {
+        key: float(one) for key, one in zip(STANDARD_PARAMETERS, platform, strict=True) if one
+    }
+    bolted = robot.file.platform
+    if bolted is not None:
+        table |= bolted.freedom
+        if bolted.payload:
+            table["payload"] = [one.model_dump(exclude_unset=True) for one in bolted.payload]
+    found["platform"] = table
+    return found
+
+
+def _keys(group: LegGroup, value: Mapping[str, float]) -> dict[str, Any]:
+    """Keys of a group of legs that make its parameters, by name, what they are to be."""
+    rules, parts = group.kind.parameters, parted(group.legs)
+    numbers = range(group.first + 1, group.first + group.leg_count + 1)
+
+    def per_leg(name: str) -> Array:
+        return np.array([value.get(f"leg {leg} {name}", 0.0) for leg in numbers])
+
+    found: dict[str, Any] = {}
+    for body in dict.fromkeys(name for legs in parts for name in legs.BODIES):
+        ten = {key: per_leg(f"{body} {key}") for key in STANDARD_PARAMETERS}
+        found[rules.key(body)] = {key: _short(one) for key, one in ten.items() if one.any()}
+    for rotor in dict.fromkeys(name for legs in parts for name in rules.rotors(legs)):
+        found[rules.key(rotor)] = _short(per_leg(rotor))
+    for law in dict.fromkeys(name for legs in parts for name in legs.LINEAR_FRICTION):
+        column = per_leg(law)
+        if column.any():
+            keys = rules.friction_keys(group.table, law, column)
+            found |= {key: _short(one) for key, one in keys.items()}
     return found
 
 
@@ -124,38 +141,40 @@ def _payload(robot: Model) -> Array:
 
 def _inertial(robot: Model) -> Layout:
     """Places of the inertial parameters."""
-    return Layout.of(robot.mechanism.legs, robot.leg_count)
+    return Layout.of(robot.mechanism.legs)
 
 
 def _untold(base: BaseParameters) -> Array:
     """(columns,) booleans: friction that nothing tells from other friction of the leg."""
-    return np.array([name.rpartition(" ")[2] in base.legs.felt_as for name in base.names])
-
-
-def _never_negative(name: str) -> bool:
-    return unit_of(name).startswith("N") or name.rpartition(" ")[2].startswith("rotor_")
+    untold = {f"leg {i + 1} {name}" for i, rules in enumerate(base.legs) for name in rules.felt_as}
+    return np.array([name in untold for name in base.names])
 
 
 def _widths(robot: Model, found: Identification) -> Array:
     """How far a parameter may be from the file's, by its unit: whole weights, lengths and forces."""
-    names = found.base.names
-    mass = float(np.abs(found.base.standard[[n.endswith(" M") for n in names]]).max()) or 1.0
-    length = robot.length_scale
-    weight = SHARE * float(np.sqrt(np.mean(found.measured.forces**2)))
+    base, length = found.base, robot.length_scale
+    masses = np.array([one.name.endswith(" M") for one in base.columns])
+    mass = float(np.abs(base.standard[masses]).max()) or 1.0
+    arms = np.array([length if one.units.turns else 1.0 for one in robot.actuators])
+    weight = SHARE * float(np.sqrt(np.mean((found.measured.forces / arms) ** 2)))
     sizes = {
         "kg": mass,
         "kg m": mass * length,
         "kg m²": mass * length**2,
         "N": weight,
+        "N m": weight * length,
         "N s/m": weight / SPEED,
         "N m s/rad": weight * length**2 / SPEED,
     }
-    widths = np.array([sizes[unit_of(name)] for name in names])
+    widths = np.array([sizes[unit] for unit in base.units])
     widths[_untold(found.base)] *= 1e-9  # as the file has it
     return widths
 
 
-def _semidefinite(robot: Model, rows: Array, right: Array, widths: Array, lower: Array) -> Array:
+def _semidefinite(
+    robot: Model, rows: Array, right: Array, widths: Array, lower: Array, repeat: Array
+) -> Array:
+    """X in widths, every body real; `repeat` P makes all bodies of those that stand for others."""
     try:
         cvxpy: Any = import_module("cvxpy")
     except ImportError:
@@ -170,10 +189,12 @@ def _semidefinite(robot: Model, rows: Array, right: Array, widths: Array, lower:
     constraints: list[Any] = [x[bounded] >= 0]
     layout = _inertial(robot)
     platform = np.arange(layout.of_platform.start, layout.of_platform.stop)
-    for places in (*layout.bodies_of_legs.reshape(-1, TEN), platform):
-        ten = cvxpy.multiply(widths[places], x[places])
+    legs = (ten for own in layout.places() for ten in own.bodies.reshape(-1, TEN))
+    every = repeat @ cvxpy.multiply(widths, x)
+    for places in (*legs, platform):
+        ten = every[places]
         xx, xy, xz, yy, yz, zz, mx, my, mz, mass = (ten[i] for i in range(TEN))
-        of_inertia, *_, of_moment, of_mass = widths[places]
+        of_inertia, *_, of_moment, of_mass = (repeat @ widths)[places]
         length = float(of_moment / of_mass)
         pseudo = cvxpy.bmat(
             [

@@ -14,7 +14,7 @@ from gough.mechanics.body import Frame
 from gough.model.frames import leg_frames
 from gough.model.model import Model
 from gough.motion import Motion
-from gough.parameters.layout import Layout
+from gough.parameters.layout import TEN
 
 
 def energy_functions(frame: Frame, gravity: Array) -> Array:
@@ -40,21 +40,21 @@ def robot_energy_functions(robot: Model, motion: Motion) -> Array:
     """h (..., parameters) of a whole robot, columns as `parameter_names`; a rotor's is ½ q̇².
 
     h X is `Robot.energy`, kinetic and potential together. A leg's own columns are those of the leg
-    opened at its spherical joint.
+    opened where it holds the platform.
     """
-    layout = Layout.of(robot.mechanism.legs, robot.leg_count)
     robot.need_rigid("the sum of rigid bodies' energies")
-    legs = robot.inverse_kinematics(motion)
+    robot.need_rigid_drives("the sum of rigid bodies' energies")
+    qd = robot.inverse_kinematics(motion).qd
     gravity = robot.mechanism.gravity[:, 0, 0]
-    frames = leg_frames(robot, motion)
-    bodies = np.stack([energy_functions(frame, gravity) for frame in frames], axis=-2)
+    parts = [
+        np.stack([energy_functions(frame, gravity) for frame in frames], axis=-2).reshape(
+            *motion.shape, TEN * len(frames) * legs.count
+        )
+        for legs, frames in leg_frames(robot, motion)
+        if frames
+    ]
     platform = Frame(motion.position, motion.rotation, motion.velocity, motion.angular_velocity)
-    parts = (
-        bodies.reshape(*motion.shape, layout.of_rotors.start),
-        0.5 * legs.qd**2,
-        energy_functions(platform, gravity),
-    )
-    return np.concatenate(parts, axis=-1)
+    return np.concatenate([*parts, 0.5 * qd**2, energy_functions(platform, gravity)], axis=-1)
 
 
 def _on_axes(axes: Array, vector: Array) -> tuple[Array, Array, Array]:

@@ -18,14 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.legs.bodies import STANDARD_PARAMETERS
-from gough.legs.parameters import LegParameters
 from gough.parameters.base import BaseParameters, first_independent, relation
 
 ASSUMPTIONS = {
@@ -87,10 +84,16 @@ def essential_parameters(base: BaseParameters, assumption: str) -> EssentialPara
     """The essential parameters of a robot under one of ASSUMPTIONS."""
     if assumption not in ASSUMPTIONS:
         raise InputError(f"no assumption {assumption!r}: {', '.join(ASSUMPTIONS)}")
+    if not any(rules.lines for rules in base.legs):
+        kinds = ", ".join(dict.fromkeys(rules.kind for rules in base.legs))
+        raise InputError(
+            f"{kinds} legs have no essential parameters: no line is known that their bodies "
+            "could be symmetric about"
+        )
     place = {name: i for i, name in enumerate(base.names)}
     constraints = np.zeros((0, len(base.names)))
     broken = []
-    for terms in _constraints(base.legs, base.names, assumption):
+    for terms in _constraints(base, assumption):
         row = np.zeros(len(base.names))
         for name, factor in terms.items():
             row[place[name]] = factor
@@ -108,15 +111,11 @@ def essential_parameters(base: BaseParameters, assumption: str) -> EssentialPara
     return EssentialParameters(base, assumption, kept, expansion, tuple(broken))
 
 
-def _constraints(
-    legs: LegParameters[Any], names: tuple[str, ...], assumption: str
-) -> Iterator[dict[str, float]]:
-    """Sums of parameters that are assumed to be 0, by name and factor."""
-    for name in names:
-        *where, key = name.split()
-        if len(where) != 3 or key not in STANDARD_PARAMETERS:  # platform, rotor, friction
-            continue
-        leg_body, body = " ".join(where), where[2]
+def _constraints(base: BaseParameters, assumption: str) -> Iterator[dict[str, float]]:
+    """Sums of parameters that are assumed to be 0, by name and factor; only of kinds with lines."""
+    for name in (one.name for one in base.columns if one.part == "legs"):
+        _, leg, body, key = name.split()
+        leg_body, legs = f"leg {leg} {body}", base.legs[int(leg) - 1]
         if body in legs.carried:
             yield {name: 1.0}
         if body not in legs.lines:
@@ -127,9 +126,9 @@ def _constraints(
             yield {name: 1.0}
         if off_centre and (assumption != "off-centre" or body != legs.tip_mass.body):
             yield {name: 1.0}
-        if assumption == "revolution" and key == "XX":
-            other = "ZZ" if line == "Y" else "YY"
-            yield {name: 1.0, f"{leg_body} {other}": -1.0}
+        first, second = (2 * axis for axis in "XYZ" if axis != line)
+        if assumption == "revolution" and key == first:
+            yield {name: 1.0, f"{leg_body} {second}": -1.0}
 
 
 def _said(base: BaseParameters, place: dict[str, int], terms: dict[str, float]) -> str:
@@ -156,6 +155,6 @@ def _free(constraints: Array) -> Array:
 
 def _order(base: BaseParameters, used: Array) -> list[int]:
     """Base parameters in the order in which they are kept: transverse inertias last."""
-    late = tuple(f"{body} XX" for body in base.legs.lines)
+    late = tuple({f"{body} XX" for rules in base.legs for body in rules.lines})
     rows = np.flatnonzero(used).tolist()
     return sorted(rows, key=lambda i: base.base_names[i].endswith(late))

@@ -1,6 +1,6 @@
 """Exciting motions: Fourier series that show every base parameter, within the robot's limits.
 
-    minimise cond(W S)    over the coefficients of gough.trajectories.Fourier
+    minimise cond(W S)    over the coefficients of Fourier series in the robot's own coordinates
 
 W is the regressor of the base parameters along one period, S a fixed scaling of its columns (one over
 their rms on random motions), so that a slow motion, which hardly shows inertia, counts as badly
@@ -19,28 +19,33 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from time import monotonic
+from typing import Any
 
 import numpy as np
 from scipy.linalg import block_diag, null_space
 from scipy.optimize import minimize
 
-from gough.base.arrays import Array
+from gough.base.array_files import read_arrays
+from gough.base.arrays import Array, wrapped
 from gough.base.files import replacing
 from gough.base.rotations import exponential
-from gough.errors import FileError, ImpossibleBodyWarning, InputError
-from gough.legs.reading import Limits
-from gough.model.limits import demands
+from gough.errors import FileError, FreedomWarning, ImpossibleBodyWarning, InputError
+from gough.model.limits import demands, leg_length
 from gough.model.model import Model
 from gough.motion import Motion
 from gough.parameters.base import BaseParameters, base_parameters, base_regressor
-from gough.parameters.states import leg_length
-from gough.trajectories import Fourier
+from gough.parameters.exciting_bounds import Bounds, default_bounds
+from gough.parameters.own_fourier import OwnFourier, home_coordinates, waves
+from gough.parameters.special import FREE
+from gough.trajectories import Fourier, Trajectory
 
 SAMPLES = 100
 """Of a period, on which motions are compared."""
 FINE = 1000
 """Of a period, on which limits of the result are checked."""
+ROUNDING = 1e-15
+"""Of an eigenvalue, as a share of the largest: below it a search would follow noise."""
 BATCH = 50
 """Motions whose regressor is held at a time."""
 STEP = 1e-5
@@ -53,30 +58,15 @@ WIDTH = 0.02
 """Of the smoothed Coulomb friction, in largest speeds."""
 MARGIN = 0.01
 """Part of the limits that is kept free."""
-STROKE, SPEED, WORSE = 0.2, 1.0, 4.0
-"""Assumed where the file is silent: ± leg lengths, m/s, times the Jacobian's condition at home."""
-FORCE = 3.0
-"""Assumed largest force, in forces of the heaviest loaded leg at rest at home."""
-
 Progress = Callable[[str, int, int, float], None]
 """Told the stage, how many steps of how many are done, and the best condition number so far."""
-
-
-class Bounds(NamedTuple):
-    """Limits of an exciting motion."""
-
-    limits: Limits
-    condition: float
-    """Largest condition number of the Jacobian."""
-    assumed: tuple[str, ...]
-    """What the robot file does not say."""
 
 
 @dataclass(frozen=True, eq=False)
 class Excitation:
     """An exciting motion and how good it is."""
 
-    trajectory: Fourier
+    trajectory: Trajectory
     condition: float
     """cond(W S)."""
     random: float
@@ -93,28 +83,6 @@ class Excitation:
         return self.random / self.condition
 
 
-def default_bounds(robot: Model) -> Bounds:
-    """The robot file's limits; where it gives none, assumed ones."""
-    limits, home = robot.description.limits, robot.home
-    q = robot.inverse_kinematics(home).q
-    length = leg_length(robot, home)
-    assumed, units = [], robot.leg_kind.units
-    if not np.all(np.isfinite(limits.longest)):
-        limits = limits._replace(shortest=q - STROKE * length, longest=q + STROKE * length)
-        assumed.append(f"stroke: home ± {STROKE * length:.3g} {units.q}")
-    if not np.all(np.isfinite(limits.speed)):
-        limits = limits._replace(speed=np.full_like(q, SPEED))
-        assumed.append(f"speed: {SPEED:g} {units.speed}")
-    if not np.all(np.isfinite(limits.force)):
-        largest = FORCE * float(np.abs(robot.inverse_dynamics(home).forces).max())
-        if largest > 0:
-            limits = limits._replace(force=np.full_like(q, largest))
-            times = f"{FORCE:g} times the largest at rest at home"
-            assumed.append(f"force: {largest:.4g} {units.force}, {times}")
-    condition = WORSE * float(robot.condition_number(home))
-    return Bounds(limits, condition, tuple(assumed))
-
-
 @dataclass
 class _Search:
     """The problem, and the best motion so far."""
@@ -129,7 +97,7 @@ class _Search:
     friction: bool = field(init=False)
     """Forces are compared with friction."""
     free: Array = field(init=False)
-    """(12 harmonics, free) coefficients that start and end at rest."""
+    """(2 m harmonics, free) coefficients that start and end at rest."""
     scale: Array = field(init=False)
     """S (rank,)."""
     best: Array | None = None
@@ -142,29 +110,43 @@ class _Search:
         h = np.arange(1.0, self.harmonics + 1)
         still = null_space(block_diag(h, h**2))
         length = 0.1 * leg_length(self.robot, self.robot.home)
-        units = [length] * 3 + [0.1] * 3
+        units = [0.1 if name.startswith("r") else length for name in self.robot.coordinates]
         self.free = np.kron(np.diag(units), still)
         self.scale = np.ones(self.base.rank)
-        rubs = self.robot.mechanism.legs.friction
-        loaded = any(np.any(getattr(rubs, one)) for one in self.robot.mechanism.legs.LOAD_FRICTION)
-        width = max(float(np.max(rubs.width)), WIDTH * float(np.min(self.bounds.limits.speed)))
+        loaded = any(
+            np.any(getattr(group.legs.friction, name))
+            for group in self.robot.description.groups
+            for name in group.legs.LOAD_FRICTION
+        )
+        widest = float(np.max(self.robot.mechanism.legs.friction.width))
+        width = max(widest, WIDTH * float(np.min(self.bounds.limits.speed)))
+        changes = {
+            f"{group.where}.{key}": width
+            for group in self.robot.description.groups
+            for key in group.kind.parameters.width_keys(group.table)
+        }
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ImpossibleBodyWarning)  # said when it was loaded
-            self.smooth = self.robot.edited({"legs.friction.width": width})
+            warnings.simplefilter("ignore", FreedomWarning)
+            self.smooth = self.robot.edited(changes)
         self.friction = not loaded  # the loop that finds it is slow; `_within` counts it
 
-    def trajectory(self, z: Array) -> Fourier:
-        sine, cosine = np.split((self.free @ z).reshape(6, 2 * self.harmonics), 2, axis=1)
+    def trajectory(self, z: Array) -> Trajectory:
+        """The motion of a point (free,)."""
+        every = (self.free @ z).reshape(-1, 2 * self.harmonics)
+        sine, cosine = np.split(every, 2, axis=1)
+        if self.robot.mobility < FREE:
+            return OwnFourier(self.robot, sine, cosine, self.period)
         return Fourier(self.robot.home, sine, cosine, self.period)
 
     def motions(self, points: Array, samples: int = SAMPLES) -> Motion:
         """(points, samples): their `trajectory` over a period, all at once."""
-        coefficients = (points @ self.free.T).reshape(-1, 1, 6, 2, self.harmonics)
-        h = 2 * np.pi * np.arange(1, self.harmonics + 1)
+        every = (points @ self.free.T).reshape(len(points), 1, -1, 2, self.harmonics)
         # between the rests at the ends, where the sign of a speed is chance
-        phase = h * (np.arange(samples) + 0.5)[:, np.newaxis, np.newaxis] / samples
-        waves = (coefficients[..., 1, :] - 1j * coefficients[..., 0, :]) * np.exp(1j * phase)
-        x, xd, xdd = ((waves * (1j * h / self.period) ** k).sum(-1).real for k in range(3))
+        time = self.period * (np.arange(samples) + 0.5) / samples
+        x, xd, xdd = waves(every[..., 0, :], every[..., 1, :], self.period, time)
+        if self.robot.mobility < FREE:
+            return self.robot.motion(home_coordinates(self.robot) + x, xd, xdd, on_error="nan")
         turn, omega, omega_dot = exponential(x[..., 3:], xd[..., 3:], xdd[..., 3:])
         home = self.robot.home
         pose = home.position + x[..., :3], turn @ home.rotation
@@ -187,10 +169,11 @@ class _Search:
         )
         some = motions[good] if lost.any() else motions
         for name, value, allowed in demands(self.robot, some, limits, None, self.friction):
-            if name == "stroke":
-                value, allowed = value - middle, half
-            elif "stroke" in name:
-                value, allowed = value + middle, half
+            if "stroke" in name:
+                value, allowed = value - middle if name == "stroke" else value + middle, half
+                # from the middle a crank is half a turn away at most
+                turns = [one.units.turns for one in self.robot.actuators]
+                value = np.where(turns, wrapped(value), value)
             over = np.full((len(motions), value.shape[-1]), np.inf)
             over[good] = value.max(axis=1) / allowed - 1
             found.append(over)
@@ -208,9 +191,10 @@ class _Search:
         return np.concatenate(found)
 
     def eigenvalues(self, motions: Motion) -> Array:
-        """Of S Wᵀ W S, (points, rank)."""
+        """Of S Wᵀ W S, (points, rank); what is below the rounding of the largest counts as that."""
         grams = self.grams(motions) * self.scale * self.scale[:, np.newaxis]
-        return np.maximum(np.linalg.eigvalsh(grams), 1e-300)
+        values = np.linalg.eigvalsh(grams)
+        return np.maximum(values, np.maximum(ROUNDING * values[:, -1:], 1e-300))
 
     def fit(self, points: Array, most: float = 1.2) -> Array:
         """Points (n, free) brought within the limits, as large as they may be."""
@@ -232,7 +216,10 @@ class _Search:
         """Smooth objective (n,) and excess (n, limits); keeps the best."""
         motions = self.motions(points)
         values, excess = self.eigenvalues(motions), self.excess(motions)
-        self.keep(points, np.sqrt(values[:, -1] / values[:, 0]), excess)
+        sizes = np.sqrt(
+            values
+        )  # apart: where a motion is out of reach the least is next to nothing
+        self.keep(points, sizes[:, -1] / sizes[:, 0], excess)
         spread = _power_norm(values, SHARPNESS) - _power_norm(values, -SHARPNESS)
         return 0.5 * spread, np.minimum(excess, 10.0)
 
@@ -256,26 +243,33 @@ def excite(
     bounds: Bounds | None = None,
     base: BaseParameters | None = None,
     state: str | os.PathLike[str] | None = None,
+    seconds: float | None = None,
     progress: Progress | None = None,
 ) -> Excitation:
     """The best conditioned motion found, a Fourier series of one period (s) about home.
 
     First random motions, brought to the limits; then sequential quadratic programming from the best of
     them. With a `state` file it goes on where it was stopped; an interrupt (Ctrl-C) returns the best so
-    far once the random motions are done. The same arguments give the same motion.
+    far once the random motions are done. The same arguments give the same motion, but for `seconds`:
+    after so long, half of it spent on random motions, the best so far is taken.
     """
+    if seconds is not None and not seconds > 0:
+        raise InputError(f"seconds is {seconds:g}, must be positive")
     if not 2 < harmonics <= 50 or not period > 0 or iterations < 0 or random_motions < 1:
         raise InputError(
             f"needs 3 to 50 harmonics, a period > 0 s, iterations ≥ 0 and random motions ≥ 1; has "
             f"{harmonics}, {period:g} s, {iterations}, {random_motions}"
         )
     robot.need_rigid("the search for an exciting motion")
+    robot.need_rigid_drives("the search for an exciting motion")
+    end = np.inf if seconds is None else monotonic() + seconds
     base = base_parameters(robot, friction) if base is None else base
     search = _Search(robot, base, bounds or default_bounds(robot), period, harmonics)
     told = progress or (lambda stage, done, total, best: None)
     key = _key(search, random_motions, seed)
     if state is None or not _restore(search, Path(state), key):
-        _random_stage(search, random_motions, np.random.default_rng(seed), told)
+        middle = end if seconds is None else (monotonic() + end) / 2
+        _random_stage(search, random_motions, np.random.default_rng(seed), told, middle)
         _save(search, state, key)
 
     def step(z: Array) -> None:
@@ -290,8 +284,8 @@ def excite(
     try:
         while search.iterations < iterations:
             before = search.condition
-            _descend(search, step, iterations - search.iterations)
-            if search.condition > 0.999 * before:
+            _descend(search, step, iterations - search.iterations, end)
+            if search.condition > 0.999 * before or monotonic() > end:
                 break
     except KeyboardInterrupt:
         _save(search, state, key)
@@ -307,22 +301,30 @@ def excite(
     )
 
 
-def _random_stage(search: _Search, count: int, rng: np.random.Generator, told: Progress) -> None:
-    """Random motions at the limits: they set the columns' scale and the best of them is the start."""
+def _random_stage(
+    search: _Search, count: int, rng: np.random.Generator, told: Progress, end: float
+) -> None:
+    """Random motions at the limits: they set the columns' scale and the best of them is the start.
+
+    After the time `end` (of the monotonic clock) those that there are must do.
+    """
     h = np.arange(1.0, search.harmonics + 1)
     points, grams = [], []
     project = np.linalg.pinv(search.free)
     for done in range(0, count, BATCH):
         some = min(BATCH, count - done)
         fall = rng.uniform(0.0, 2.0, (some, 1, 1))
-        coefficients = rng.normal(size=(some, 6, 2 * search.harmonics)) / np.tile(h, 2) ** fall
-        units = np.linalg.norm(search.free.reshape(6, -1), axis=1)
+        size = (some, search.robot.mobility, 2 * search.harmonics)
+        coefficients = rng.normal(size=size) / np.tile(h, 2) ** fall
+        units = np.linalg.norm(search.free.reshape(search.robot.mobility, -1), axis=1)
         flat = (coefficients * units[:, np.newaxis]).reshape(some, -1)
         z = flat @ project.T
         z = search.fit(z / np.linalg.norm(z, axis=1, keepdims=True), 4.0)
         points.append(z)
         grams.append(search.grams(search.motions(z)))
         told("random motions", done + some, count, np.inf)
+        if monotonic() > end:
+            break
     z, gram = np.concatenate(points), np.concatenate(grams)
     sizes = np.sqrt(np.diagonal(gram, axis1=1, axis2=2).mean(axis=0))
     search.scale = 1 / np.where(sizes > 0, sizes, 1.0)
@@ -332,12 +334,17 @@ def _random_stage(search: _Search, count: int, rng: np.random.Generator, told: P
     search.random = search.condition
 
 
-def _descend(search: _Search, step: Callable[[Array], None], most: int) -> None:
-    """Sequential quadratic programming; gradients by finite differences, one batch each."""
+def _descend(search: _Search, step: Callable[[Array], None], most: int, end: float) -> None:
+    """Sequential quadratic programming; gradients by finite differences, one batch each.
+
+    It stops at the time `end` of the monotonic clock.
+    """
     last: dict[bytes, tuple[float, Array]] = {}
 
     def at(z: Array) -> tuple[float, Array]:
         key = z.tobytes()
+        if monotonic() > end:
+            raise StopIteration
         if key not in last:
             value, excess = search.evaluate(z[np.newaxis])
             last.clear()
@@ -375,7 +382,7 @@ def _descend(search: _Search, step: Callable[[Array], None], most: int) -> None:
         return
 
 
-def _within(search: _Search) -> Fourier:
+def _within(search: _Search) -> Trajectory:
     """The best motion, made smaller if between its samples it leaves the limits."""
     assert search.best is not None
     z = search.best
@@ -410,19 +417,27 @@ def _restore(search: _Search, path: Path, key: str) -> bool:
     if not path.exists():
         return False
     try:
-        with np.load(path, allow_pickle=False) as saved:
-            same = str(saved["key"]) == key
-            best, scale, numbers = (saved[name] for name in ("best", "scale", "numbers"))
-    except (OSError, ValueError, KeyError) as error:
+        saved = read_arrays(path, "fU")
+        same = str(saved["key"]) == key
+        best, scale, numbers = (saved[name] for name in ("best", "scale", "numbers"))
+    except (FileError, KeyError) as error:
         raise FileError(f"{path}: not a saved search ({error}); remove it") from None
     if not same:
         raise FileError(f"{path}: the search of another robot or other settings; remove it")
-    if best.shape != (search.free.shape[1],) or scale.shape != search.scale.shape:
+    shapes = (search.free.shape[1],), search.scale.shape, (3,)
+    parts = best, scale, numbers
+    if [one.shape for one in parts] != [*shapes] or not _known(*parts):
         raise FileError(f"{path}: a damaged search; remove it")
     search.best, search.scale = best, scale
     search.condition, search.random = float(numbers[0]), float(numbers[1])
     search.iterations = int(numbers[2])
     return True
+
+
+def _known(best: Array, scale: Array, numbers: Array) -> bool:
+    """Whether a saved state holds numbers; a condition may be infinite."""
+    finite = np.concatenate([best.ravel(), scale.ravel(), numbers[2:]])
+    return bool(np.isfinite(finite).all()) and not np.isnan(numbers).any()
 
 
 def lines(found: Excitation) -> Sequence[str]:

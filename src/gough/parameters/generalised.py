@@ -12,6 +12,10 @@ Known, y0, is what the mode shapes and nodal masses say: s, P0, Π and m_ee (`pl
 They are linear parameters too, but 12 N + 9 N (N + 1)/2 of them from one drawing, and a qe that can be
 measured presumes the shapes. What a finite-element model has wrong is stiffness (material, joints) and
 damping (which it does not compute at all). Without modes y0 = 0 and Y = Jᵀ W.
+
+Where legs or the robot file hold the platform the equation has their forces too,
+Jᵀ Γ + (f, m) + C (λ, μ) = Y X: it is meant in the directions Ξ in which the platform can move, where
+Ξᵀ C = 0.
 """
 
 from __future__ import annotations
@@ -24,8 +28,9 @@ from gough.base.arrays import Array
 from gough.engine.functions import symbolic
 from gough.engine.passes.derivative import gradients
 from gough.mechanics import equation
-from gough.mechanics.equation import Mechanism
 from gough.mechanics.friction import Loads
+from gough.mechanics.leg import Ports
+from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.programs import Outputs
 from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS, State
 from gough.mechanics.vectors import Components
@@ -38,6 +43,7 @@ from gough.motion import Motion
 from gough.parameters.layout import Layout
 from gough.parameters.regressor import (
     modal_elements,
+    no_loads,
     refuse_load_friction,
     regressor,
     rubbing_with,
@@ -60,9 +66,9 @@ class ForceRegressor(NamedTuple):
     """Γ = matrix X + known."""
 
     matrix: Array
-    """W (..., legs, parameters)."""
+    """W (..., actuators, parameters)."""
     known: Array
-    """w0 (..., legs), N; 0 on a rigid platform."""
+    """w0 (..., actuators), N; 0 on a rigid platform."""
 
 
 def generalised_regressor(
@@ -76,9 +82,10 @@ def generalised_regressor(
     if friction:
         refuse_load_friction(robot)
     healthy = robot.bias(motion, on_error=on_error)
-    given = robot.elastic_inputs(motion) | {"bias": (healthy, (6 + robot.modes,))}
+    joints = robot.chain_inputs(motion)
+    given = robot.elastic_inputs(motion) | joints | {"bias": (healthy, (6 + robot.modes,))}
     rows = batch.lay_out(motion, given)
-    state = {name: rows.fields[name] for name in RIGID_FIELDS}
+    state = {name: rows.fields[name] for name in (*RIGID_FIELDS, *joints)}
     elastic = {name: rows.fields[name] for name in ELASTIC_FIELDS if robot.modes}
     tips = robot.executor(tip_motion, rows.rows, state | elastic)
     program = tip_shares_with_friction if friction else tip_shares
@@ -102,9 +109,9 @@ def force_regressor(
     On a rigid platform W is `gough.parameters.regressor.regressor`. On a flexible one q̈e is solved for
     together with Γ, which is then not linear in X. Along a motion that has the elastic acceleration
     which belongs to it (measured, or that of `inverse_dynamics`) it is: all 6 + N rows of
-    Jᵀ Γ = Y X + y0 hold and tell Γ = (Jᵀ)⁺ (Y X + y0), over six legs the one of least norm. With any
-    other elastic acceleration there are no such forces, and Γ is what comes nearest. To identify
-    parameters take `generalised_regressor`, which keeps all rows.
+    Jᵀ Γ = Y X + y0 hold and tell Γ = (Jᵀ)⁺ (Y X + y0), with more actuators than that the one of least
+    norm. With any other elastic acceleration there are no such forces, and Γ is what comes nearest. To
+    identify parameters take `generalised_regressor`, which keeps all rows.
     """
     if not robot.modes:
         matrix = regressor(robot, motion, friction, on_error=on_error)
@@ -147,12 +154,11 @@ def modal_demand(mechanism: Mechanism, state: State) -> tuple[Components, Compon
 def tip_shares(
     mechanism: Mechanism, state: State, weights: Components, **tips: Components
 ) -> Outputs:
-    """Σ weight ∂(f, 0)/∂X of what each leg asks for at its tip, and ∂(wrench)/∂X of the platform's.
+    """Σ weight ∂(f, m)/∂X of what each leg asks for at its port, and ∂(wrench)/∂X of the platform's.
 
     (parameters,); weights (6,), the same for every leg, as no two legs share a parameter.
     """
-    size = Layout.of(mechanism.legs, mechanism.points.shape[1]).size
-    unknown = graph_of(state).inputs("standard", (size, 1))
+    unknown = graph_of(state).inputs("standard", (Layout.of(mechanism.legs).size, 1))
     return _shares(with_parameters(mechanism, unknown), state, weights, tips, unknown, None)
 
 
@@ -161,10 +167,9 @@ def tip_shares_with_friction(
     mechanism: Mechanism, state: State, weights: Components, **tips: Components
 ) -> Outputs:
     """The same with the linear friction parameters; (f, m), m the couple on the platform at the tip."""
-    graph, count = graph_of(state), mechanism.points.shape[1]
-    zeros = graph.constants(np.zeros((count, 1)))
+    graph = graph_of(state)
     rubbing, unknown = rubbing_with(mechanism, graph)
-    return _shares(rubbing, state, weights, tips, unknown, Loads(zeros, zeros, zeros))
+    return _shares(rubbing, state, weights, tips, unknown, no_loads(mechanism, graph))
 
 
 def _shares(
@@ -176,11 +181,16 @@ def _shares(
     loads: Loads | None,
 ) -> Outputs:
     position, velocity, acceleration, turning = (tips[name] for name in TIPS)
-    legs = mechanism.legs.moving(position, velocity, acceleration)
+    faster = state.angular_acceleration
+    ports = Ports(position, velocity, acceleration, state.rotation, turning, faster, state.chains)
+    legs = mechanism.legs.moving(ports)
     rubbing = legs.rubbing(turning, loads)
-    nothing = np.zeros((1, 1))
-    force = -equation.pushing(legs, legs.load(mechanism.gravity), rubbing, nothing)
-    asked = np.concatenate([force, rubbing.couple])[..., 0]
+    load = legs.load(mechanism.gravity)
+    pushed = -equation.pushing(legs, load, rubbing, rubbing.along - load.along)
+    force, couple = pushed[:3], rubbing.couple
+    if len(pushed) > 3:  # ports that are bodies
+        couple = couple + pushed[3:]
+    asked = np.concatenate([force, couple])[..., 0]
     weight = np.broadcast_to(weights, asked.shape)
     platform = equation.placed(mechanism, state).inertial()[0][:, 0]
     outputs = np.concatenate([asked.ravel(), platform])
@@ -195,7 +205,7 @@ def _gathered(robot: Model, friction: bool, rotation: Array, arm: Array, share: 
     W_i f = (f, r_i×f + m, Φ_iᵀ Rᵀ f + Φ_riᵀ Rᵀ m); the platform's own columns are wrenches.
     """
     # the platform is a leg more, whose tip is at the frame's origin and does not move with the modes
-    leg = Layout.of(robot.mechanism.legs, robot.leg_count, friction).owners
+    leg = Layout.of(robot.mechanism.legs, friction).owners
     force, couple = share[:, :3], share[:, 3:]
     arms = np.concatenate([arm, np.zeros_like(arm[..., :1])], axis=-1)[..., leg]
     parts = [force, couple + np.cross(arms, force, axis=1)]

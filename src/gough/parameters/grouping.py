@@ -18,18 +18,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.errors import InputError
 from gough.legs.bodies import STANDARD_PARAMETERS
 from gough.legs.grouping import LegGrouping, point_mass
 from gough.legs.parameters import LegParameters, SpecialCase
 from gough.model.model import Model
+from gough.model.places import alike
 from gough.parameters.base import NEGLIGIBLE, BaseParameters, first_independent, relation
-from gough.parameters.layout import Layout
+from gough.parameters.layout import Layout, rules_of_legs
 from gough.parameters.regressor import (
-    parameter_names,
+    columns,
     refuse_load_friction,
     standard_parameters,
 )
-from gough.parameters.special import special_cases, special_of_legs
+from gough.parameters.special import FREE, special_cases, special_of_legs
 from gough.parameters.states import largest_displacements
 
 POINT_MASS = ("(y² + z²)", "−x y", "−x z", "(x² + z²)", "−y z", "(x² + y²)", "x", "y", "z", "")
@@ -82,26 +84,33 @@ def tip_masses(robot: Model) -> TipMasses:
 
 def closed_leg(
     rules: LegParameters[Any],
+    opened: LegGrouping,
     special: Sequence[SpecialCase],
     leg: int,
     place: Array,
     keeps_tip: bool = False,
 ) -> tuple[LegGrouping, Array]:
-    """A leg of the closed robot, and the row of masses at its tip, which the platform takes over.
+    """An open leg in the closed robot, and the row of masses at its tip, which the platform takes over.
 
     Or not: a leg that keeps its tip mass has that row as a parameter of its own. `place` (3,) is that
     of the tip in the frame of its body.
     """
-    opened = rules.opened()
-    closed, tip = opened.closed(rules.tip_mass.parameter, rules.unit_tip_mass(place))
+    unit = rules.unit_tip_mass(opened.names, place)
+    closed, tip = opened.closed(rules.tip_mass.parameter, unit)
     felt = opened if keeps_tip else closed
     for case in special:
         if case.which[leg]:
+            factor = 1.0 if case.factor is None else case.factor[leg]
             for name, other in case.merged.items():
-                felt.row(other)[:] += felt.row(name)
+                felt.row(other)[:] += factor * felt.row(name)
             for name in (*case.merged, *case.silent):
                 felt.row(name)[:] = 0.0
     return felt, tip
+
+
+def has_closed_form(robot: Model) -> bool:
+    """Whether `grouped_parameters` knows the robot's legs, and its platform moves freely."""
+    return robot.mobility == FREE and all(one.tip is not None for one in rules_of_legs(robot))
 
 
 def grouped_parameters(robot: Model, friction: bool = False) -> BaseParameters:
@@ -111,65 +120,79 @@ def grouped_parameters(robot: Model, friction: bool = False) -> BaseParameters:
     paper (x_p along P1P2) it is L_{2,2} that vanishes, not L_{1,2}: the sums for YY and MX as printed,
     Eqs. 60 and 63, leave leg 2 out. Of a flexible platform `tip_masses` says what is felt of them.
     """
+    if robot.mobility != FREE:
+        raise InputError(
+            f"{robot.name} moves in {robot.mobility} directions: base parameters in closed form "
+            f"(grouped_parameters) are known for {FREE}; base_parameters finds them by numbers"
+        )
     if friction:
         refuse_load_friction(robot)
-    count, names = robot.leg_count, parameter_names(robot, friction)
-    rules, parts = robot.leg_kind.parameters, robot.mechanism.legs
-    layout = Layout.of(parts, count, friction)
-    special, places, tips = special_of_legs(robot), rules.tip_places(parts), tip_masses(robot)
-    square = np.eye(len(names))  # platform, friction and modes by themselves
+    found = columns(robot, friction)
+    layout = Layout.of(robot.mechanism.legs, friction)
+    special, tips = special_of_legs(robot), tip_masses(robot)
+    square = np.eye(len(found))  # platform, friction and modes by themselves
     on_platform = tips.on_platform(robot.mechanism.points[..., 0].T)
-    legs = [closed_leg(rules, special, i, places[i], tips.kept[i]) for i in range(count)]
-    own = layout.inertia_of_legs
-    for i, (leg, tip) in enumerate(legs):
-        square[np.ix_(own[i], own[i])] = leg.rows
+    legs: list[tuple[LegGrouping, Array]] = []
+    own: list[Array] = []
+    units: list[Array] = []
+    for part, places in zip(alike(robot), layout.places(), strict=True):
+        rules = part.kind.parameters
+        for i, tip_place in enumerate(rules.tip_places(part.legs)):
+            opened, leg = rules.opened(part.legs, i), part.which.start + i
+            units.append(rules.unit_tip_mass(opened.names, tip_place))
+            legs.append(closed_leg(rules, opened, special, leg, tip_place, tips.kept[leg]))
+        own += list(places.inertia)
+        if friction:
+            felt = dict(zip(part.legs.LINEAR_FRICTION, places.friction.T, strict=True))
+            for name, another in rules.felt_as.items():
+                square[felt[another], felt[name]] = 1.0
+                square[felt[name], felt[name]] = 0.0
+    for i, (grouped, tip) in enumerate(legs):
+        square[np.ix_(own[i], own[i])] = grouped.rows
         square[layout.of_platform, own[i]] = np.outer(on_platform[:, i], tip)
         for other in np.flatnonzero(tips.shares[:, i]):
-            felt = legs[other][0].rows @ rules.unit_tip_mass(places[other])
-            square[np.ix_(own[other], own[i])] = tips.shares[other, i] * np.outer(felt, tip)
-    if friction:
-        columns = dict(zip(parts.LINEAR_FRICTION, layout.friction_of_legs.T, strict=True))
-        for name, another in rules.felt_as.items():
-            square[columns[another], columns[name]] = 1.0
-            square[columns[name], columns[name]] = 0.0
+            share = np.outer(legs[other][0].rows @ units[other], tip)
+            square[np.ix_(own[other], own[i])] = tips.shares[other, i] * share
     independent = np.flatnonzero(square.any(axis=1))
     return BaseParameters(
-        names=names,
+        columns=found,
         independent=independent,
         grouping=square[independent],
         standard=standard_parameters(robot, friction),
         singular_values=np.zeros(0),
         friction=friction,
         special=special_cases(robot),
-        legs=rules,
+        legs=rules_of_legs(robot),
     )
 
 
-def leg_symbols(
-    rules: LegParameters[Any], special: Sequence[SpecialCase], leg: int, keeps_tip: bool = False
-) -> dict[str, str]:
-    """The relations of one leg in symbols, by "rod XX", …, "rotor_mass"; see `rules.legend`."""
-    general = rules.opened()
+def leg_symbols(robot: Model, leg: int, keeps_tip: bool = False) -> dict[str, str]:
+    """The relations of one leg in symbols, by "rod XX", …, "rotor_mass"; see `legend` of its kind."""
+    part = next(one for one in alike(robot) if leg < one.which.stop)
+    parts, rules, first = part.legs, part.kind.parameters, part.which.start
+    general = rules.opened(parts, leg - first)
     found = {
         name: relation(general.names, general.row(name), i) for i, name in enumerate(general.names)
-    }
+    } | dict(rules.symbols(parts, leg - first))
     silent = set() if keeps_tip else {rules.tip_mass.parameter}
     if not keeps_tip:
         for name, term in rules.tip_mass.terms.items():
             found[name] += f" {term}"
-    for case in special:
+    for case in special_of_legs(robot):
         if case.which[leg]:
             for name, other in case.merged.items():
-                found[other] += f" + {found[name]}"
+                more = f"{case.symbol} ({found[name]})" if case.symbol else f"+ {found[name]}"
+                found[other] += f" {more}"
             silent |= {*case.merged, *case.silent}
     return {name: found[name] for name in general.felt if name not in silent}
 
 
-def platform_symbols(rules: LegParameters[Any]) -> dict[str, str]:
+def platform_symbols(legs: Sequence[LegParameters[Any]]) -> dict[str, str]:
     """The platform's relations in symbols, by "XX", …: sums over the legs; (x, y, z) is P_i."""
+    masses = dict.fromkeys(rules.tip_mass.symbol for rules in legs)
     found = {}
     for key, factor in zip(STANDARD_PARAMETERS, POINT_MASS, strict=True):
         sign = "−" if factor.startswith("−") else "+"
-        mass = rules.tip_mass.symbol
-        found[key] = " ".join([key, sign, "Σ", *factor.removeprefix("−").split(), mass])
+        place = factor.removeprefix("−").split()
+        found[key] = " ".join([key, *(" ".join([sign, "Σ", *place, mass]) for mass in masses)])
     return found

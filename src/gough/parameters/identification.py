@@ -1,7 +1,7 @@
 """Identification: base parameters of a machine from its log, and how well they are known.
 
 F Γ = F W X + F e (see `measurements`), columns of W made of unit length. With R the noise covariance
-between legs' equations, diagonal from the residuals of ordinary least squares (R = 1 there):
+between actuators' equations, diagonal from the residuals of ordinary least squares (R = 1 there):
 
     ordinary, weighted    X = (Wᵀ R⁻¹ W)⁻¹ Wᵀ R⁻¹ Γ                                          (Z = W)
     instrumental          X = (Zᵀ R⁻¹ W)⁻¹ Zᵀ R⁻¹ Γ,  Z the regressor of a simulated, noise-free robot
@@ -14,7 +14,7 @@ standard deviations that are too small. Gautier 1997; Janot, Vandanjon & Gautier
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -25,10 +25,16 @@ from gough.data.logs import Log
 from gough.errors import InputError
 from gough.model.model import Model
 from gough.motion import Motion
-from gough.parameters.base import BaseParameters, base_parameters, base_regressor, unit_of
+from gough.parameters.base import BaseParameters, base_parameters, base_regressor
+from gough.parameters.equal_legs import EqualLegs
+from gough.parameters.equal_legs import equal_legs as equal
+from gough.parameters.generalised import generalised_regressor
 from gough.parameters.measurements import (
+    BLOCK,
+    MODAL_BLOCK,
     PARALLEL,
     Measurements,
+    elastic_of,
     filtered_regressor,
     logged_motion,
     measure,
@@ -66,8 +72,17 @@ class Identification:
     condition: float
     """Condition number of the regressor, columns of unit length."""
     noise: Array
-    """Rms residual (legs,) of the filtered forces, N."""
+    """Rms residual (actuators,) of the filtered forces, N."""
     measured: Measurements
+    equal: EqualLegs | None = None
+    """If legs were declared equal: what their shared parameters mean for each."""
+
+    @property
+    def felt(self) -> tuple[BaseParameters, Array]:
+        """Base parameters of all legs, and their values (rank,)."""
+        if self.equal is None:
+            return self.base, self.values
+        return self.equal.whole, self.equal.spread @ self.values
 
     @property
     def relative(self) -> Array:
@@ -91,7 +106,7 @@ class Identification:
 
     @property
     def residuals(self) -> Array:
-        """(n, legs): filtered forces less those of the parameters found, N."""
+        """(n, actuators): filtered forces less those of the parameters found, N."""
         return np.asarray(self.measured.forces - self.measured.regressor @ self.values)
 
 
@@ -101,19 +116,19 @@ class Validation:
 
     time: Array
     measured: Array
-    """(n, legs), N, as in the log."""
+    """(n, actuators), N, as in the log."""
     predicted: Array
     before: Array
-    """(n, legs): the robot file's forces, N, for comparison."""
+    """(n, actuators): the robot file's forces, N, for comparison."""
 
     @property
     def error(self) -> Array:
-        """Rms difference of each leg (legs,), N."""
+        """Rms difference of each actuator (actuators,), N."""
         return np.asarray(np.sqrt(np.mean((self.measured - self.predicted) ** 2, axis=0)))
 
     @property
     def percent(self) -> Array:
-        """The same, % of the leg's rms force."""
+        """The same, % of the actuator's rms force."""
         return np.asarray(100 * self.error / np.sqrt(np.mean(self.measured**2, axis=0)))
 
     @property
@@ -132,6 +147,7 @@ def identify(
     cutoff: float | None = None,
     reference: Motion | Trajectory | None = None,
     base: BaseParameters | None = None,
+    equal_legs: bool = False,
 ) -> Identification:
     """Base parameters of a robot from a log, with standard deviations.
 
@@ -139,10 +155,13 @@ def identify(
     is by default five times the band of the motion. `method` "instrumental" needs the `reference`, the
     commanded motion over the log's times: a simulated robot under an ideal controller follows it
     exactly, so its regressor has no noise of the log in it. `base` saves time if it is known already.
+    `equal_legs`: one set of parameters for all legs that have the same joints; the first of them stands
+    for the others.
     """
     if method not in get_args(Method):
         raise InputError(f"method is {method!r}, must be one of {', '.join(get_args(Method))}")
-    robot.need_rigid("identification from a log")
+    robot.need_rigid_drives("identification from a log")
+    elastic_of(robot, log)  # refused at once where a flexible platform has none
     if base is None:
         base = base_parameters(robot, friction)
     measured = measure(robot, base, log, cutoff)
@@ -151,17 +170,26 @@ def identify(
         if reference is None:
             raise InputError("instrumental variables need the commanded motion as reference")
         instruments = _instruments(robot, base, measured, reference)
-    return solve(base, measured, method, instruments)
+    if not equal_legs:
+        return solve(base, measured, method, instruments)
+    shared = equal(robot, base, measured.regressor)
+    found = solve(
+        shared.base,
+        replace(measured, regressor=measured.regressor @ shared.spread),
+        method,
+        None if instruments is None else instruments @ shared.spread,
+    )
+    return replace(found, equal=shared)
 
 
 def solve(
     base: BaseParameters, measured: Measurements, method: Method, instruments: Array | None = None
 ) -> Identification:
-    """Solve the equations of a log; `instruments` Z (n, legs, rank) for method "instrumental"."""
+    """Solve the equations of a log; `instruments` Z (n, actuators, rank) for method "instrumental"."""
     W, forces = measured.regressor, measured.forces
     prior = base.values
     sizes = np.sqrt(np.mean(W**2, axis=(0, 1)))
-    units = np.array([unit_of(name) for name in base.base_names])
+    units = np.array(base.base_units)
     largest = np.array([sizes[units == unit].max() for unit in units])
     shown = sizes > FAINT * largest
     scale = np.where(shown, 1 / np.where(shown, sizes, 1.0), 0.0)
@@ -192,21 +220,30 @@ def solve(
 
 
 def measured_rate(measured: Measurements) -> float:
-    """Equations a second, of one leg."""
+    """Equations a second, of one actuator."""
     return (len(measured.time) - 1) / float(measured.time[-1] - measured.time[0])
 
 
 def validate(robot: Model, found: Identification, log: Log) -> Validation:
     """Forces of another log beside those that the parameters found give for its motion."""
     motion, forces, _, _ = logged_motion(robot, log, found.measured.cutoff)
+    base, values = found.felt
+    block = MODAL_BLOCK if robot.modes else BLOCK
     predicted = np.concatenate(
-        [
-            base_regressor(robot, found.base, motion[i : i + 8000]) @ found.values
-            for i in range(0, len(motion), 8000)
-        ]
+        [_forces(robot, base, motion[i : i + block], values) for i in range(0, len(motion), block)]
     )
     assert motion.time is not None
     return Validation(motion.time, forces, predicted, robot.inverse_dynamics(motion).forces)
+
+
+def _forces(robot: Model, base: BaseParameters, motion: Motion, values: Array) -> Array:
+    """Γ (n, actuators) of base parameters; of a flexible platform Γ = (Jᵀ)⁺ (Y X + y0)."""
+    felt = base_regressor(robot, base, motion) @ values
+    if not robot.modes:
+        return felt
+    felt = felt + generalised_regressor(robot, motion, base.friction).known
+    across = np.linalg.pinv(np.swapaxes(robot.jacobian(motion), -1, -2))
+    return np.asarray(np.einsum("nai,ni->na", across, felt))
 
 
 def _instruments(
@@ -226,7 +263,7 @@ def _instruments(
 def _estimate(
     W: Array, forces: Array, weights: Array, Z: Array | None, independent: float
 ) -> tuple[Array, Array, Array, Array]:
-    """Solution, rms residual of each leg, combinations seen (rank, seen), singular values."""
+    """Solution, rms residual of each actuator, combinations seen (rank, seen), singular values."""
     count = W.shape[-1]
     rows = (W * weights[:, np.newaxis]).reshape(-1, count)
     right = (forces * weights).ravel()
@@ -257,14 +294,14 @@ def _covariance(
 
 
 def _noise(seen: Array, residual: Array, lags: int) -> Array:
-    """Autocovariance (legs, lags + 1) of each leg's noise from residuals (n, legs), tapered.
+    """Autocovariance (actuators, lags + 1) of each one's noise from residuals (n, actuators), tapered.
 
     The fit takes noise away where the regressor moves, most at low frequencies: residuals are (1 − H) e
     with H = U Uᵀ, U an orthonormal basis of the columns, so their covariance is C − H C − C H + H C H.
     What that lacks, averaged along each lag, is given back to them until C agrees with itself. Parzen's
     window keeps C positive.
     """
-    legs = residual.shape[1]
+    count = residual.shape[1]
     x = np.arange(lags + 1) / (lags + 1)
     taper = np.where(x < 0.5, 1 - 6 * x**2 + 6 * x**3, 2 * (1 - x) ** 3)
     rows = seen.reshape(-1, seen.shape[-1])
@@ -272,10 +309,10 @@ def _noise(seen: Array, residual: Array, lags: int) -> Array:
     left = np.array([_lagged(one, one, lags) for one in residual.T[..., np.newaxis]])
     auto = left
     for _ in range(PASSES):
-        turned = np.stack([_correlated(U[:, i], auto[i] * taper) for i in range(legs)], axis=1)
+        turned = np.stack([_correlated(U[:, i], auto[i] * taper) for i in range(count)], axis=1)
         core = np.einsum("nli,nlj->ij", U, turned)
         lost = 2 * turned - U @ core
-        auto = left + np.array([_lagged(U[:, i], lost[:, i], lags) for i in range(legs)])
+        auto = left + np.array([_lagged(U[:, i], lost[:, i], lags) for i in range(count)])
     return np.asarray(auto * taper)
 
 

@@ -16,17 +16,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.data.leg_rates import platform_motion
+from gough.data import signals
+from gough.data.leg_rates import deformed_motion, platform_motion
 from gough.data.plausibility import check_fit
 from gough.errors import InputError
 from gough.model.model import Model
 from gough.motion import Motion
-from gough.parameters import signals
 from gough.parameters.base import BaseParameters, base_regressor
+from gough.parameters.generalised import generalised_regressor
 
 if TYPE_CHECKING:
     from gough.data.logs import Log
 
+MODAL_BLOCK = 1000
+"""Samples of a flexible platform that are held at a time."""
 BLOCK = 8000
 """Samples whose regressor is held at a time."""
 OVERLAP = 8.0
@@ -44,13 +47,13 @@ class Measurements:
     time: Array
     """(n,) of the equations, s."""
     regressor: Array
-    """F W (n, legs, rank), base parameters."""
+    """F W (n, actuators, rank), base parameters; of a flexible platform F Y (n, 6 + N, rank)."""
     forces: Array
-    """F Γ (n, legs), N."""
+    """F Γ (n, actuators), N; of a flexible platform F (Jᵀ Γ − y0), (n, 6 + N)."""
     motion: Motion
     """At every sample of the log, (N,)."""
     raw_forces: Array
-    """(N, legs), N, as measured."""
+    """(N, actuators), N, as measured."""
     rate: float
     """Of the log, Hz."""
     cutoff: float
@@ -70,16 +73,20 @@ class Measurements:
 def logged_motion(
     robot: Model, log: Log, cutoff: float | None = None
 ) -> tuple[Motion, Array, float, float]:
-    """Motion (n,), forces (n, legs), sample rate and cut-off (Hz) of a log, its ends cut off.
+    """Motion (n,), forces (n, actuators), sample rate and cut-off (Hz) of a log, its ends cut off.
 
-    Coordinates are filtered, forces are as measured.
+    Coordinates are filtered, forces are as measured. With more actuators than directions in which the
+    platform moves part of their forces balances itself, which no motion tells.
     """
-    if robot.leg_count != 6 or log.legs != 6:
+    if not robot.actuator_count == robot.mobility == log.actuator_count:
         raise InputError(
-            f"identification needs six legs: {robot.name} has {robot.leg_count}, the log {log.legs}"
+            "identification needs one actuator per direction in which the platform moves: "
+            f"{robot.name} has {robot.actuator_count} for {robot.mobility}, the log {log.actuator_count}"
         )
-    time, values = signals.uniform(log.time, np.concatenate([log.q, log.forces], axis=1))
-    q, forces = np.split(values, 2, axis=1)
+    modes = elastic_of(robot, log)
+    time, values = signals.uniform(log.time, np.concatenate([log.q, log.forces, modes], axis=1))
+    count = log.actuator_count
+    q, forces, modes = np.split(values, [count, 2 * count], axis=1)
     rate = (len(time) - 1) / float(time[-1] - time[0])
     cutoff = signals.default_cutoff(q, rate) if cutoff is None else cutoff
     if not 0 < cutoff < rate / 2:
@@ -93,7 +100,13 @@ def logged_motion(
     q = signals.low_pass(q, rate, cutoff)
     qd, qdd = signals.derivatives(q, rate)
     check_fit(robot, q[kept], qd[kept], qdd[kept], forces[kept], log.header)
-    motion = platform_motion(robot, q[kept], qd[kept], qdd[kept], log.start)
+    if robot.modes:
+        modes = signals.low_pass(modes, rate, cutoff)
+        given = (modes, *signals.derivatives(modes, rate))
+        legs = (q[kept], qd[kept], qdd[kept])
+        motion = deformed_motion(robot, legs, tuple(one[kept] for one in given), log.start)  # type: ignore[arg-type]  # three
+    else:
+        motion = platform_motion(robot, q[kept], qd[kept], qdd[kept], log.start)
     return motion.replace(time=time[kept]), forces[kept], rate, cutoff
 
 
@@ -107,10 +120,11 @@ def measure(
     ends = min(int(np.ceil(rate / (PARALLEL * cutoff * step))), len(motion) // (4 * step))
     kept = slice(ends, -(-len(motion) // step) - ends)
     assert motion.time is not None
+    felt = generalised_forces(robot, base, motion, forces) if robot.modes else forces
     found = Measurements(
         time=motion.time[::step][kept],
         regressor=filtered_regressor(robot, base, motion, rate, cutoff)[kept],
-        forces=signals.low_pass(forces, rate, PARALLEL * cutoff)[::step][kept],
+        forces=signals.low_pass(felt, rate, PARALLEL * cutoff)[::step][kept],
         motion=motion,
         raw_forces=forces,
         rate=rate,
@@ -129,7 +143,7 @@ def measure(
 def filtered_regressor(
     robot: Model, base: BaseParameters, motion: Motion, rate: float, cutoff: float
 ) -> Array:
-    """F W (n, legs, rank) of a motion (N,), decimated."""
+    """F W (n, actuators, rank) of a motion (N,), decimated."""
 
     def part(states: Motion) -> Array:
         W = base_regressor(robot, base, states)
@@ -137,7 +151,35 @@ def filtered_regressor(
 
     step = signals.decimation(rate, cutoff)
     filtered = _in_blocks(part, motion, step, int(np.ceil(OVERLAP * rate / (PARALLEL * cutoff))))
-    return filtered.reshape(-1, robot.leg_count, base.rank)
+    return filtered.reshape(-1, equation_count(robot), base.rank)
+
+
+def equation_count(robot: Model) -> int:
+    """Equations per sample: one per actuator, or all 6 + N of a flexible platform."""
+    return 6 + robot.modes if robot.modes else robot.actuator_count
+
+
+def generalised_forces(robot: Model, base: BaseParameters, motion: Motion, forces: Array) -> Array:
+    """Jᵀ Γ − y0 (n, 6 + N) of a flexible platform, whose modes no actuator holds."""
+    pushed = np.einsum("nai,na->ni", robot.jacobian(motion), forces)
+    known = [
+        generalised_regressor(robot, motion[i : i + MODAL_BLOCK], base.friction).known
+        for i in range(0, len(motion), MODAL_BLOCK)
+    ]
+    return np.asarray(pushed - np.concatenate(known))
+
+
+def elastic_of(robot: Model, log: Log) -> Array:
+    """Elastic coordinates (n, N) of a log, which those of a flexible platform need; else (n, 0)."""
+    if not robot.modes:
+        return np.zeros((len(log.time), 0))
+    if log.elastic is None or np.shape(log.elastic)[1] != robot.modes:
+        has = "none" if log.elastic is None else np.shape(log.elastic)[1]
+        raise InputError(
+            f"{robot.name} has a flexible platform with {robot.modes} modes, and the log has {has} of "
+            "its elastic coordinates (columns e1 …); `robot.rigid` does without"
+        )
+    return np.asarray(log.elastic)
 
 
 def _in_blocks(part: Callable[[Motion], Array], motion: Motion, step: int, overlap: int) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from gough.errors import InputError
 from gough.legs.bodies import STANDARD_PARAMETERS
 from gough.mechanics import equation
 from gough.mechanics.body import Body
-from gough.mechanics.equation import Mechanism
-from gough.mechanics.friction import Friction, Loads
+from gough.mechanics.friction import Loads
+from gough.mechanics.groups import joined, parted
+from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.platforms.rigid import RigidPlatform
 from gough.mechanics.programs import Outputs
 from gough.mechanics.state import RIGID_FIELDS, State
@@ -24,10 +25,18 @@ from gough.model import batch
 from gough.model.batch import OnError
 from gough.model.derivative_programs import graph_of
 from gough.model.model import Model
+from gough.model.places import alike
 from gough.model.slopes import matrices
 from gough.motion import Motion
-from gough.parameters.layout import TEN, Layout
+from gough.parameters.layout import Layout
 
+Part = Literal["legs", "rotors", "platform", "friction", "modes"]
+TEN_UNITS = {
+    key: "kg" if key == "M" else "kg m" if key[0] == "M" else "kg m²" for key in STANDARD_PARAMETERS
+}
+"""Of a body's standard parameters."""
+MODAL_UNITS = {"stiffness": "1/s²", "damping": "1/s"}
+"""Of shapes normalised by mass."""
 SYMMETRIC = 1e-9
 """Largest |D − Dᵀ|, of the largest element, of a matrix that counts as symmetric."""
 
@@ -36,7 +45,7 @@ SYMMETRIC = 1e-9
 def regressor_row(mechanism: Mechanism, state: State, weights: Components) -> Outputs:
     """Σ weight ∂Γ/∂X, (parameters,): Γ is linear in X, so the values of X never enter."""
     graph = graph_of(state)
-    unknown = graph.inputs("standard", (Layout.of(mechanism.legs, len(weights)).size, 1))
+    unknown = graph.inputs("standard", (Layout.of(mechanism.legs).size, 1))
     wrench = graph.constants(np.zeros((6, 1)))
     forces = equation.inverse(with_parameters(mechanism, unknown), state, wrench).forces
     return {"row": gradients(forces, weights, unknown)}
@@ -46,61 +55,96 @@ def regressor_row(mechanism: Mechanism, state: State, weights: Components) -> Ou
 def regressor_row_with_friction(mechanism: Mechanism, state: State, weights: Components) -> Outputs:
     """The same, the linear friction parameters behind the inertial ones."""
     graph = graph_of(state)
-    zeros = graph.constants(np.zeros((len(weights), 1)))
     robot, unknown = rubbing_with(mechanism, graph)
     wrench = graph.constants(np.zeros((6, 1)))
-    forces = equation.inverse(robot, state, wrench, loads=Loads(zeros, zeros, zeros)).forces
+    loads = no_loads(mechanism, graph)
+    forces = equation.inverse(robot, state, wrench, loads=loads).forces
     return {"row": gradients(forces, weights, unknown)}
+
+
+def no_loads(mechanism: Mechanism, graph: Graph) -> Loads:
+    """Loads under which joints have the friction alone that no load changes."""
+    zeros = graph.constants(np.zeros((mechanism.legs.count, 1)))
+    return Loads(zeros, zeros, zeros)
+
+
+class Column(NamedTuple):
+    """A column of the regressor."""
+
+    name: str
+    unit: str
+    part: Part
+    """What it belongs to."""
+
+
+def columns(robot: Model, friction: bool = False) -> tuple[Column, ...]:
+    """The parameters in the order of `standard_parameters`; see `parameter_names`."""
+    found: list[Column] = []
+    rotors: list[Column] = []
+    rubs: list[Column] = []
+    for part in alike(robot):
+        legs, rules = part.legs, part.kind.parameters
+        for leg in (f"leg {part.which.start + i + 1}" for i in range(legs.count)):
+            found += [one for body in legs.BODIES for one in _columns(f"{leg} {body}", "legs")]
+            rotors += [
+                Column(f"{leg} {name}", unit, "rotors") for name, unit in rules.rotors(legs).items()
+            ]
+            units = rules.friction_units(legs)
+            rubs += [
+                Column(f"{leg} {name}", units[name], "friction") for name in legs.LINEAR_FRICTION
+            ]
+    found += rotors + _columns("platform", "platform")
+    if friction:
+        found += rubs
+    for key, elements in modal_elements(robot).items():
+        unit = MODAL_UNITS[key]
+        for i, j in elements.pairs:
+            which = f"mode {i + 1}" if i == j else f"modes {i + 1},{j + 1}"
+            found.append(Column(f"{which} {key}", unit, "modes"))
+    return tuple(found)
 
 
 def parameter_names(robot: Model, friction: bool = False) -> tuple[str, ...]:
     """Names of the parameters, in the order of `standard_parameters`.
 
-    For each leg its bodies, ten parameters each ("leg 1 rod XX"); the rotor masses; the
-    platform's ten; with `friction` each leg's friction ("leg 1 slider_viscous"). Of a
-    flexible platform also the elements of K, then of D: "mode 1 stiffness", "modes 1,2 stiffness".
+    For each leg its bodies, ten parameters each ("leg 1 rod XX"; of chains "leg 1 body1 XX", what the
+    first joint carries); the drives' inertias ("leg 1 rotor_mass", "leg 1 joint1 rotor_inertia"); the
+    platform's ten; with `friction` each leg's friction ("leg 1 slider_viscous", "leg 1 joint2 coulomb").
+    Of a flexible platform also the elements of K, then of D: "mode 1 stiffness", "modes 1,2 stiffness".
     """
-    legs = [f"leg {i + 1}" for i in range(robot.leg_count)]
-    bodies = robot.mechanism.legs.BODIES
-    names = [
-        f"{leg} {body} {key}" for leg in legs for body in bodies for key in STANDARD_PARAMETERS
-    ]
-    names += [f"{leg} {robot.leg_kind.parameters.rotor}" for leg in legs]
-    names += [f"platform {key}" for key in STANDARD_PARAMETERS]
-    if friction:
-        names += [f"{leg} {key}" for leg in legs for key in robot.mechanism.legs.LINEAR_FRICTION]
-    for key, elements in modal_elements(robot).items():
-        names += [
-            f"mode {i + 1} {key}" if i == j else f"modes {i + 1},{j + 1} {key}"
-            for i, j in elements.pairs
-        ]
-    return tuple(names)
+    return tuple(one.name for one in columns(robot, friction))
 
 
 def standard_parameters(robot: Model, friction: bool = False) -> Array:
-    """X (parameters,): what `parameter_names` says, payload counted with the platform, SI units."""
+    """X (parameters,): what `parameter_names` says, payload counted with the platform, SI units.
+
+    Bodies of chains are on the axes of the robot file: at home those of their legs' frames.
+    """
     mechanism = robot.mechanism
-    bodies = [_ten(getattr(mechanism.legs, name)) for name in mechanism.legs.BODIES]
-    legs = np.stack(bodies).transpose(2, 0, 1)
-    parts = [legs, mechanism.legs.rotor, _ten(mechanism.platform.body)]
+    parts = parted(mechanism.legs)
+    found: list[Array] = []
+    for legs in parts:
+        tens = [_ten(body) for body in legs.named_bodies().values()]
+        found += [np.stack(tens).transpose(2, 0, 1)] if tens else []
+    found += [mechanism.legs.rotor, _ten(mechanism.platform.body)]
     if friction:
-        rubs = [
-            getattr(mechanism.legs.friction, name) for name in robot.mechanism.legs.LINEAR_FRICTION
-        ]
-        parts.append(np.concatenate(rubs, axis=1))
-    parts += [elements.values for elements in modal_elements(robot).values()]
-    return np.concatenate([np.ravel(part) for part in parts])
+        rubs = [list(legs.linear_friction().values()) for legs in parts]
+        found += [np.concatenate(one, axis=1) for one in rubs if one]
+    found += [elements.values for elements in modal_elements(robot).values()]
+    return np.concatenate([np.ravel(part) for part in found])
 
 
 def regressor(
     robot: Model, motion: Motion, friction: bool = False, *, on_error: OnError = "raise"
 ) -> Array:
-    """W (..., legs, parameters) with Γ = W X, no wrench; X as `standard_parameters`.
+    """W (..., actuators, parameters) with Γ = W X, no wrench; X as `standard_parameters`.
 
     The exact derivative of the forces by the parameters, which does not depend on their values. With
-    more than six legs Γ is the one of least norm. `friction` adds columns for the friction that forces
-    are linear in; a robot with friction that grows with loads, which no W can give, is refused.
+    more actuators than directions in which the platform moves Γ is the one of least norm. `friction`
+    adds columns for the friction that forces are linear in; a robot with friction that grows with loads,
+    which no W can give, is refused.
     """
+    robot.need_rigid_drives("the regressor")
     if friction:
         refuse_load_friction(robot)
     if robot.modes:
@@ -109,23 +153,26 @@ def regressor(
             "with the forces: `robot.regressor` and `generalised_regressor` take the motion's"
         )
     forces = robot.inverse_dynamics(motion, friction=False, on_error=on_error).forces
-    rows = batch.lay_out(motion, {"forces": (forces, (robot.leg_count,))})
-    state = {name: rows.fields[name] for name in RIGID_FIELDS}
+    joints = robot.chain_inputs(motion)
+    rows = batch.lay_out(motion, {"forces": (forces, (robot.actuator_count,)), **joints})
+    state = {name: rows.fields[name] for name in (*RIGID_FIELDS, *joints)}
     row = regressor_row_with_friction if friction else regressor_row
-    out = matrices(robot, row, rows.rows, state, {"weights": np.eye(robot.leg_count)})
+    out = matrices(robot, row, rows.rows, state, {"weights": np.eye(robot.actuator_count)})
     return batch.settle(rows, out, batch.not_finite(rows), on_error)["row"]
 
 
 def refuse_load_friction(robot: Model) -> None:
     """Raise if the robot has friction that is not linear in its parameters, and name it."""
-    found = [
-        name
-        for name in robot.mechanism.legs.LOAD_FRICTION
-        if np.any(getattr(robot.mechanism.legs.friction, name))
-    ]
+    found = {
+        name: group.where
+        for group in robot.description.groups
+        for name in group.legs.LOAD_FRICTION
+        if np.any(getattr(group.legs.friction, name))
+    }
     if found:
+        where = ", ".join(f"[{one}.friction]" for one in dict.fromkeys(found.values()))
         raise InputError(
-            f"{robot.name}: {', '.join(found)} in [legs.friction]: friction that grows with the "
+            f"{robot.name}: {', '.join(found)} in {where}: friction that grows with the "
             "joint's load is not linear in its coefficient; set it to 0 or leave friction out"
         )
 
@@ -172,27 +219,35 @@ def _ten(body: Body) -> Array:
 
 def rubbing_with(mechanism: Mechanism, graph: Graph) -> tuple[Mechanism, Components]:
     """The robot with other inertial and linear friction parameters, and these, as symbols."""
-    legs, count = mechanism.legs, mechanism.points.shape[1]
-    layout = Layout.of(legs, count, friction=True)
+    layout = Layout.of(mechanism.legs, friction=True)
     unknown = graph.inputs("standard", (layout.size, 1))
-    by_leg = unknown[layout.of_friction].reshape(count, layout.friction, 1)
-    rubs = dict.fromkeys(Friction._fields, graph.constants(np.zeros((count, 1))))
-    rubs |= {name: by_leg[:, i] for i, name in enumerate(legs.LINEAR_FRICTION)}
-    friction = Friction(**rubs)._replace(width=legs.friction.width)
     changed = with_parameters(mechanism, unknown)
-    return changed._replace(legs=changed.legs.replace(friction=friction)), unknown
+    parts = []
+    for legs, own in zip(parted(changed.legs), layout.places(), strict=True):
+        names = enumerate(legs.LINEAR_FRICTION)
+        parts.append(
+            legs.with_linear_friction({name: unknown[own.friction[:, i]] for i, name in names})
+        )
+    return changed._replace(legs=joined(parts)), unknown
 
 
 def with_parameters(mechanism: Mechanism, standard: Components) -> Mechanism:
     """The robot with other inertial parameters (parameters, 1); its platform is rigid."""
-    legs, count = mechanism.legs, mechanism.points.shape[1]
-    layout = Layout.of(legs, count)
-    tens = standard[layout.of_bodies].reshape(count, layout.bodies, TEN, 1)
-    bodies = {name: _body(np.moveaxis(tens[:, i], 0, 1)) for i, name in enumerate(legs.BODIES)}
+    layout = Layout.of(mechanism.legs)
+    parts = []
+    for legs, own in zip(parted(mechanism.legs), layout.places(), strict=True):
+        tens = [standard[places.T] for places in np.moveaxis(own.bodies, 1, 0)]
+        bodies = dict(zip(legs.BODIES, map(_body, tens), strict=True))
+        parts.append(legs.with_bodies(bodies).with_rotor(standard[own.rotors.ravel()]))
     return mechanism._replace(
-        legs=legs.with_rotor(standard[layout.of_rotors]).replace(**bodies),
+        legs=joined(parts),
         platform=RigidPlatform(_body(standard[layout.of_platform, np.newaxis])),
     )
+
+
+def _columns(whose: str, part: Part) -> list[Column]:
+    """The ten of a body."""
+    return [Column(f"{whose} {key}", TEN_UNITS[key], part) for key in STANDARD_PARAMETERS]
 
 
 def _body(ten: Components) -> Body:

@@ -7,15 +7,24 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.legs.parameters import SpecialCase
 from gough.model.model import Model
+from gough.model.places import alike
 
+FREE = 6
+"""Directions in which a platform moves that nothing holds."""
 COINCIDE = 1e-9
 """Distance, in length scales of the robot, below which points coincide."""
 
 
 def special_of_legs(robot: Model) -> tuple[SpecialCase, ...]:
     """Special cases that its legs are, as they stand to gravity and in themselves."""
-    mechanism = robot.mechanism
-    return robot.leg_kind.parameters.special(mechanism.legs, mechanism.gravity[:, 0, 0])
+    gravity = robot.mechanism.gravity[:, 0, 0]
+    found = []
+    for part in alike(robot):
+        around = part.which.start, robot.leg_count - part.which.stop
+        for case in part.kind.parameters.special(part.legs, gravity):
+            factor = None if case.factor is None else np.pad(case.factor, around)
+            found.append(case._replace(which=np.pad(case.which, around), factor=factor))
+    return tuple(found)
 
 
 def special_cases(robot: Model) -> tuple[str, ...]:
@@ -26,22 +35,26 @@ def special_cases(robot: Model) -> tuple[str, ...]:
     for case in special_of_legs(robot):
         if case.words and case.which.any():
             found.append(f"{_legs(case.which)}: {case.words}")
-    found += _coinciding(robot)
-    for body in robot.mechanism.legs.BODIES:
-        inertia = getattr(robot.mechanism.legs, body).inertia[..., 0]
-        if inertia.any() and not inertia[[0, 0, 1], [1, 2, 2]].any():
-            found.append(f"{body}: no products of inertia (see essential parameters)")
-    return tuple(found)
+    if robot.mobility == FREE:
+        found += _coinciding(robot)
+    for part in alike(robot):
+        for name, body in part.legs.named_bodies().items():
+            inertia = body.inertia[..., 0]
+            if inertia.any() and not inertia[[0, 0, 1], [1, 2, 2]].any():
+                found.append(f"{name}: no products of inertia (see essential parameters)")
+    return tuple(dict.fromkeys(found))
 
 
 def _coinciding(robot: Model) -> list[str]:
     """6-3 and 3-3 geometries: they have as many base parameters as others."""
-    mechanism = robot.mechanism
-    joints = robot.leg_kind.parameters.fixed_joints(mechanism.legs)
+    places = [("platform", 0, robot.mechanism.points[..., 0].T)]
+    for part in alike(robot):
+        joints = part.kind.parameters.fixed_joints(part.legs)
+        places += [(name, part.which.start, where) for name, where in joints.items()]
     found = []
-    for place, where in {"platform": mechanism.points[..., 0].T, **joints}.items():
+    for place, first, where in places:
         apart = np.linalg.norm(where[:, np.newaxis] - where, axis=-1)
-        pairs = np.argwhere(np.triu(apart < COINCIDE * robot.length_scale, 1)) + 1
+        pairs = np.argwhere(np.triu(apart < COINCIDE * robot.length_scale, 1)) + first + 1
         if len(pairs):
             shown = ", ".join(f"{i} and {j}" for i, j in pairs)
             found.append(f"{place} points coincide, legs {shown}: no fewer base parameters")

@@ -44,8 +44,8 @@ def make(folder: Path, progress: Callable[[str], None]) -> list[str]:
     progress("writing the first page")
     page = Page("gough: parallel robots, computed")
     page.text(
-        "gough computes geometry, kinematics and dynamics of hexapods with telescopic legs (6-UPS) or "
-        "sliders on rails (6-PUS). This page was made by computing all of it on this machine just now."
+        "gough computes geometry, kinematics and dynamics of parallel robots, from hexapods to Deltas. "
+        "This page was made by computing all of it on this machine just now."
     )
     page.heading("Four papers, reproduced")
     page.table(

@@ -41,6 +41,10 @@ LARGE = 500e6
 """Size of a cache, bytes, from which clearing it is worth a word."""
 
 
+MARKS = "[green]✓[/green]", "[yellow]–[/yellow]"
+"""Of what is well, and of what is not but harms nothing."""
+
+
 class Finding(NamedTuple):
     """One thing looked at."""
 
@@ -72,7 +76,7 @@ def print_report(console: Console) -> bool:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for one in found:
-        mark = "[green]✓[/green]" if one.ok else "[red]✗[/red]"
+        mark = "[red]✗[/red]" if not one.ok else MARKS[bool(one.advice)]
         table.add_row(f"{mark} {one.what}", _plain(one.finding))
         if one.advice:
             table.add_row("", f"[yellow]→ {_plain(one.advice)}[/yellow]")
@@ -172,12 +176,31 @@ def _cache() -> Iterator[Finding]:
         advice = f"delete {folder}/.writing-*"
     elif size > LARGE:
         advice = "kernels of older versions are never read again: the folder may be deleted"
-    trouble = _unwritable(folder)
-    if trouble:
+    trouble, doubt = _unwritable(folder), _doubtful(folder)
+    if doubt:
+        parts.append(f"not used: {doubt}")
+        advice = f"chmod 700 {folder} if it is yours, or set GOUGH_CACHE to a folder of your own"
+        ok = False
+    elif trouble:
         parts.append(f"not writable: {trouble}")
         advice = "set GOUGH_CACHE to a folder of your own: every start compiles anew without one"
         ok = False
     yield Finding("kernel cache", ", ".join(parts), advice, ok)
+
+
+def _doubtful(folder: Path) -> str:
+    """Why kernels are neither kept in a folder nor loaded from it, if they are not."""
+    from gough.engine.run.private_folder import private
+
+    try:
+        if os.path.lexists(folder):
+            if folder.is_symlink():
+                return "it is a link"
+            with private(folder, make=False):
+                pass
+    except OSError as error:
+        return "" if error.strerror else str(error)
+    return ""
 
 
 def _age(path: Path) -> float:

@@ -56,7 +56,9 @@ def states(robot: Robot, count: int) -> Motion:
     rng = np.random.default_rng(0)
     turns = Rotation.from_rotvec(rng.uniform(-0.1, 0.1, (count, 3)))
     offset = rng.uniform(-0.1, 0.1, (count, 3)) * robot.length_scale
-    return Motion(robot.home.position + offset, turns, *rng.normal(size=(4, count, 3)))
+    undeformed = np.zeros(robot.modes) if robot.modes else None
+    rates = rng.normal(size=(4, count, 3))
+    return Motion(robot.home.position + offset, turns, *rates, elastic=undeformed)
 
 
 def _models(robot: Robot) -> dict[str, tuple[Callable[[], object], Callable[[], object]]]:

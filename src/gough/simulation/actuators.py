@@ -1,6 +1,6 @@
-"""Drives: what becomes of a commanded force before it pushes a leg.
+"""Drives: what becomes of a commanded force before it moves an actuator.
 
-commanded → within ± force → first-order lag → less where the leg is fast → Γ
+commanded → within ± force → first-order lag → less where the actuator is fast → Γ
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, real_numbers
 from gough.errors import InputError
 from gough.mechanics.vectors import Components, copysign, maximum, minimum
 from gough.model.model import Model
@@ -23,15 +23,15 @@ UNLIMITED = 1e30
 
 
 def within(command: Components, limit: Components) -> Components:
-    """The command, cut to ±limit (legs, samples), N."""
+    """The command, cut to ±limit (actuators, samples)."""
     cut: Components = maximum(minimum(command, limit), -limit)
     return cut
 
 
 def at_speed(force: Components, rate: Components, limit: Components) -> Components:
-    """Γ = F · clip((limit − q̇ sign F)/(0.05 limit), 0, 1), N.
+    """Γ = F · clip((limit − q̇ sign F)/(0.05 limit), 0, 1).
 
-    A force along the motion fades over the last 5 % of the speed limit (m/s) and is nothing beyond;
+    A force along the motion fades over the last 5 % of the speed limit and is nothing beyond;
     a force that brakes is always there.
     """
     forward = rate * copysign(1 + 0 * force, force)
@@ -42,9 +42,10 @@ def at_speed(force: Components, rate: Components, limit: Components) -> Componen
 
 @dataclass(frozen=True, eq=False)
 class Actuators:
-    """Limits and lag of the drives: one number for all legs, or one per leg.
+    """Limits and lag of the drives: one number for all actuators, or one per actuator.
 
-    `force` (N) and `speed` (m/s): left out, there is no limit; `lag` (s) is the time constant of
+    `force` (N) and `speed` (m/s), of rotary actuators N m and rad/s: left out, there is no limit; `lag`
+    (s) is the time constant of
     Γ̇ = (command − Γ)/lag. A lagging drive starts at its first command.
     """
 
@@ -58,9 +59,11 @@ class Actuators:
             if value is None:
                 continue
             try:
-                array = np.asarray(value, dtype=np.float64)
+                array = real_numbers(value)
             except (TypeError, ValueError):
-                raise InputError(f"actuators: {name} is not a number, or one per leg") from None
+                raise InputError(
+                    f"actuators: {name} is not a number, or one per actuator"
+                ) from None
             if not np.all(array > 0):
                 raise InputError(f"actuators: {name} must be positive")
         try:
@@ -76,13 +79,13 @@ class Actuators:
         limits = robot.description.limits
         return cls(limits.force, limits.speed, lag)
 
-    def limits(self, legs: int) -> tuple[Array, Array]:
-        """Force (N) and speed (m/s) limits, (legs,), finite."""
-        return self._each("force", legs), self._each("speed", legs)
+    def limits(self, count: int) -> tuple[Array, Array]:
+        """Force and speed limits of so many actuators, (actuators,), finite."""
+        return self._each("force", count), self._each("speed", count)
 
-    def _each(self, name: str, legs: int) -> Array:
+    def _each(self, name: str, count: int) -> Array:
         value: Any = getattr(self, name)
         array = np.asarray(UNLIMITED if value is None else value, dtype=np.float64)
-        if array.shape not in ((), (legs,)):
-            raise InputError(f"actuators: {name} has shape {array.shape}, needs () or ({legs},)")
-        return np.minimum(np.broadcast_to(array, legs), UNLIMITED)
+        if array.shape not in ((), (count,)):
+            raise InputError(f"actuators: {name} has shape {array.shape}, needs () or ({count},)")
+        return np.minimum(np.broadcast_to(array, count), UNLIMITED)

@@ -1,12 +1,13 @@
 """What a base that moves does to the robot on it.
 
 In axes that move with the base, a base that accelerates by a and turns with α about the world's origin
-adds an acceleration a + α×r to every point r and α to every body. On the coordinates ξ this acts as
+adds an acceleration a + α×r to every point r and α to every body. On the coordinates ẏ this acts as
 
     −N (a, α),    N = Σ_b J_bᵀ I_b X_b,    X_b = (a + α×o_b, α) for (a, α) = 1
 
-over all bodies b: J_b their frames' twists by ξ, I_b their inertia about the frames' origins o_b. A
-rotor is felt along q alone, so that it does not feel the base. World axes, SI units.
+over all bodies b: J_b their frames' twists by ẏ, of which the platform moves with ξ = D ẏ
+(`gough.model.own_directions`; ẏ = ξ where it moves freely), I_b their inertia about the frames' origins
+o_b. A rotor is felt along q alone, so that it does not feel the base. World axes, SI units.
 """
 
 from __future__ import annotations
@@ -15,19 +16,23 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.mechanics import equation
-from gough.mechanics.equation import Mechanism
+from gough.mechanics.body import Body, Frame
+from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.programs import Outputs
 from gough.mechanics.state import State
 from gough.model import batch
 from gough.model.execution import numpy_executor
 from gough.model.frames import leg_frames
 from gough.model.model import Model
+from gough.model.own_directions import own_directions
+from gough.model.slopes import joints_of
 from gough.motion import Motion
 
 
 def base_inertia(robot: Model, still: Motion) -> Array:
-    """N (6 + modes, 6) of a robot at rest in a pose; see the module."""
-    return _of_platform(robot, still) + _of_legs(robot, still)
+    """N (m + modes, 6) of a robot at rest in a pose; see the module."""
+    directions = own_directions(robot, still)
+    return directions.T @ _of_platform(robot, still) + _of_legs(robot, still, directions.T)
 
 
 def carried(point: Array) -> Array:
@@ -39,7 +44,7 @@ def carried(point: Array) -> Array:
 
 def _of_platform(robot: Model, still: Motion) -> Array:
     """M of the platform alone, on which the base acts as on its frame."""
-    rows = batch.lay_out(still, robot.elastic_inputs(still))
+    rows = batch.lay_out(still, robot.elastic_inputs(still) | joints_of(robot, still))
     found = numpy_executor(robot.mechanism)(platform_mass, 1, rows.fields)
     mass = np.concatenate([found["rigid"][0], found["mixed"][0].T])
     return np.asarray(mass @ carried(still.position))
@@ -54,8 +59,7 @@ def platform_mass(mechanism: Mechanism, state: State) -> Outputs:
     return {"rigid": platform.world(half) + nothing, "mixed": platform.world(mixed) + nothing}
 
 
-def _of_legs(robot: Model, still: Motion) -> Array:
-    units = np.eye(6 + robot.modes)
+def _of_legs(robot: Model, still: Motion, units: Array) -> Array:
     moving = Motion(
         still.position,
         still.rotation,
@@ -65,17 +69,21 @@ def _of_legs(robot: Model, still: Motion) -> Array:
         elastic_velocity=units[:, 6:],
     )
     total = np.zeros((len(units), 6))
-    names = robot.mechanism.legs.BODIES
-    for name, frame in zip(names, leg_frames(robot, moving), strict=True):
-        body = getattr(robot.mechanism.legs, name)
-        origin, axes = frame.origin[0], frame.axes[0]  # the same whatever moves
-        moment = np.einsum("lij,jl->li", axes, body.first_moment[..., 0])
-        inertia = np.einsum("lij,jkl,lmk->lim", axes, body.inertia[..., 0], axes)
-        field = np.stack([carried(one) for one in origin])  # (legs, 6, 6), columns (a, α)
-        linear, turning = np.swapaxes(field[:, :3], 1, 2), np.swapaxes(field[:, 3:], 1, 2)
-        mass = body.mass[:, :1, np.newaxis]
-        push = mass * linear + np.cross(turning, moment[:, np.newaxis])
-        turn = np.einsum("lij,lcj->lci", inertia, turning) + np.cross(moment[:, np.newaxis], linear)
-        total += np.einsum("uli,lci->uc", frame.velocity, push)
-        total += np.einsum("uli,lci->uc", frame.omega, turn)
+    for legs, frames in leg_frames(robot, moving):
+        for body, frame in zip(legs.named_bodies().values(), frames, strict=True):
+            total += _of_body(body, frame)
     return total
+
+
+def _of_body(body: Body, frame: Frame) -> Array:
+    """What the base does to one body of legs, (m + modes, 6), its frame moving by each unit of ẏ."""
+    origin, axes = frame.origin[0], frame.axes[0]  # the same whatever moves
+    moment = np.einsum("lij,jl->li", axes, body.first_moment[..., 0])
+    inertia = np.einsum("lij,jkl,lmk->lim", axes, body.inertia[..., 0], axes)
+    field = np.stack([carried(one) for one in origin])  # (legs, 6, 6), columns (a, α)
+    linear, turning = np.swapaxes(field[:, :3], 1, 2), np.swapaxes(field[:, 3:], 1, 2)
+    mass = body.mass[:, :1, np.newaxis]
+    push = mass * linear + np.cross(turning, moment[:, np.newaxis])
+    turn = np.einsum("lij,lcj->lci", inertia, turning) + np.cross(moment[:, np.newaxis], linear)
+    found = np.einsum("uli,lci->uc", frame.velocity, push)
+    return np.asarray(found + np.einsum("uli,lci->uc", frame.omega, turn))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.mechanics.state import CHAINS
+from gough.simulation.controllers import Memory
 from gough.simulation.events import Stop
 from gough.simulation.integrators import runge_kutta
 from gough.simulation.plant import ELASTIC, MOVING, PlantState, at_rest_drives
@@ -26,30 +28,42 @@ class Chunk:
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
         plant, rows = scenario.plant, scenario.rows
-        legs = plant.robot.leg_count
+        legs, actuators = plant.robot.leg_count, plant.robot.actuator_count
         self.every = scenario.every or 1
         start = scenario.start
-        self.moving = (*MOVING, *ELASTIC) if plant.modes else MOVING
-        width = 30 + 4 * legs + 2 * plant.modes
+        self.moving = (
+            *MOVING,
+            *(ELASTIC if plant.modes else ()),
+            *((CHAINS,) if plant.joints else ()),
+        )
+        width = 30 + 4 * actuators + 2 * plant.modes + plant.joints
         size = min(LONGEST, max(CHUNK // (rows * width), 1), scenario.steps)
         self.size = size = -(-size // self.every) * self.every
         self.states = {
             name: np.empty((size + 1, *getattr(start, name).shape))
-            for name in (*self.moving, "works", "drive")
+            for name in (*self.moving, "works", "drive", "motors")
         }
-        self.q, self.qd = np.empty((2, size, rows, legs))
+        self.q, self.qd = np.empty((2, size, rows, actuators))
         self.conditioning, self.margin = np.empty((2, size, rows))
         self.unsettled = np.zeros((size, rows))
-        self.applied, self.command = np.empty((2, size, rows, legs))
+        self.applied, self.command = np.empty((2, size, rows, actuators))
         if scenario.every is not None:
-            self.command = np.empty((size // self.every, rows, legs))
-        self.noise = Noise(scenario.sensors, scenario.seeds, legs)
+            self.command = np.empty((size // self.every, rows, actuators))
+        self.noise = Noise(scenario.sensors, scenario.seeds, actuators)
         self.loads = np.zeros((rows, 3, legs))
         self.senses = scenario.every is not None and not (
             scenario.sensors.exact and not scenario.delay
         )
         self.readings: dict[str, Array] = {}
         loop = Loop(scenario, np.arange(rows))
+        self.used: Memory = {}
+        """What the controller remembered when it was last asked."""
+        self.memory = {
+            name: np.empty((size // self.every + 1, *value.shape))
+            for name, value in loop.memory.items()
+        }
+        for name, value in loop.memory.items():
+            self.memory[name][0] = value
         if plant.actuators.lag or self.senses:
             continuous = scenario.every is None
             first = loop.at_once(scenario.begin, start) if continuous else loop.command(0, start)
@@ -58,7 +72,7 @@ class Chunk:
             array[0] = getattr(start, name)
         if self.senses:
             # the first sample was taken above; taken again, its noise must be the same
-            self.noise = Noise(scenario.sensors, scenario.seeds, legs)
+            self.noise = Noise(scenario.sensors, scenario.seeds, actuators)
             entries = size // self.every + scenario.delay
             for name, value in loop.readings[0][0]._asdict().items():
                 self.readings[name] = np.empty((entries, *value.shape))
@@ -106,7 +120,7 @@ class Chunk:
     def state(self, step: int) -> PlantState:
         """The state at a step of the chunk."""
         start = self.scenario.start
-        moving = {name: getattr(start, name) for name in ELASTIC}
+        moving = {name: getattr(start, name) for name in (*ELASTIC, CHAINS)}
         return PlantState(**moving | {name: value[step] for name, value in self.states.items()})
 
     def keep(self, done: int, count: int, record: Record) -> None:
@@ -123,6 +137,8 @@ class Chunk:
         held = steps if self.scenario.every is None else steps // self.every
         record.values["command"][places] = self.command[held]
         record.values["applied"][places] = self.applied[steps]
+        for name in self.scenario.controller.recorded:
+            record.values[name][places] = self.memory[name][held]
         record.filled = places.stop
 
     def keep_last(self, record: Record) -> None:
@@ -136,14 +152,17 @@ class Chunk:
             command = loop.at_once(float(self.scenario.time(self.scenario.steps)), state)
         else:
             command = self.command[-(-count // self.every) - 1]
-        record.keep(record.filled, state, command, self.scenario.plant.applied(state, command))
+        applied = self.scenario.plant.applied(state, command)
+        record.keep(record.filled, state, command, applied, self.used)
 
     def carry(self, count: int) -> None:
         """The end of a chunk is the start of the next."""
         for value in self.states.values():
             value[0] = value[count]
-        delay = self.scenario.delay
+        delay, samples = self.scenario.delay, -(-count // self.every)
+        for name, value in self.memory.items():
+            self.used[name] = value[samples - 1].copy()
+            value[0] = value[samples]
         if self.senses and delay:
-            samples = -(-count // self.every)
             for value in self.readings.values():
                 value[:delay] = value[samples : samples + delay].copy()

@@ -14,7 +14,8 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.engine.functions import VARIANT
-from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
+from gough.mechanics.forward_program import joint_step
+from gough.mechanics.state import CHAINS, ELASTIC_FIELDS, RIGID_FIELDS
 from gough.model.calls import ModelCalls
 from gough.simulation import programs
 from gough.simulation.chunk import Chunk
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 OF_STAGES = ("before", "ahead", "command")
 """Inputs of the stages that the first does not need where the law is in it."""
-LOADS_TOLERANCE = 1e-11
-"""Disagreement of friction loads, relative to the largest, at which a stage goes on."""
 
 
 def possible(scenario: Scenario) -> bool:
@@ -73,8 +72,22 @@ class _Machine(Chunk):
         self.robot = scenario.plant.robot
         self.model = scenario.controller.robot(self.robot)
         # a law that knows the plant and acts in every step also does what `watch` does, and the first
-        # stage unless friction repeats that
-        self.shares = self.model is self.robot and scenario.every == 1 and not self.senses
+        # stage unless friction repeats that; large programs are better compiled apart
+        plant = scenario.plant
+        self.fuses = not (plant.rubs or plant.modes or plant.settles)
+        alike = self.model is self.robot and plant.springs is None
+        self.shares = alike and scenario.every == 1 and not self.senses
+        # what the law's own joints of chains are near, where they are not the plant's
+        self.joints = np.zeros((scenario.rows, self.model.mechanism.legs.coordinates))
+        self.apart = np.zeros(scenario.rows)
+        if self.joints.size and not self._own_joints():
+            start = scenario.start
+            same = self.model is self.robot
+            self.joints[:] = start.chains if same else self.model.chains_of(start.motion)
+
+    def _own_joints(self) -> bool:
+        """The law computes with the plant's own joints of chains."""
+        return self.model is self.robot and not self.senses
 
     def advance(self, done: int, count: int) -> None:
         """Run a chunk of steps from step `done` on."""
@@ -88,7 +101,7 @@ class _Machine(Chunk):
             calls = self._continuous(halves, wrench)
         else:
             calls = self._sampled(done, count, wrench)
-        stepping.run(count, scenario.rows, calls, LOADS_TOLERANCE)
+        stepping.run(count, scenario.rows, calls, programs.LOADS_TOLERANCE)
 
     def _sampled(self, done: int, count: int, wrench: Array | None) -> list[Call]:
         from gough.engine.run.stepping import Stream
@@ -99,12 +112,13 @@ class _Machine(Chunk):
         known: dict[str, Array | Stream] = {
             name: Stream(_solid(value), every=every) for name, value in goals.items()
         }
+        known |= {name: Stream(value, every=every) for name, value in self.memory.items()}
         state = {name: Stream(self.states[name], every=every, stride=every) for name in self.moving}
         command = Stream(self.command, every=every)
-        if self.shares and not plant.rubs:
+        if self.shares and not (plant.rubs or plant.settles):
             return self._stages(wrench, [command] * 4, [None] * 4, {**state, **known})
         if self.shares:
-            calls = [self._law({**state, **known}, command, every)]
+            calls = self._law({**state, **known}, command, every)
             return calls + self._stages(wrench, [command] * 4, [None] * 4)
         calls = [self._watch(self._now())]
         if self.senses:
@@ -114,7 +128,9 @@ class _Machine(Chunk):
                 name: Stream(value, first=scenario.delay, every=every)
                 for name, value in self.readings.items()
             }
-            inputs = {"noise": noise, "steps": steps}
+            inputs: dict[str, Any] = {"noise": noise, "steps": steps}
+            if scenario.sensors.on_motors:
+                inputs["motors"] = Stream(self.states["motors"], every=every, stride=every)
             calls.append(_call(self.robot, programs.sense, state, inputs, heard, every=every))
             told = {name: Stream(value, every=every) for name, value in self.readings.items()}
         else:
@@ -122,7 +138,7 @@ class _Machine(Chunk):
                 name: Stream(value, every=every, stride=every)
                 for name, value in (("q", self.q), ("qd", self.qd))
             }
-        calls.append(self._law({**state, **told, **known}, command, every))
+        calls += self._law({**state, **told, **known}, command, every)
         return calls + self._stages(wrench, [command] * 4, [None] * 4)
 
     def _continuous(self, halves: Array, wrench: Array | None) -> list[Call]:
@@ -131,15 +147,16 @@ class _Machine(Chunk):
 
         goals, _ = self.scenario.goals(halves)
         solid = {name: _solid(value) for name, value in goals.items()}
-        rows, legs = self.applied.shape[1:]
+        rows, actuators = self.applied.shape[1:]
         commands: list[Array | Stream] = [Stream(self.command)]
-        commands += [np.empty((rows, legs)) for _ in range(3)]
+        commands += [np.empty((rows, actuators)) for _ in range(3)]
+        reached = (*MOVING, *((CHAINS,) if self.scenario.plant.joints else ()))
         before: list[Any] = []
         for stage, half in enumerate((0, 1, 1, 2)):
             known = {name: Stream(value, half, 1, 2) for name, value in solid.items()}
-            q, qd = np.empty((2, rows, legs))
+            q, qd = np.empty((2, rows, actuators))
 
-            seen = {name: np.empty(self.states[name].shape[1:]) for name in MOVING}
+            seen = {name: np.empty(self.states[name].shape[1:]) for name in reached}
 
             def law(
                 now: Mapping[str, Any],
@@ -152,12 +169,14 @@ class _Machine(Chunk):
             ) -> list[Call]:
                 if stage == 0:
                     told = {**now, "q": Stream(self.q), "qd": Stream(self.qd)}
-                    return [self._watch(now), self._law({**told, **known}, commands[0], 1)]
+                    return [self._watch(now), *self._law({**told, **known}, commands[0], 1)]
                 told = {**now, **seen, "q": q, "qd": qd}
+                if "drive" in now:
+                    reach = {**reach, "drive": now["drive"]}
                 return [
                     _call(self.robot, programs.stage_state, now, reach, seen),
                     self._watch({**now, **seen})._replace(outputs={"q": q, "qd": qd}),
-                    self._law({**told, **known}, commands[stage], 1),
+                    *self._law({**told, **known}, commands[stage], 1),
                 ]
 
             before.append(law)
@@ -177,12 +196,26 @@ class _Machine(Chunk):
         outputs = {"q": self.q, "qd": self.qd, "conditioning": self.conditioning}
         return {name: Stream(value) for name, value in outputs.items()}
 
-    def _law(self, known: Mapping[str, Any], command: Any, every: int) -> Call:
+    def _law(self, known: Mapping[str, Any], command: Any, every: int) -> list[Call]:
         law, inputs = self._told(known)
-        outputs = {"command": command}
+        outputs = {"command": command, **self._remembered(every)}
         if self.shares:
             law, outputs = programs.watching(law), outputs | self._watched()
-        return _call(self.model, law, known, inputs, outputs, every=every)
+        calls = []
+        if self.joints.size and not self._own_joints():
+            known = {**known, CHAINS: self.joints}
+            kept = {CHAINS: self.joints, "residual": self.apart}
+            calls = [_call(self.model, joint_step, known, {}, kept, every, until="residual")]
+        return [*calls, _call(self.model, law, known, inputs, outputs, every=every)]
+
+    def _remembered(self, every: int) -> dict[str, Stream]:
+        """What the law remembers for its next sample."""
+        from gough.engine.run.stepping import Stream
+
+        return {
+            f"next_{name}": Stream(value, first=1, every=every)
+            for name, value in self.memory.items()
+        }
 
     def _told(self, known: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         """The controller's law and its inputs."""
@@ -206,12 +239,15 @@ class _Machine(Chunk):
         scenario, h = self.scenario, self.scenario.step
         plant, rows = scenario.plant, scenario.rows
         lags = bool(plant.actuators.lag)
-        size = RIGID + (plant.robot.leg_count if lags else 0)
+        sprung, body = plant.springs is not None, plant.robot.load_side
+        size = RIGID + plant.robot.actuator_count * (lags + 2 * sprung) + plant.joints
         rates = np.zeros((4, rows, size))
         margins, residuals = np.zeros((2, 4, rows))
         now: dict[str, Any] = self._now()
         if lags:
             now["drive"] = Stream(self.states["drive"])
+        if sprung:
+            now["motors"] = Stream(self.states["motors"])
         elastic, elastic_rate, elastic_acceleration = np.zeros((3, 4, rows, plant.modes))
         calls: list[Call] = []
         for stage, (half, ahead) in enumerate(((0, 0.0), (1, h / 2), (1, h / 2), (2, h))):
@@ -238,35 +274,40 @@ class _Machine(Chunk):
                 inputs["wrench"] = Stream(wrench, half, 1, 2)
             if stage == 0:
                 outputs["applied"] = Stream(self.applied)
-            if lags:
-                inputs["drive"] = now["drive"]
+            inputs |= {name: now[name] for name in ("drive", "motors") if name in now}
             if plant.rubs:
                 inputs["loads"] = self.loads
-                outputs |= {"caused": self.loads, "residual": residuals[stage]}
+                kept = "caused" if plant.modes else "loads"
+                outputs |= {kept: self.loads, "residual": residuals[stage]}
             if known is not None and stage == 0:
                 law, told = self._told(known)
                 others = {name: value for name, value in inputs.items() if name not in OF_STAGES}
-                outputs |= {"command": commands[0], **self._watched()}
+                outputs |= {"command": commands[0], **self._watched(), **self._remembered(1)}
                 state, program = {**now, **known}, programs.acting(law)
                 calls.append(_call(self.robot, program, state, {**others, **told}, outputs))
-            elif stage < 3 or plant.rubs or plant.modes:
-                until = "residual" if plant.rubs else None
-                calls.append(_call(self.robot, programs.stage, now, inputs, outputs, until=until))
-        names = [*MOVING, "works", *(["drive"] if lags else [])]
+            elif stage < 3 or not self.fuses:
+                # a flexible platform's kernel, which has loops over modes, is repeated from outside
+                until = "residual" if plant.rubs and plant.modes else None
+                settles = plant.rubs and not plant.modes
+                stage_program = (
+                    programs.settled_stage(plant.robot.leg_count) if settles else programs.stage
+                )
+                calls.append(_call(body, stage_program, now, inputs, outputs, until=until))
+        names = [*MOVING, "works", *(name for name in ("drive", "motors") if name in now)]
+        names += [CHAINS] if plant.joints else []
         ends = {name: Stream(self.states[name], first=1) for name in names}
         ends["worst_margin"] = Stream(self.margin)
         known_rates = {f"rate_{i + 1}": rates[i] for i in range(4)}
         known_margins = {f"margin_{i + 1}": margins[i] for i in range(4)}
         works = {"works": Stream(self.states["works"])}
-        if plant.rubs or plant.modes:
+        if not self.fuses:
             given = {**works, "step": np.full(1, h), **known_rates, **known_margins}
-            if lags:
-                given["drive"] = now["drive"]
-            calls.append(_call(self.robot, programs.finish, now, given, ends))
+            given |= {name: now[name] for name in ("drive", "motors") if name in now}
+            calls.append(_call(body, programs.finish, now, given, ends))
         else:
             del known_rates["rate_3"], known_rates["rate_4"], known_margins["margin_4"]
             given = {**inputs, **works, **known_rates, **known_margins}
-            calls.append(_call(self.robot, programs.last, now, given, ends))
+            calls.append(_call(body, programs.last, now, given, ends))
         if plant.modes:
             start, half_way = self._now(), np.empty((rows, plant.modes))
             velocities: list[Any] = [start["elastic_velocity"], *elastic_rate[1:]]
@@ -276,6 +317,10 @@ class _Machine(Chunk):
                 pairs = list(zip((h / 6, h / 3, h / 3, h / 6), of_stages, strict=True))
                 calls.append(self._along(start[name], pairs[0], pairs[1], half_way))
                 calls.append(self._along(half_way, pairs[2], pairs[3], end))
+        if plant.settles:
+            left = {name: Stream(self.states[name], first=1) for name in self.moving}
+            back = {name: left[name] for name in left if name not in ELASTIC}
+            calls.append(_call(self.robot, programs.settle, left, {}, back))
         if plant.rubs:
             inputs = {f"residual_{i + 1}": residuals[i] for i in range(4)}
             outputs = {"unsettled": Stream(self.unsettled)}
@@ -300,6 +345,8 @@ def _solid(value: Array) -> Array:
 def _state(robot: ModelCalls, known: Mapping[str, Any]) -> dict[str, Any]:
     """The state's fields of a call; what is not known is 0."""
     fields = {name: known.get(name, NOTHING) for name in RIGID_FIELDS}
+    if robot.mechanism.legs.coordinates:
+        fields[CHAINS] = known[CHAINS]
     if not robot.modes:
         return fields
     still = np.zeros((1, robot.modes))
@@ -316,6 +363,7 @@ def _call(
     until: str | None = None,
 ) -> Call:
     """A program's kernel on these arrays; of many robots each row with its own parameters."""
+    from gough.engine.emit.llvm import NARROW
     from gough.engine.run.stepping import Call, Stream
 
     executor: Any = robot.executor
@@ -323,7 +371,10 @@ def _call(
         name: value.array.shape[2:] if isinstance(value, Stream) else value.shape[1:]
         for name, value in inputs.items()
     }
-    bound = executor.bind(program, shapes)
+    sizes = [
+        one.array.shape[1] if isinstance(one, Stream) else len(one) for one in outputs.values()
+    ]
+    bound = executor.bind(program, shapes, max(sizes, default=NARROW + 1) <= NARROW)
     index = robot.which().get(VARIANT)
     variants = None if index is None else np.ascontiguousarray(index, dtype=np.int64)
     return Call(bound, _state(robot, state) | dict(inputs), outputs, every, until, variants)

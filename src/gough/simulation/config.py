@@ -23,19 +23,26 @@ import numpy as np
 from pydantic import Field, model_validator
 from scipy.spatial.transform import Rotation
 
+from gough.base.arrays import Array
 from gough.base.files import small_text
 from gough.base.keys import LegScalar, Table, Vector
 from gough.base.words import nearest
+from gough.data.columns import Columns
 from gough.data.motion_files import read_motion
 from gough.data.paper_motions import paper_motion
 from gough.description.catalogue import catalogue
 from gough.description.mistakes import parsed
-from gough.errors import FileError, GoughError
+from gough.errors import FileError, GoughError, InputError
+from gough.model.freedom import COORDINATES
 from gough.model.model import Model
+from gough.model.own_directions import own_directions
 from gough.motion import Motion
 from gough.simulation import controllers
 from gough.simulation.actuators import Actuators
+from gough.simulation.adaptive import AdaptiveControl
+from gough.simulation.damping import ForceFeedback, StableInversion, VelocityFeedback
 from gough.simulation.disturbances import Push, Shake
+from gough.simulation.observer import ObservedTorque
 from gough.simulation.sensors import Sensors
 
 MOST_SEEDS = 1_000_000
@@ -46,17 +53,25 @@ class MotionTable(Table):
 
     name: str | None = Field(None, description="a paper's motion; see gough list")
     file: str | None = Field(None, description="motion file, .csv or .nc")
+    units: str = Field("", description="of the file's columns that do not say theirs: mm,deg,ms")
+    columns: dict[str, str] = Field({}, description="what the file's columns are: { X = 'x [mm]' }")
     hold: bool = Field(False, description="hold the home pose")
 
     @model_validator(mode="after")
     def _one(self) -> Self:
         if sum((self.name is not None, self.file is not None, self.hold)) != 1:
             raise ValueError("needs one of name, file, hold = true")
+        if self.file is None and (self.units or self.columns):
+            raise ValueError("units and columns are those of a file")
         return self
 
 
 class StartTable(Table):
-    """Where the platform starts, seen from the reference's first pose."""
+    """Where the platform starts, seen from the reference's first pose.
+
+    Of a platform that cannot move in all directions the robot's own coordinates may be shifted; the
+    others follow.
+    """
 
     shift: Vector = Field((0.0, 0.0, 0.0), description="m, world axes")
     turn: Vector = Field((0.0, 0.0, 0.0), description="rotation vector, rad, world axes")
@@ -69,22 +84,40 @@ KINDS = {
     "feed forward": ("stiffness", "damping", "friction"),
     "given forces": ("forces",),
     "paper loop": (),
+    "adaptive": ("frequency", "ratio", "doubt", "patience", "friction"),
+    "observer": ("frequency", "ratio", "encoder", "disturbance", "accelerometer"),
+    "stable inversion": ("frequency", "ratio", "output"),
+    "velocity feedback": ("frequency",),
+    "force feedback": ("frequency", "ratio", "damped"),
 }
 NEEDED = {"computed torque": "frequency", "legs pd": "stiffness", "gravity pd": "stiffness"}
 NEEDED |= {"feed forward": "stiffness", "given forces": "forces"}
+NEEDED |= dict.fromkeys(("adaptive", "observer", "stable inversion"), "frequency")
+NEEDED |= {"velocity feedback": "frequency", "force feedback": "damped"}
 
 
 class ControllerTable(Table):
     """The controller and its gains."""
 
     kind: str = Field(description=", ".join(KINDS))
-    frequency: LegScalar = Field(None, description="rad/s, computed torque")
-    ratio: LegScalar = Field(None, description="damping ratio, computed torque")
+    frequency: LegScalar = Field(None, description="of the closed loop, rad/s")
+    ratio: LegScalar = Field(None, description="damping ratio of the closed loop")
     space: Literal["platform", "legs"] | None = None
-    stiffness: LegScalar = Field(None, description="N/m")
-    damping: LegScalar = Field(None, description="N s/m")
-    forces: LegScalar = Field(None, description="N")
-    friction: bool | None = Field(None, description="add the model's friction")
+    stiffness: LegScalar = Field(None, description="N/m; N m/rad of rotary actuators")
+    damping: LegScalar = Field(None, description="N s/m; N m s/rad of rotary actuators")
+    forces: LegScalar = Field(None, description="N; N m of rotary actuators")
+    friction: bool | None = Field(None, description="add the model's friction; adaptive: learn it")
+    doubt: float | None = Field(
+        None, description="adaptive: how wrong masses may be, of themselves"
+    )
+    patience: float | None = Field(None, description="adaptive: time until it forgets, s")
+    encoder: float | None = Field(None, description="observer: error of encoders, m or rad")
+    disturbance: float | None = Field(None, description="observer: unknown forces, of holding ones")
+    accelerometer: float | None = Field(None, description="observer: their error, m/s² or rad/s²")
+    output: Literal["frame", "terminal", "legs"] | None = Field(
+        None, description="stable inversion: what follows the motion"
+    )
+    damped: float | None = Field(None, description="force feedback: frequency to damp, rad/s")
     model: str | None = Field(None, description="the controller's robot; default: the plant")
     model_changes: dict[str, Any] = Field({}, description='{ "platform.mass" = 12 }')
 
@@ -123,8 +156,8 @@ class ActuatorTable(Table):
     """Limits and lag of the drives."""
 
     of_robot: bool = Field(False, description="force and speed limits of the robot file")
-    force: LegScalar = Field(None, description="N")
-    speed: LegScalar = Field(None, description="m/s")
+    force: LegScalar = Field(None, description="N; N m of rotary actuators")
+    speed: LegScalar = Field(None, description="m/s; rad/s of rotary actuators")
     lag: float = Field(0.0, description="s", ge=0, allow_inf_nan=False)
 
 
@@ -137,6 +170,7 @@ class SensorTable(Table):
     rate_noise: float = 0.0
     delay: float = 0.0
     seed: int = 0
+    acceleration_noise: float | None = None
 
 
 class RunTable(Table):
@@ -200,7 +234,9 @@ def _setup(config: SimulationFile, folder: Path) -> Setup:
         reference = (
             paper_motion(asked.name)
             if asked.name is not None
-            else read_motion(folder / str(asked.file))
+            else read_motion(
+                folder / str(asked.file), robot, columns=Columns.of(asked.units, asked.columns)
+            )
         )
         first = reference[0] if isinstance(reference, Motion) else reference(reference.start_time)
     run = config.simulation
@@ -216,13 +252,30 @@ def _setup(config: SimulationFile, folder: Path) -> Setup:
         options["seeds"] = np.arange(run.simulations)
     shift, turn = np.asarray(config.start.shift), np.asarray(config.start.turn)
     if np.any(shift) or np.any(turn):
-        turned = Rotation.from_rotvec(turn).as_matrix() @ first.rotation
-        moving = (first.velocity, first.angular_velocity)
-        options["start"] = Motion(first.position + shift, turned, *moving)
+        options["start"] = _start(robot, first, shift, turn)
     if config.disturbance:
         options["wrench"] = [_disturbance(one) for one in config.disturbance]
     law = _controller(config.controller, robot, folder)
     return Setup(robot, law, reference, options)
+
+
+def _start(robot: Model, first: Motion, shift: Array, turn: Array) -> Motion:
+    """The first pose of a reference shifted and turned, its twist as it is along what is allowed."""
+    turned = Rotation.from_rotvec(turn).as_matrix() @ first.rotation
+    start = Motion(first.position + shift, turned, first.velocity, first.angular_velocity)
+    if robot.mobility == 6:
+        return start
+    chosen = [COORDINATES.index(name) for name in robot.coordinates]
+    if np.any(np.delete(np.concatenate([shift, turn]), chosen)):
+        raise InputError(
+            f"start: the platform of {robot.name} can be shifted or turned along "
+            f"{', '.join(robot.coordinates)}; the rest follows"
+        )
+    angles = Rotation.from_matrix(turned @ robot.home.rotation.T).as_rotvec()
+    pose = robot.motion(np.concatenate([start.position, angles])[chosen])
+    twist = np.concatenate([first.velocity, first.angular_velocity])
+    moving = own_directions(robot, pose)[:, : robot.mobility] @ twist[chosen]
+    return pose.replace(velocity=moving[:3], angular_velocity=moving[3:6])
 
 
 def _robot(name: str, changes: dict[str, Any], folder: Path) -> Model:
@@ -235,8 +288,10 @@ def _controller(table: ControllerTable, robot: Model, folder: Path) -> controlle
         name: getattr(table, name) for name in KINDS[table.kind] if getattr(table, name) is not None
     }
     if table.kind == "given forces":
-        forces = np.broadcast_to(given["forces"], robot.leg_count)
-        return controllers.GivenForces(forces)
+        forces, count = np.asarray(given["forces"], dtype=np.float64), robot.actuator_count
+        if forces.shape not in ((), (count,)):
+            raise InputError(f"controller.forces has {forces.size} numbers, needs 1 or {count}")
+        return controllers.GivenForces(np.broadcast_to(forces, count))
     if table.kind == "legs pd":
         return controllers.LegPD(**given)
     model = None
@@ -248,6 +303,11 @@ def _controller(table: ControllerTable, robot: Model, folder: Path) -> controlle
         "gravity pd": controllers.GravityPD,
         "feed forward": controllers.FeedForward,
         "paper loop": controllers.paper_loop,
+        "adaptive": AdaptiveControl,
+        "observer": ObservedTorque,
+        "stable inversion": StableInversion,
+        "velocity feedback": VelocityFeedback,
+        "force feedback": ForceFeedback,
     }
     law: controllers.Controller = laws[table.kind](**given, model=model)
     return law

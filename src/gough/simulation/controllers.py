@@ -16,10 +16,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, real_numbers
 from gough.engine.functions import Function
 from gough.errors import InputError
-from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
+from gough.mechanics.state import CHAINS, ELASTIC_FIELDS, RIGID_FIELDS
 from gough.model.calls import ModelCalls
 from gough.model.deflection import static_deflection
 from gough.model.model import Model
@@ -28,6 +28,8 @@ from gough.simulation import laws
 from gough.simulation.sensors import Reading
 
 NOTHING = np.zeros((1, 3))
+Memory = dict[str, Array]
+"""What a controller remembers from one sample to the next, (rows, ...) by name."""
 GAINS = {"stiffness": "1/s²", "damping": "1/s"}
 
 
@@ -38,23 +40,27 @@ class Measured:
     time: float
     reading: Reading
     """Rows first."""
+    chains: Array
+    """(rows, K): joints of the model's chain legs in the measured pose."""
     elastic: Array
     """(rows, N): the plant's own, for laws with a flexible model."""
     elastic_velocity: Array
+    qdd: Array | None = None
+    """(rows, actuators) of accelerometers along q, m/s² or rad/s², if there are any."""
 
     @property
     def q(self) -> Array:
-        """(rows, legs), m."""
+        """(rows, actuators), m or rad."""
         return self.reading.q
 
     @property
     def qd(self) -> Array:
-        """(rows, legs), m/s."""
+        """(rows, actuators), m/s or rad/s."""
         return self.reading.qd
 
     @cached_property
     def motion(self) -> Motion:
-        """Batch (rows,): pose and twist of the measured legs, and the elastic coordinates."""
+        """Batch (rows,): pose and twist of the measured actuators, and the elastic coordinates."""
         return Motion(
             *self.reading[2:], elastic=self.elastic, elastic_velocity=self.elastic_velocity
         )
@@ -66,6 +72,10 @@ class Controller(ABC):
     program: ClassVar[Function | None] = None
     """Its law, run with the model's numbers; None for a plain function."""
     model: Model | None = None
+    remembers: ClassVar[bool] = False
+    """It has a memory, and needs samples to remember from."""
+    recorded: ClassVar[tuple[str, ...]] = ()
+    """What of its memory a simulation keeps, by name."""
 
     @property
     def timeless(self) -> bool:
@@ -73,8 +83,8 @@ class Controller(ABC):
         return True
 
     def robot(self, plant: ModelCalls) -> ModelCalls:
-        """The robot that the law computes with."""
-        return plant if self.model is None else self.model
+        """The robot that the law computes with, its drives as if they were rigid."""
+        return plant.stiff if self.model is None else self.model.stiff
 
     @abstractmethod
     def goals(self, plant: ModelCalls, reference: Motion) -> dict[str, Array]:
@@ -84,8 +94,27 @@ class Controller(ABC):
     def gains(self, plant: ModelCalls) -> dict[str, Array]:
         """Constant inputs of the law, (1, ...)."""
 
-    def command(self, plant: ModelCalls, measured: Measured, goals: dict[str, Array]) -> Array:
-        """Commanded forces (rows, legs) at one sample, N; goals and gains (rows or 1, ...)."""
+    def prepared(
+        self, plant: ModelCalls, reference: Callable[[Array], Motion], times: Array
+    ) -> Controller:
+        """The controller, told of the reference, (n, rows or 1) at times (n,), and of its samples."""
+        return self
+
+    def remembered(self, plant: ModelCalls, start: Motion, period: float) -> Memory:
+        """What it remembers from sample to sample, (rows, ...) by name, as it is before the first.
+
+        `start` (rows,) is where the plants start, `period` the time between samples, s.
+        """
+        return {}
+
+    def command(
+        self, plant: ModelCalls, measured: Measured, goals: dict[str, Array], memory: Memory
+    ) -> tuple[Array, Memory]:
+        """Commanded forces (rows, actuators) at one sample, and what it remembers for the next.
+
+        Goals and gains (rows or 1, ...). A law takes what is remembered by its name, and what it is
+        at the next sample is its output `next_…`.
+        """
         assert self.program is not None
         rows = len(measured.q)
         known = {
@@ -93,6 +122,7 @@ class Controller(ABC):
             "acceleration": NOTHING,
             "angular_acceleration": NOTHING,
             **goals,
+            **memory,
         }
         model = self.robot(plant)
         wanted: tuple[str, ...] = (*RIGID_FIELDS, *laws.law_inputs(self.program))
@@ -101,14 +131,18 @@ class Controller(ABC):
             known |= dict(zip(ELASTIC_FIELDS, elastic, strict=True))
             wanted = (*wanted, *ELASTIC_FIELDS)
         fields = {name: known[name] for name in wanted} | model.which()
-        return model.executor(self.program, rows, fields)["command"]
+        if model.mechanism.legs.coordinates:
+            fields[CHAINS] = measured.chains
+        found = model.executor(self.program, rows, fields)
+        return found["command"], {name: found[f"next_{name}"] for name in memory}
 
 
 @dataclass(frozen=True, eq=False)
 class GivenForces(Controller):
-    """Forces (N) that do not care what happens: constant (..., legs), or a function of time.
+    """Forces (N; N m of rotary actuators) that do not care what happens: constant (..., actuators).
 
-    The function takes times (n,) in s and gives (n, legs), or (n, rows, legs) for a batch.
+    Or a function of time, which takes times (n,) in s and gives (n, actuators), or (n, rows, actuators)
+    for a batch.
     """
 
     program: ClassVar[Function | None] = staticmethod(laws.given_forces)
@@ -127,9 +161,9 @@ class GivenForces(Controller):
         forces = _array("given forces", given)
         if callable(self.forces) and forces.shape[:1] == times.shape and forces.ndim == 2:
             forces = forces[:, np.newaxis]
-        if forces.shape[-1:] != (plant.leg_count,) or forces.ndim > 3:
+        if forces.shape[-1:] != (plant.actuator_count,) or forces.ndim > 3:
             raise InputError(
-                f"given forces have shape {forces.shape}, need (..., {plant.leg_count})"
+                f"given forces have shape {forces.shape}, need (..., {plant.actuator_count})"
             )
         while forces.ndim < 3:
             forces = forces[np.newaxis]
@@ -154,13 +188,13 @@ class LegPD(Controller):
 
     def goals(self, plant: ModelCalls, reference: Motion) -> dict[str, Array]:
         """q_r and q̇_r of the model's legs; a flexible platform sags under its weight."""
-        legs = self.robot(plant).inverse_kinematics(_sagging(self.robot(plant), reference))
+        legs = self.robot(plant).inverse_kinematics(sagging(self.robot(plant), reference))
         return {"goal_q": legs.q, "goal_qd": legs.qd, "feedforward": np.zeros_like(legs.q)}
 
     def gains(self, plant: ModelCalls) -> dict[str, Array]:
-        """K and D, (1, legs)."""
-        legs = plant.leg_count
-        return {name: _gain(name, getattr(self, name), legs) for name in GAINS}
+        """K and D, (1, actuators)."""
+        count = plant.actuator_count
+        return {name: gain(name, getattr(self, name), count) for name in GAINS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +218,7 @@ class FeedForward(LegPD):
     def goals(self, plant: ModelCalls, reference: Motion) -> dict[str, Array]:
         """q_r, q̇_r and the forces."""
         model = self.robot(plant)
-        path = _sagging(model, reference)
+        path = sagging(model, reference)
         forces = model.inverse_dynamics(path, friction=self.friction).forces
         return super().goals(plant, reference) | {"feedforward": forces}
 
@@ -195,8 +229,9 @@ class ComputedTorque(Controller):
 
     In the platform's space v̇ = v̇_r + 2ζw (v_r − v) + w² (p_r − p), and alike for the rotation; with
     the true model errors obey ë + 2ζw ė + w² e = 0. In the legs' space the same of q. `frequency` w
-    (rad/s) and `ratio` ζ are one number, or one per coordinate (6, or legs). `friction` adds that of the
-    model along the reference. A flexible model is told the plant's elastic coordinates.
+    (rad/s) and `ratio` ζ are one number, or one per coordinate (6, or actuators). `friction` adds that
+    of the model along the reference. A flexible model is told the plant's elastic coordinates. What the
+    platform cannot do of an acceleration is left out; the reference must be a motion it can make.
     """
 
     frequency: ArrayLike
@@ -217,22 +252,25 @@ class ComputedTorque(Controller):
     def goals(self, plant: ModelCalls, reference: Motion) -> dict[str, Array]:
         """The reference and the friction along it."""
         model = self.robot(plant)
-        known = {"feedforward": np.zeros((*reference.shape, model.leg_count))}
+        known = {"feedforward": np.zeros((*reference.shape, model.actuator_count))}
         if self.friction:
-            both = (model.inverse_dynamics(reference, friction=on).forces for on in (True, False))
+            path = sagging(model, reference)
+            both = (model.inverse_dynamics(path, friction=on).forces for on in (True, False))
             known["feedforward"] = next(both) - next(both)
         if self.space == "legs":
             legs = model.inverse_kinematics(reference)
             return known | {"goal_q": legs.q, "goal_qd": legs.qd, "goal_qdd": legs.qdd}
+        if model.mobility < 6:
+            model.inverse_kinematics(reference)  # refuses what the platform cannot do
         for name in ("position", "rotation", "velocity", "angular_velocity"):
             known[f"goal_{name}"] = getattr(reference, name)
         accelerations = ("acceleration", "angular_acceleration")
         return known | {name: getattr(reference, name) for name in accelerations}
 
     def gains(self, plant: ModelCalls) -> dict[str, Array]:
-        """w² and 2ζw, (1, 6) or (1, legs)."""
-        count = 6 if self.space == "platform" else plant.leg_count
-        w, ratio = (_gain(name, getattr(self, name), count) for name in ("frequency", "ratio"))
+        """w² and 2ζw, (1, 6) or (1, actuators)."""
+        count = 6 if self.space == "platform" else plant.actuator_count
+        w, ratio = (gain(name, getattr(self, name), count) for name in ("frequency", "ratio"))
         return {"stiffness": w * w, "damping": 2 * ratio * w}
 
 
@@ -250,7 +288,7 @@ class FunctionController(Controller):
     """A plain function of the user's: forces = function(measured, reference).
 
     `measured` is a `Measured` of batch (rows,), `reference` a Motion of batch (rows,) or (1,); the
-    forces are (rows, legs) or (legs,), N.
+    forces are (rows, actuators) or (actuators,), N, or N m of rotary actuators.
     """
 
     function: Callable[[Measured, Motion], ArrayLike]
@@ -263,18 +301,21 @@ class FunctionController(Controller):
         """None."""
         return {}
 
-    def command(self, plant: ModelCalls, measured: Measured, goals: dict[str, Array]) -> Array:
+    def command(
+        self, plant: ModelCalls, measured: Measured, goals: dict[str, Array], memory: Memory
+    ) -> tuple[Array, Memory]:
         """What the function says."""
-        legs, rows = plant.leg_count, len(measured.q)
+        count, rows = plant.actuator_count, len(measured.q)
         forces = _array("the controller's forces", self.function(measured, Motion(**goals)))
-        if forces.shape not in ((legs,), (1, legs), (rows, legs)):
+        if forces.shape not in ((count,), (1, count), (rows, count)):
             raise InputError(
-                f"the controller's forces have shape {forces.shape}, need ({legs},) or ({rows}, {legs})"
+                f"the controller's forces have shape {forces.shape}, need ({count},) or "
+                f"({rows}, {count})"
             )
-        return np.array(np.broadcast_to(forces, (rows, legs)))
+        return np.array(np.broadcast_to(forces, (rows, count))), memory
 
 
-def _sagging(model: ModelCalls, reference: Motion) -> Motion:
+def sagging(model: ModelCalls, reference: Motion) -> Motion:
     """A reference (n, rows or 1) with the deflection that a flexible model has at rest there."""
     if not model.modes or reference.modes:
         return reference
@@ -301,7 +342,7 @@ def controller_of(given: Any) -> Controller:
 
 def _array(name: str, value: Any) -> Array:
     try:
-        array = np.asarray(value, dtype=np.float64)
+        array = real_numbers(value)
     except (TypeError, ValueError):
         raise InputError(f"{name}: not an array of numbers") from None
     if not np.all(np.isfinite(array)):
@@ -309,7 +350,8 @@ def _array(name: str, value: Any) -> Array:
     return array
 
 
-def _gain(name: str, value: Any, count: int) -> Array:
+def gain(name: str, value: Any, count: int) -> Array:
+    """A controller's number, one for all or one each, as (1, count); never negative."""
     array = _array(f"controller: {name}", value)
     if array.shape not in ((), (count,)):
         raise InputError(f"controller: {name} has shape {array.shape}, needs () or ({count},)")

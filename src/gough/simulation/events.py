@@ -1,4 +1,4 @@
-"""Events along a simulation: a stroke limit hit, a singularity near, a slider that turns back."""
+"""Events along a simulation: a stroke limit hit, a singularity near, an actuator that turns back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.legs.reading import Actuator
 from gough.mechanics import programs
+from gough.mechanics.state import CHAINS
 from gough.model import batch
 from gough.model.calls import ModelCalls
 from gough.model.execution import numpy_executor
@@ -21,7 +23,7 @@ USED_UP = 0.3
 KINDS = ("stroke", "singularity", "reversal")
 MOST_EVENTS = 10_000
 STICKING = 1e-5
-"""A slider that turns back twice within so many seconds sticks."""
+"""An actuator that turns back twice within so many seconds sticks."""
 
 
 class Event(NamedTuple):
@@ -57,7 +59,11 @@ def with_culprit(stop: Stop, robot: ModelCalls, start: Motion, last: Motion) -> 
 
     A leg at the end of its reach makes the robot's matrices singular before it is out of reach.
     """
-    rows = [batch.lay_out(one.reshape(1), {}).fields | robot.which() for one in (start, last)]
+    rows = []
+    for one in (start.reshape(1), last.reshape(1)):
+        joints = robot.mechanism.legs.coordinates
+        inputs = {CHAINS: (robot.chains_of(one), (joints,))} if joints else {}
+        rows.append(batch.lay_out(one, inputs).fields | robot.which())
     runner = numpy_executor(robot.mechanism)
     begin, end = (runner(programs.diagnosis, 1, fields)["legs"][0] for fields in rows)
     left = end / np.where(begin == 0, np.inf, begin)
@@ -74,10 +80,10 @@ class Monitor:
     """Compares every step with the one before."""
 
     shortest: Array
-    """(legs,)."""
+    """(actuators,)."""
     longest: Array
-    unit: str
-    """Of q."""
+    actuators: tuple[Actuator, ...]
+    """Their legs and units."""
     sharp: bool
     """Coulomb friction without width: reversals are events."""
     stop_on: frozenset[str]
@@ -87,7 +93,7 @@ class Monitor:
     _sign: Array | None = None
 
     def measures(self, q: Array, qd: Array, conditioning: Array) -> Array:
-        """(n, rows, 2 legs + 1): what is positive beyond a limit: strokes, nearness to singularity."""
+        """(n, rows, 2 actuators + 1): what is positive beyond a limit: strokes, then singularity."""
         if self._sign is None:
             self._sign = np.where(conditioning[0] < 0, -1.0, 1.0)
         near = NEAR_SINGULAR - conditioning * self._sign
@@ -97,7 +103,7 @@ class Monitor:
     def look(self, times: Array, q: Array, qd: Array, conditioning: Array) -> None:
         """Steps at times (n,), in order: events, and stops at the last step before one of `stop_on`.
 
-        q, q̇ (n, rows, legs), conditioning (n, rows).
+        q, q̇ (n, rows, actuators), conditioning (n, rows).
         """
         if self._quiet(q, qd, conditioning):
             return
@@ -109,8 +115,8 @@ class Monitor:
             self._cross(times, int(i), int(row), int(place), found[i, row, place])
         if self.sharp:
             rates = np.concatenate([slow, qd])
-            for i, row, leg in np.argwhere(rates[1:] * rates[:-1] < 0):
-                self.add(Event("reversal", float(times[i]), int(row), int(leg) + 1, "turns back"))
+            for i, row, place in np.argwhere(rates[1:] * rates[:-1] < 0):
+                self.add(self.reversal(int(place), float(times[i]), int(row)))
         self._before = (found[-1:], qd[-1:])
 
     def _quiet(self, q: Array, qd: Array, conditioning: Array) -> bool:
@@ -141,15 +147,31 @@ class Monitor:
 
     def describe(self, place: int, time: float, row: int) -> Event:
         """The event of a measure that has become positive."""
-        legs = len(self.longest)
-        if place == 2 * legs:
+        count = len(self.longest)
+        if place == 2 * count:
             text = f"the robot is near a singularity: conditioning below {NEAR_SINGULAR:g}"
             return Event("singularity", time, row, None, text)
-        leg = place % legs
-        limit = (self.longest if place < legs else self.shortest)[leg]
-        side = "longest" if place < legs else "shortest"
-        text = f"its stroke is at its end: q = {limit:.6g} {self.unit}, the {side}"
-        return Event("stroke", time, row, leg + 1, text)
+        number = place % count
+        limit = (self.longest if place < count else self.shortest)[number]
+        turns = self.actuators[number].units.q == "rad"
+        words = ("largest", "smallest") if turns else ("longest", "shortest")
+        side, unit = words[0 if place < count else 1], self.actuators[number].units.q
+        text = f"{self.named(number)}its stroke is at its end: q = {limit:.6g} {unit}, the {side}"
+        return Event("stroke", time, row, self.leg(number), text)
+
+    def reversal(self, number: int, time: float, row: int) -> Event:
+        """The event of an actuator that turns back."""
+        text = f"{self.named(number)}turns back"
+        return Event("reversal", time, row, self.leg(number), text)
+
+    def leg(self, number: int) -> int:
+        """The leg, counted from 1, of an actuator, from 0."""
+        return self.actuators[number].leg + 1
+
+    def named(self, number: int) -> str:
+        """An actuator, from 0, by its number; nothing where its leg has no other."""
+        legs = [one.leg for one in self.actuators]
+        return "" if legs.count(legs[number]) == 1 else f"actuator {number + 1}: "
 
     def add(self, event: Event) -> None:
         """Keep an event, up to a number."""

@@ -30,11 +30,15 @@ FAR = 0.25
 SHRINK = 8.0
 PATIENCE = 20
 """Steps without trouble after which steps may grow again."""
+DRIFT = 1e-9
+"""How far pose and joints, m and rad, may drift from what the robot allows, twists in m/s and rad/s."""
 FINEST = 1e-9
 """Step, relative to the time to go, below which trouble is the end."""
 
 RateOf = Callable[[float, PlantState, Array], Rates]
 """Rates at a time, of a state and its g (rows, 3)."""
+Settle = Callable[[PlantState], PlantState]
+"""The nearest states that the robot can be in."""
 
 
 class Piece(NamedTuple):
@@ -62,10 +66,12 @@ def adaptive(
     method: str,
     tolerances: tuple[float, float],
     first_step: float | None = None,
+    settle: Settle | None = None,
 ) -> Iterator[Piece]:
     """Pieces of the solution from one time to another; `FailedError` where it cannot go on.
 
-    A trial step out of reach is taken again with smaller ones, down to where the trouble begins.
+    A trial step out of reach is taken again with smaller ones, down to where the trouble begins. States
+    are settled; where that moves one by more than DRIFT, the solver goes on from the settled one.
     """
     time, widest, calm, suggested = begin, np.inf, 0, first_step
     relative, absolute = tolerances
@@ -101,16 +107,21 @@ def adaptive(
                 dense = solver.dense_output()
 
                 def at(t: float, dense: Any = dense, anchor: PlantState = anchor) -> PlantState:
-                    return anchor.at(dense(t)[np.newaxis])
+                    found = anchor.at(dense(t)[np.newaxis])
+                    return found if settle is None else settle(found)
 
                 time, state = float(solver.t), anchor.at(solver.y[np.newaxis])
+                drifted = False
+                if settle is not None:
+                    drifting, state = state, settle(state)
+                    drifted = _apart(drifting, state) > DRIFT
                 suggested = float(solver.step_size)
                 yield Piece(float(solver.t_old), time, at)
                 calm += 1
                 if calm > PATIENCE and np.isfinite(widest):
                     widest, calm = widest * SHRINK, 0
                     break
-                if np.linalg.norm(solver.y[GIBBS]) > FAR:
+                if drifted or np.linalg.norm(solver.y[GIBBS]) > FAR:
                     suggested = getattr(solver, "h_abs", suggested)
                     break
         except SampleError as error:
@@ -118,6 +129,12 @@ def adaptive(
             suggested = widest
             if widest < FINEST * (end - begin):
                 raise FailedError(time, error) from None
+
+
+def _apart(one: PlantState, other: PlantState) -> float:
+    names = ("position", "rotation", "velocity", "angular_velocity", "chains")
+    pairs = ((getattr(one, name), getattr(other, name)) for name in names)
+    return max(float(np.abs(a - b).max(initial=0.0)) for a, b in pairs)
 
 
 def runge_kutta(

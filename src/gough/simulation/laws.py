@@ -1,6 +1,6 @@
 """What controllers command, as programs: pure functions as in `gough.simulation.programs`.
 
-The state is the measured one; q and q̇ are the measured legs' where a law asks for them. World axes, SI.
+The state is the measured one; q and q̇ are the measured ones where a law asks for them. World axes, SI.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import numpy as np
 
 from gough.engine.functions import Function
 from gough.mechanics import equation
-from gough.mechanics.equation import Mechanism
+from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.programs import Outputs
-from gough.mechanics.solves import factor, least_squares
 from gough.mechanics.state import State
 from gough.mechanics.vectors import Components
 from gough.simulation.attitude import rotation_error
+from gough.simulation.moves import Moves
 
 
 def law_inputs(law: Function | None) -> tuple[str, ...]:
@@ -79,7 +79,8 @@ def platform_law(
 ) -> Outputs:
     """Computed torque on the platform: the model's inverse dynamics of `wanted_acceleration`.
 
-    The state is the measured one, its acceleration the reference's.
+    The state is the measured one, its acceleration the reference's. What the platform cannot do of the
+    wanted acceleration is left out.
     """
     wanted = wanted_acceleration(
         state,
@@ -90,6 +91,8 @@ def platform_law(
         stiffness,
         damping,
     )
+    if mechanism.mobile < 6:
+        wanted = Moves.of(mechanism, *equation.coasting(mechanism, state)).possible(wanted)
     return {"command": _inverse(mechanism, state.accelerated(wanted)) + feedforward}
 
 
@@ -127,18 +130,62 @@ def leg_acceleration_law(
     damping: Components,
     feedforward: Components,
 ) -> Outputs:
-    """Computed torque on the legs: q̈ = q̈_r + D (q̇_r − q̇) + K (q_r − q), ξ̇ = J⁺ (q̈ − J̇ ξ).
+    """Computed torque on the actuators: q̈ = q̈_r + D (q̇_r − q̇) + K (q_r − q), ξ̇ = J⁺ (q̈ − J̇ ξ).
 
+    Where the platform is held, ξ̇ = a + J⁺ (q̈ − J̇ ξ − J a) along what it is allowed, with the least
+    acceleration a that keeps its twist allowed.
     Γ is the model's inverse dynamics of ξ̇ in the measured state; K in 1/s², D in 1/s.
     """
-    platform, legs = equation.unforced(mechanism, state)
-    rows = np.moveaxis(platform.world_rows(legs.w), 0, 1)
     wanted = goal_qdd + damping * (goal_qd - qd) + stiffness * (goal_q - q)
-    twist_rate = least_squares(factor(rows, equation.scale(mechanism)), wanted - legs.qdd)
+    twist_rate = acceleration_of_rates(mechanism, state, wanted)["acceleration"]
     return {"command": _inverse(mechanism, state.accelerated(twist_rate)) + feedforward}
 
 
+def yielding_leg_law(
+    mechanism: Mechanism,
+    state: State,
+    q: Components,
+    qd: Components,
+    goal_q: Components,
+    goal_qd: Components,
+    stiffness: Components,
+    damping: Components,
+    feedforward: Components,
+    softness: Components,
+    leak: Components,
+    yielded: Components,
+    felt: Components,
+    period: Components,
+) -> Outputs:
+    """Integral force feedback: `leg_law` about q_r + δ, δ ← δ − h (a δ + g (f − Γ_r)); see `damping`.
+
+    f is what the leg felt in the period before.
+    """
+    change = leak * yielded + softness * (felt - feedforward)
+    here = yielded - period * change
+    law = leg_law(mechanism, state, q, qd, goal_q + here, goal_qd, stiffness, damping, feedforward)
+    command = law["command"]
+    return {"command": command, "next_yielded": here, "next_felt": command, "next_period": period}
+
+
+def twist_of_rates(mechanism: Mechanism, state: State, rates: Components) -> Outputs:
+    """The allowed twist (6, samples), world axes, at which actuators have these rates."""
+    return {"twist": Moves.of(mechanism, *equation.coasting(mechanism, state)).twist(rates)}
+
+
+def acceleration_of_rates(mechanism: Mechanism, state: State, accelerations: Components) -> Outputs:
+    """(v̇, ω̇) at which actuators accelerate so: ξ̇ = J⁺ (q̈ − J̇ ξ); see `leg_acceleration_law`."""
+    platform, legs = equation.unforced(mechanism, state)
+    moves = Moves.of(mechanism, platform, legs)
+    if mechanism.mobile < 6:
+        bound = moves.bound()
+        rows = platform.world_rows(legs.w, legs.leg.holders)
+        along = legs.qdd + (rows * bound[:, np.newaxis]).sum(axis=0)
+        return {"acceleration": bound + moves.twist(accelerations - along)}
+    return {"acceleration": moves.twist(accelerations - legs.qdd)}
+
+
 def _inverse(mechanism: Mechanism, state: State) -> Components:
-    """Γ for the state's acceleration, (legs, samples), without friction or wrench."""
+    """Γ for the state's acceleration, (actuators, samples), without friction or wrench."""
     nothing = 0 * np.concatenate([state.velocity, state.angular_velocity])[:, 0]
     return equation.inverse(mechanism, state, nothing).forces

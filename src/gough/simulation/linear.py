@@ -5,6 +5,9 @@
 of the robot at rest in a pose under holding forces, with legs that may have a stiffness and a damping
 (drives that hold their position: δΓ = −K δq − D δq̇). Where the base moves, x is relative to it, in axes
 that move with it: `gough.simulation.base_motion`. World axes, SI units.
+
+Of a platform that moves in m < 6 directions x has the m rows of (δp, δθ) and of (δv, δω) that
+`robot.coordinates` names, as in `linearize`; `directions` gives the others.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from scipy import signal
 from gough.base.arrays import Array
 from gough.errors import InputError, MissingDataError
 from gough.model.model import Model
+from gough.model.own_directions import own_directions
 from gough.model.vibration import stiffness_matrix
 from gough.motion import Motion
 from gough.simulation.base_motion import base_inertia, carried
@@ -44,15 +48,17 @@ class LinearModel:
     """The robot near an equilibrium; see the module."""
 
     A: Array
-    """(12 + 2 N, 12 + 2 N)."""
+    """(2 m + 2 N, 2 m + 2 N)."""
     inputs: dict[str, Array]
-    """B by input: "forces" (…, legs), "wrench" (…, 6), "base" (…, 3): acceleration of the base,
+    """B by input: "forces" (…, actuators), "wrench" (…, 6), "base" (…, 3): acceleration of the base,
     "base_rotation" (…, 3): its angular acceleration about the world's origin, "tilt" (…, 3): its angle,
     which turns the weight."""
     forces: Array
-    """Γ that holds the pose, (legs,), N."""
+    """Γ that holds the pose, (actuators,), N or N m."""
     position: Array
     """Of the platform, (3,), m."""
+    directions: Array
+    """(6 + N, m + N): (δp, δθ, δq_e) of the first half of x; 1 where the platform moves freely."""
 
     def modes(self) -> Eigenmodes:
         """Natural frequencies, damping ratios and shapes, from the eigenvalues of A."""
@@ -60,7 +66,7 @@ class LinearModel:
         chosen = np.flatnonzero(poles.imag >= 0)
         order = chosen[np.argsort(np.abs(poles[chosen]), kind="stable")]
         size = np.abs(poles[order])
-        shapes = vectors[: len(self.A) // 2, order]
+        shapes = self.directions @ vectors[: len(self.A) // 2, order]
         largest = shapes[np.argmax(np.abs(shapes), axis=0), np.arange(len(order))]
         ratio = -poles[order].real / np.where(size == 0, 1.0, size)
         return Eigenmodes(size / (2 * np.pi), ratio, poles[order], shapes / largest)
@@ -112,20 +118,21 @@ class LinearModel:
     def _matrices(self, input: str, output: str) -> tuple[Array, Array, Array, Array]:
         if input not in self.inputs:
             raise InputError(f"input is {', '.join(self.inputs)}, not {input!r}")
-        B, half = self.inputs[input], len(self.A) // 2
+        B, half, moves = self.inputs[input], len(self.A) // 2, self.directions[:6]
         if output == "displacement":
-            return self.A, B, np.eye(6, len(self.A)), np.zeros((6, B.shape[1]))
+            seen = np.concatenate([moves, 0 * moves], axis=1)
+            return self.A, B, seen, np.zeros((6, B.shape[1]))
         if output == "acceleration":
-            through = B[half : half + 6].copy()
+            through = moves @ B[half:]
             if input in ("base", "base_rotation"):
                 first = 0 if input == "base" else 3
                 through += carried(self.position)[:, first : first + 3]
-            return self.A, B, self.A[half : half + 6], through
+            return self.A, B, moves @ self.A[half:], through
         raise InputError(f"output is displacement, acceleration, not {output!r}")
 
 
 def equilibrium_forces(robot: Model, pose: Motion | None = None, wrench: Any = None) -> Array:
-    """Γ (..., legs) that hold the robot still, without friction, N; flexible platforms deflected."""
+    """Γ (..., actuators) that hold the robot still, without friction; flexible platforms deflected."""
     return robot.inverse_dynamics(_resting(robot, pose), wrench, friction=False).forces
 
 
@@ -139,27 +146,29 @@ def linear_model(
 ) -> LinearModel:
     """The robot near rest in a pose (default: home), without Coulomb friction.
 
-    `stiffness` (N/m) and `damping` (N s/m) of the legs: one number, or one per leg; those of drives
-    that hold their position, or of the legs themselves.
+    `stiffness` (N/m, N m/rad of rotary actuators) and `damping` (N s/m, N m s/rad) along q: one number,
+    or one per actuator; those of drives that hold their position, or of the legs themselves.
     """
+    robot.need_rigid_drives("linear_model")
     still = _resting(robot, pose)
     if still.shape:
         raise InputError(f"linear_model: a pose of batch shape {still.shape}, needs ()")
-    legs = robot.leg_count
+    count = robot.actuator_count
     gains = []
     for name, value in (("stiffness", stiffness), ("damping", damping)):
         array = np.asarray(value, dtype=np.float64)
-        if array.shape not in ((), (legs,)) or not np.all(array >= 0):
-            raise InputError(f"linear_model: {name} must be () or ({legs},), not negative")
-        gains.append(np.broadcast_to(array, legs))
+        if array.shape not in ((), (count,)) or not np.all(array >= 0):
+            raise InputError(f"linear_model: {name} must be () or ({count},), not negative")
+        gains.append(np.broadcast_to(array, count))
     forces = robot.inverse_dynamics(still, wrench, friction=False).forces
-    mass, jacobian = robot.mass_matrix(still), robot.jacobian(still)
-    stiff = stiffness_matrix(robot, still, forces)
+    moves = own_directions(robot, still)
+    mass, jacobian = moves.T @ robot.mass_matrix(still) @ moves, robot.jacobian(still) @ moves
+    stiff = stiffness_matrix(robot, still, forces, wrench)
     stiff = stiff + jacobian.T @ (gains[0][:, np.newaxis] * jacobian)
     damp = jacobian.T @ (gains[1][:, np.newaxis] * jacobian)
     body = robot.modal
     if body is not None:
-        damp[6:, 6:] += body.damping
+        damp[-body.modes :, -body.modes :] += body.damping
     size = len(mass)
     zero, one = np.zeros((size, size)), np.eye(size)
     A = np.block([[zero, one], [-np.linalg.solve(mass, stiff), -np.linalg.solve(mass, damp)]])
@@ -167,7 +176,7 @@ def linear_model(
     gravity = robot.mechanism.gravity[:, 0, 0]
     pushes = {
         "forces": jacobian.T,
-        "wrench": _felt(robot, still),
+        "wrench": moves.T @ _felt(robot, still),
         "base": -dragged[:, :3],
         "base_rotation": -dragged[:, 3:],
         "tilt": dragged[:, :3] @ np.cross(np.eye(3), -gravity).T,  # δg = −θ×g
@@ -176,7 +185,7 @@ def linear_model(
         name: np.concatenate([np.zeros_like(push), np.linalg.solve(mass, push)])
         for name, push in pushes.items()
     }
-    return LinearModel(A, inputs, forces, still.position)
+    return LinearModel(A, inputs, forces, still.position, moves)
 
 
 def _felt(robot: Model, still: Motion) -> Array:

@@ -12,10 +12,13 @@ from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
 from gough.base.words import nearest
+from gough.engine.tree import skeleton
 from gough.errors import InputError
 from gough.model.calls import ModelCalls
 from gough.model.deflection import static_deflection
+from gough.model.described import DescribedModel
 from gough.model.model import Model
+from gough.model.own_directions import own_directions
 from gough.motion import Motion
 from gough.simulation import compiled, stepwise
 from gough.simulation.actuators import Actuators
@@ -35,6 +38,10 @@ LARGEST = 4e9
 WHOLE = 1e-6
 """How far from a whole number a ratio of times may be."""
 MOST_STEPS = 100_000_000
+FASTEST = 2.5
+"""Step of rk4 times the fastest frequency, rad, that it is still stable with."""
+MOST_LATE = 100_000
+"""Periods of a sensor's delay: so many readings are kept."""
 
 
 def simulate(
@@ -63,7 +70,8 @@ def simulate(
     `robot`: the plant, a list with one per simulation, or `robot.variants({…})`: then all run in one
     compiled loop, each with its own parameters. `controller`: of `gough.simulation.controllers`, or
     a function (measured, reference) → forces; without a `model` it knows each plant exactly.
-    `reference`: a trajectory, a timed Motion, poses to hold, or a list with one per simulation.
+    `reference`: a trajectory, a timed Motion, poses to hold, or a list with one per simulation; of a
+    platform that cannot move in all directions a motion that it can make, as `robot.motion` gives it.
     `duration` (s): that of the reference if left out. `start`: pose and twist, by default the
     reference's at its start; an elastic platform starts with its static deflection unless the start
     has elastic coordinates.
@@ -81,7 +89,7 @@ def simulate(
     result says so: `partial`, `stops`. `progress` is called with the part that is done.
     """
     plants = _Plants.of(robot)
-    law, path = controller_of(controller), reference_of(reference)
+    law, path = controller_of(controller), reference_of(reference, plants.first)
     shapes = {
         "robot": plants.shape,
         "reference": path.shape,
@@ -110,6 +118,8 @@ def simulate(
     checked = Sensors() if sensors is None else sensors
     drives = Actuators() if actuators is None else actuators
     _check(checked, drives, timing, period, integrator)
+    if period is None and law.remembers:
+        raise InputError(f"{type(law).__name__} remembers from sample to sample: give a period")
     if not (0 < rtol < 1 and 0 < atol < 1):
         raise InputError(f"rtol and atol must be between 0 and 1, not {rtol:g} and {atol:g}")
     parts: list[tuple[Array, Scenario, Record]] = []
@@ -196,9 +206,15 @@ class _Whole:
         own = self.controller.model
         if own is not None and not isinstance(own, Model):
             raise InputError(f"the model of a controller is a robot, not {type(own).__name__}")
-        if own is not None and own.leg_count != robot.leg_count:
+        if own is not None and own.actuator_count != robot.actuator_count:
             raise InputError(
-                f"the controller's model has {own.leg_count} legs, the plant {robot.leg_count}"
+                f"the controller's model has {own.actuator_count} actuators, the plant "
+                f"{robot.actuator_count}"
+            )
+        if own is not None and own.mobility != robot.mobility:
+            raise InputError(
+                f"the controller's model moves in {own.mobility} directions, the plant in "
+                f"{robot.mobility}"
             )
         model = self.controller.robot(robot)
         if model.modes and model.modes != robot.modes:
@@ -208,8 +224,7 @@ class _Whole:
             )
         if model.modes and getattr(self.controller, "space", "") == "legs":
             raise InputError("computed torque on the legs needs a rigid model: robot.rigid")
-        actuators.limits(robot.leg_count)
-        self.controller.gains(robot)
+        actuators.limits(robot.actuator_count)
         given = self.wrench
 
         def wrench(times: Array) -> Array:
@@ -222,12 +237,15 @@ class _Whole:
             motion = self.reference.at(times)
             return motion if motion.shape[1] == 1 else motion[:, own_path]
 
+        samples = np.arange(0, timing.steps + 1, timing.every or 1)
+        controller = self.controller.prepared(robot, at, timing.begin + samples * timing.step)
+        controller.gains(robot)
         plant = Plant(robot, actuators, friction, None if given is None else wrench)
         rows = len(chosen)
         start = at(np.array([timing.begin]))[0] if self.start is None else self.start
         if self.start is not None and len(start) > 1:
             start = start[chosen]
-        drive = np.zeros((rows, robot.leg_count if actuators.lag else 0))
+        drive = np.zeros((rows, robot.actuator_count if actuators.lag else 0))
         modes = plant.modes
         if start.modes not in (0, modes):
             raise InputError(f"start has {start.modes} elastic coordinates, the robot {modes}")
@@ -238,20 +256,26 @@ class _Whole:
         fields = {name: getattr(start, name) for name in MOVING}
         fields |= {"elastic": elastic, "elastic_velocity": elastic_velocity}
         fields |= {"works": np.zeros((1, 3)), "drive": drive}
+        fields |= {"chains": np.zeros((1, 0)), "motors": np.zeros((1, 0))}
         state = PlantState(
             **{
                 name: np.array(np.broadcast_to(one, (rows, *one.shape[1:])))
                 for name, one in fields.items()
             }
         )
-        robot.direct_dynamics(state.motion, np.zeros(robot.leg_count), friction=False)
-        limits, unit = robot.limits, robot.leg_kind.units.q
+        motion = state.motion
+        robot.load_side.direct_dynamics(motion, np.zeros(robot.actuator_count), friction=False)
+        if plant.springs is not None:
+            state = replace(state, motors=_resting_motors(plant, motion, timing.step))
+        if plant.joints:
+            state = replace(state, chains=robot.chains_of(motion))
+        limits = robot.limits
         laws = robot.mechanism.legs.friction
         sharp = bool(friction and np.any(laws.drive_jump) and np.any(laws.width == 0))
-        monitor = Monitor(limits.shortest, limits.longest, unit, sharp, stop_on)
+        monitor = Monitor(limits.shortest, limits.longest, robot.actuators, sharp, stop_on)
         return Scenario(
             plant,
-            self.controller,
+            controller,
             self.reference._replace(at=at),
             sensors,
             self.seeds[chosen],
@@ -266,6 +290,32 @@ class _Whole:
             monitor,
             progress,
         )
+
+
+def _resting_motors(plant: Plant, start: Motion, step: float) -> Array:
+    """(rows, 2 actuators): springs stretched by what holds the start at rest, rotors as fast as q.
+
+    Refuses steps of rk4 that are too long for the fastest of the springs.
+    """
+    robot, springs = plant.robot.load_side, plant.springs
+    assert springs is not None
+    assert isinstance(robot, DescribedModel)
+    k, d, inertia, soft = springs
+    own = own_directions(robot, start)
+    mobility = robot.jacobian(start) @ own
+    mass = np.swapaxes(own, -1, -2) @ robot.mass_matrix(start) @ own
+    light = np.linalg.solve(mass, np.swapaxes(mobility, -1, -2))
+    softest = 1 / inertia + np.diagonal(mobility @ light, axis1=-2, axis2=-1)
+    fastest = float(np.max(np.sqrt(k * softest) + d * softest))
+    if fastest * step > FASTEST:
+        raise InputError(
+            f"{robot.name}: the springs of its drives need steps of {FASTEST / fastest:.2g} s or less, "
+            f"not {step:g}: give step"
+        )
+    still = Motion(start.position, start.rotation, elastic=start.elastic)
+    forces = robot.inverse_dynamics(still, friction=False).forces
+    stretch = soft * forces / np.where(k > 0, k, 1.0)
+    return np.concatenate([stretch, soft * robot.inverse_kinematics(start).qd], axis=1)
 
 
 def _timing(
@@ -300,12 +350,12 @@ def _timing(
     kept = 1 if record is None else _whole("record", record, "step", fine)
     if record is None and every is not None:
         kept = every
+    if duration / fine > MOST_STEPS:
+        raise InputError(f"{duration / fine:g} steps; at most {MOST_STEPS:g}")
     steps = math.floor(duration / fine * (1 + 1e-12) + WHOLE)
     steps -= steps % (every or 1)
     if steps < 1:
         raise InputError(f"duration is {duration:g} s, shorter than a step or period")
-    if steps > MOST_STEPS:
-        raise InputError(f"{steps:g} steps; at most {MOST_STEPS:g}")
     return _Timing(path.start, fine, steps, every, kept)
 
 
@@ -315,7 +365,9 @@ def _check(
     if period is None and not (sensors.exact and not sensors.delay):
         raise InputError("sensors with steps, noise or delay need a controller with a period")
     if period is not None and sensors.delay:
-        _whole("sensors: delay", sensors.delay, "period", period)
+        late = _whole("sensors: delay", sensors.delay, "period", period)
+        if late > MOST_LATE:
+            raise InputError(f"sensors: delay is {late} periods; at most {MOST_LATE}")
     if drives.lag and integrator == "rk4" and timing.step > 2 * drives.lag:
         raise InputError(
             f"actuators: lag {drives.lag:g} s is too short for steps of {timing.step:g} s; "
@@ -324,9 +376,9 @@ def _check(
 
 
 def _check_size(scenario: Scenario, rows: int) -> None:
-    legs, modes = scenario.plant.robot.leg_count, scenario.plant.modes
+    count, modes = scenario.plant.robot.actuator_count, scenario.plant.modes
     records = scenario.steps // scenario.record_every + 1
-    size = 8.0 * records * rows * (21 + 2 * legs + 2 * modes)
+    size = 8.0 * (records + scenario.delay) * rows * (21 + 2 * count + 2 * modes)
     if size > LARGEST:
         raise InputError(
             f"{rows} simulations with {records} records each take {size / 1e9:.1f} GB, limit "
@@ -336,6 +388,8 @@ def _check_size(scenario: Scenario, rows: int) -> None:
 
 def _whole(name: str, value: float, unit: str, size: float) -> int:
     ratio = value / size
+    if ratio > MOST_STEPS:
+        raise InputError(f"{name} {value:g} s has over {MOST_STEPS:g} {unit}s of {size:g} s")
     count = round(ratio)
     if count < 1 or abs(ratio - count) > WHOLE * count:
         raise InputError(f"{name} {value:g} s is not a whole number of {unit}s of {size:g} s")
@@ -399,6 +453,11 @@ class _Plants(NamedTuple):
         alike = several and len({_family(one) for one in robots}) == 1
         return cls(robots, Variants(robots) if alike else None, (len(robots),))
 
+    @property
+    def first(self) -> Model | None:
+        """The first robot; None where they are variants of which there are no files."""
+        return self.robots[0] if self.robots else None
+
     def groups(self, shape: tuple[int, ...]) -> list[tuple[ModelCalls, Array]]:
         """Robots, or many in one, and their rows in simulations of this shape."""
         count = math.prod(shape)
@@ -428,8 +487,10 @@ class _Plants(NamedTuple):
 
 
 def _family(robot: Model) -> tuple[Any, ...]:
-    """What robots must have in common to run in one loop: they are rigid, with the same limits."""
+    """What robots must have in common to run in one loop: rigid, the same legs, freedom and limits."""
     limits = robot.limits
     if robot.modes or robot.missing:
         return (id(robot),)
-    return (robot.kind, robot.leg_count, limits.shortest.tobytes(), limits.longest.tobytes())
+    kinds = tuple((group.kind.name, group.leg_count) for group in robot.description.groups)
+    strokes = limits.shortest.tobytes(), limits.longest.tobytes()
+    return (kinds, robot.coordinates, skeleton(robot.mechanism), *strokes)

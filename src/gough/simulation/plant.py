@@ -2,11 +2,16 @@
 
 A row of numbers holds a simulation's state while it is integrated, in the order of `LAYOUT`:
 
-    y = (p, g, v, ω, works, drive forces, q_e, q̇_e)
+    y = (p, g, v, ω, works, drive forces, joints of chain legs, motors, q_e, q̇_e)
 
 The rotation is R = C(g) R_anchor with Rodrigues' vector g (`gough.simulation.attitude`); integrators
 move the anchor along before g grows, so there is nothing to drift: R is a rotation to rounding always.
 Works are ∫ Σ Γ q̇ dt, ∫ wrench·ξ dt and the energy lost to friction and modal damping, J.
+
+A platform that legs or mobility hold is integrated by its pose and twist all the same: accelerations
+keep Cᵀ ξ = 0, and what steps leave is taken out at their end by the least correction
+(`mechanics.settling.brought_back`). The joints of chain legs, θ̇ = K v, go along, and are made to fit the
+platform wherever they are used.
 """
 
 from __future__ import annotations
@@ -19,9 +24,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.errors import ConvergenceError, Failure, SampleError
-from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS
+from gough.errors import ConvergenceError, Failure, InputError, SampleError
+from gough.mechanics.state import CHAINS, ELASTIC_FIELDS, RIGID_FIELDS
+from gough.model import chains
 from gough.model.calls import ModelCalls
+from gough.model.described import DescribedModel
 from gough.model.friction_loop import WORST_RESIDUAL, with_friction
 from gough.motion import Motion
 from gough.simulation import layout, programs
@@ -46,7 +53,11 @@ class PlantState:
     works: Array
     """(rows, 3), see the module."""
     drive: Array
-    """(rows, legs) forces of lagging drives, (rows, 0) of others."""
+    """(rows, actuators) forces of lagging drives, (rows, 0) of others."""
+    chains: Array
+    """(rows, K) joint coordinates of chain legs."""
+    motors: Array
+    """(rows, 2 actuators): elongations and rotors' rates of compliant drives, (rows, 0) of others."""
     elastic: Array
     elastic_velocity: Array
 
@@ -65,22 +76,21 @@ class PlantState:
     def numbers(self) -> Array:
         """y (rows, n) with the anchor where the platform is: g = 0."""
         parts = (self.position, 0 * self.position, self.velocity, self.angular_velocity)
-        rest = (self.works, self.drive, self.elastic, self.elastic_velocity)
+        behind = (self.drive, self.chains, self.motors, self.elastic, self.elastic_velocity)
+        rest = (self.works, *behind)
         return np.concatenate([*parts, *rest], axis=1)
 
     def at(self, y: Array) -> PlantState:
         """The state of numbers (rows, n) whose anchor is this state's rotation."""
-        legs, modes = self.drive.shape[1], self.elastic.shape[1]
-        drive, elastic, rate = np.split(y[:, layout.BEHIND], [legs, legs + modes], axis=1)
+        counts = (one.shape[1] for one in (self.drive, self.chains, self.motors, self.elastic))
+        behind = (y[:, place] for place in layout.behind(*counts))
         return PlantState(
             y[:, layout.POSITION],
             turned_rows(y[:, layout.GIBBS], self.rotation),
             y[:, layout.VELOCITY],
             y[:, layout.ANGULAR_VELOCITY],
             y[:, layout.WORKS],
-            drive,
-            elastic,
-            rate,
+            *behind,
         )
 
     def __getitem__(self, rows: slice | Array) -> PlantState:
@@ -93,7 +103,7 @@ class Rates(NamedTuple):
     rate: Array
     """dy/dt (rows, n); NaN in rows that have none."""
     applied: Array
-    """Γ (rows, legs), N."""
+    """Γ (rows, actuators)."""
     troubles: dict[int, SampleError]
     """Rows without an answer, and why."""
 
@@ -118,8 +128,8 @@ class Plant:
 
     @cached_property
     def limits(self) -> tuple[Array, Array]:
-        """Force (N) and speed (m/s) limits of the drives, (legs,)."""
-        return self.actuators.limits(self.robot.leg_count)
+        """Force and speed limits of the drives, (actuators,)."""
+        return self.actuators.limits(self.robot.actuator_count)
 
     @cached_property
     def modes(self) -> int:
@@ -132,7 +142,7 @@ class Plant:
         return self.friction and not self.robot.mechanism.legs.friction.none
 
     def rates(self, time: float, state: PlantState, gibbs: Array, command: Array) -> Rates:
-        """dy/dt and the applied forces under a command (rows, legs)."""
+        """dy/dt and the applied forces under a command (rows, actuators)."""
         wrench = None if self.wrench is None else self.wrench(np.array([time]))[0]
         return self._rates(state, gibbs, command, wrench)
 
@@ -147,24 +157,46 @@ class Plant:
             constants["speed_limit"] = speed[np.newaxis]
         if self.actuators.lag:
             constants["lag"] = np.full((1, 1), self.actuators.lag)
+        if self.springs is not None:
+            constants["springs"] = self.springs[np.newaxis]
         return constants
+
+    @cached_property
+    def springs(self) -> Array | None:
+        """(4, actuators) of `programs.rates`, where drives are compliant."""
+        robot = self.robot
+        if not (isinstance(robot, DescribedModel) and robot.drives.compliant):
+            return None
+        soft, rotors = np.isfinite(robot.drives.stiffness), robot.description.legs.rotor[:, 0]
+        for i in np.flatnonzero(soft & (rotors <= 0)):
+            raise InputError(
+                f"{robot.name}: the drive of actuator {i + 1} is compliant and has no rotor: without "
+                "inertia it passes its force on; give rotor_mass or rotor_inertia, or leave "
+                "[legs.drive] out"
+            )
+        stiff = np.where(soft, robot.drives.stiffness, 0.0)
+        return np.array(
+            [stiff, robot.drives.damping * soft, np.where(soft, rotors, 1.0), 1.0 * soft]
+        )
 
     def _rates(
         self, state: PlantState, gibbs: Array, command: Array, wrench: Array | None
     ) -> Rates:
-        rows = len(state.position)
+        rows, state = len(state.position), self.closed(state)
         fields = self.fields(state) | {"gibbs": gibbs, "command": command} | self.constants
         if wrench is not None:
             fields["wrench"] = wrench
         if self.actuators.lag:
             fields["drive"] = state.drive
+        if self.springs is not None:
+            fields["motors"] = state.motors
         residual = None
         if self.rubs:
             friction = self.robot.mechanism.legs.friction
-            run = self.robot.executor
+            run = self.robot.load_side.executor
             found, residual = with_friction(run, programs.rates, rows, fields, friction)
         else:
-            found = self.robot.executor(programs.rates, rows, fields)
+            found = self.robot.load_side.executor(programs.rates, rows, fields)
         troubles: dict[int, SampleError] = {}
         if not found["margin"].min(initial=np.inf) > 0:
             for row in np.flatnonzero(~(found["margin"] > 0)):
@@ -185,20 +217,28 @@ class Plant:
 
     def _trouble(self, state: PlantState, row: int, applied: Array) -> SampleError | None:
         """Why a row's state has no acceleration; None if it has one after all."""
-        robot = self.robot.of_rows(row)
+        plant = self.of_rows(np.array([row]))
         try:
-            robot.direct_dynamics(state[row : row + 1].motion[0], applied, None, self.friction)
+            motion = plant.told(plant.settled(state[row : row + 1]))
+            plant.robot.load_side.direct_dynamics(motion, applied, None, self.friction)
         except SampleError as error:
             return error
         return None
 
     def applied(self, state: PlantState, command: Array) -> Array:
-        """Γ (rows, legs) that the drives apply under a command, N; as in `programs.rates`."""
+        """Γ (rows, actuators) that the drives apply under a command; as in `programs.rates`."""
         force, speed = self.limits
         pushed = state.drive if self.actuators.lag else within(command, force)
         if np.any(speed < UNLIMITED):
-            pushed = at_speed(pushed, self.watch(state).qd, speed)
+            pushed = at_speed(pushed, self.speeds(state), speed)
         return pushed
+
+    def speeds(self, state: PlantState) -> Array:
+        """Rates (rows, actuators) of the drives: q̇, or those of rotors before a spring."""
+        qd = self.watch(state).qd
+        if self.springs is None:
+            return qd
+        return np.asarray(qd + self.springs[3] * (state.motors[:, qd.shape[1] :] - qd))
 
     def watch(self, state: PlantState) -> Watched:
         """q, q̇ and the signed conditioning of J."""
@@ -206,12 +246,29 @@ class Plant:
         return Watched(found["q"], found["qd"], found["conditioning"])
 
     def sense(self, state: PlantState, sensors: Sensors, noise: Array) -> Reading:
-        """What the sensors say, rows first; noise (rows, 2, legs)."""
+        """What the sensors say, rows first; noise (rows, 2, actuators)."""
         if sensors.exact:
             seen = self.watch(state)
             return Reading(seen.q, seen.qd, *_platform(state))
         fields = self.fields(state) | {"noise": noise, "steps": sensors.steps[np.newaxis]}
+        if sensors.on_motors:
+            fields["motors"] = state.motors
         return Reading(**self.robot.executor(programs.sense, len(state.position), fields))
+
+    def accelerations(self, state: PlantState, command: Array) -> Array:
+        """q̈ (rows, actuators) under a command, as accelerometers along q read it, wrench aside."""
+        motion = self.told(state)
+        pushed = self.applied(state, command)
+        if self.springs is not None:
+            raise InputError("accelerometers along q are there for rigid drives only")
+        found = self.robot.direct_dynamics(motion, pushed, None, self.friction)
+        moving = motion.replace(
+            acceleration=found.linear,
+            angular_acceleration=found.angular,
+            elastic_acceleration=found.elastic,
+        )
+        self.robot.remember(moving, state.chains)
+        return self.robot.inverse_kinematics(moving).qdd
 
     def fields(self, state: PlantState) -> dict[str, Array]:
         """The state's part of a program's inputs."""
@@ -219,7 +276,38 @@ class Plant:
         if self.modes:
             elastic = (state.elastic, state.elastic_velocity, np.zeros((1, self.modes)))
             fields |= dict(zip(ELASTIC_FIELDS, elastic, strict=True))
+        if self.joints:
+            fields[CHAINS] = state.chains
         return fields | self.robot.which()
+
+    @cached_property
+    def joints(self) -> int:
+        """Number of joint coordinates of chain legs."""
+        return self.robot.mechanism.legs.coordinates
+
+    @cached_property
+    def settles(self) -> bool:
+        """States have something to agree with: joints with the platform, or it with what holds it."""
+        return bool(self.joints) or self.robot.mobility < 6
+
+    def closed(self, state: PlantState) -> PlantState:
+        """The state with joints of chains where the platform is."""
+        if not self.joints:
+            return state
+        poses = chains.Poses(state.position, state.rotation, self.robot.which())
+        return replace(state, chains=chains.close(self.robot.executor, poses, state.chains))
+
+    def settled(self, state: PlantState) -> PlantState:
+        """The nearest state that the robot can be in; see the module."""
+        if not self.settles:
+            return state
+        near = self.closed(state)
+        found = self.robot.executor(programs.settle, len(near.position), self.fields(near))
+        return replace(near, **found)
+
+    def told(self, state: PlantState) -> Motion:
+        """The state's motion, its joints of chains known to the robot."""
+        return self.robot.remember(state.motion, state.chains)
 
     def of_rows(self, rows: Array) -> Plant:
         """The plant of some rows: their robots, and the wrench on theirs."""

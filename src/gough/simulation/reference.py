@@ -10,7 +10,9 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.model.model import Model
 from gough.motion import Motion
+from gough.simulation.own_path import own_path
 from gough.trajectories import Spline, Trajectory
 
 
@@ -26,8 +28,11 @@ class Reference(NamedTuple):
     """None of a pose to hold."""
 
 
-def reference_of(given: Any) -> Reference:
-    """A trajectory; a motion: timed samples (n,), or poses to hold; or a list of these, one per row."""
+def reference_of(given: Any, robot: Model | None = None) -> Reference:
+    """A trajectory; a motion: timed samples (n,), or poses to hold; or a list of these, one per row.
+
+    Between samples of a `robot` whose platform is held the path is one that it can make.
+    """
     if isinstance(given, Trajectory):
         return Reference(
             lambda t: given(t[:, np.newaxis]), (), float(given.start_time), float(given.duration)
@@ -36,10 +41,13 @@ def reference_of(given: Any) -> Reference:
         if given.time is not None:
             if len(given.shape) != 1:
                 raise InputError(f"reference: timed samples of shape {given.shape}, need (n,)")
+            if robot is not None and robot.mobility < 6:
+                begin, end = float(given.time[0]), float(given.time[-1])
+                return Reference(own_path(robot, given), (), begin, end - begin)
             return reference_of(Spline(given.time, given))
         return Reference(lambda t: _held(given, t), given.shape, 0.0, None)
     if isinstance(given, Sequence) and given and not isinstance(given, str):
-        parts = [reference_of(one) for one in given]
+        parts = [reference_of(one, robot) for one in given]
         if any(one.shape for one in parts):
             raise InputError("reference: a list holds one trajectory or pose a simulation")
         times = [one.duration for one in parts if one.duration is not None]

@@ -19,14 +19,15 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.base.showing import shown
-from gough.data.datasets import AXES, attributes, write_dataset
+from gough.data.datasets import AXES, actuator_attributes, attributes, labels, write_dataset
 from gough.data.motion_files import QUANTITIES
 from gough.errors import InputError
 from gough.mechanics.state import RIGID_FIELDS
 from gough.motion import FIELDS, Motion
+from gough.simulation.actuators import Actuators
 from gough.simulation.attitude import rotation_error
 from gough.simulation.events import Event, Stop
-from gough.simulation.plant import ELASTIC, MOVING
+from gough.simulation.plant import ELASTIC, MOVING, Plant
 from gough.simulation.scenario import Record, Scenario
 from gough.variants import Variants
 
@@ -60,9 +61,9 @@ class Simulation:
     reference: Motion
     """(..., n): what was asked for."""
     command: Array
-    """(..., n, legs): what the controller commands from that instant on, N."""
+    """(..., n, actuators): what the controller commands from that instant on, N or N m."""
     forces: Array
-    """(..., n, legs): Γ that acts, N."""
+    """(..., n, actuators): Γ that acts, N or N m."""
     works: Array
     """(..., n, 3): work of actuators, work of the wrench, losses; J."""
     stops: dict[int, Stop]
@@ -71,9 +72,13 @@ class Simulation:
     partial: bool
     """Some simulation ended early."""
     force_limit: Array = field(repr=False)
-    """(..., legs), N."""
+    """(..., actuators), N or N m."""
     varied: dict[str, Array]
     """What differs between the plants, if they are variants: by key, (..., the key's own axes)."""
+    motors: Array = field(default_factory=lambda: np.zeros(0), repr=False)
+    """(..., n, 2 actuators) of compliant drives: elongations θ − q and rates θ̇; else (..., n, 0)."""
+    memory: dict[str, Array] = field(default_factory=dict, repr=False)
+    """(..., n, ...): what the controller remembered, by name, if it keeps something."""
 
     @classmethod
     def of(
@@ -92,9 +97,9 @@ class Simulation:
             name: value if alike else np.full((len(times), rows, *value.shape[2:]), np.nan)
             for name, value in first.values.items()
         }
-        legs = first.values["command"].shape[2]
+        count = first.values["command"].shape[2]
         goal: dict[str, Array] = {}
-        limits = np.full((rows, legs), np.inf)
+        limits = np.full((rows, count), np.inf)
         stops: dict[int, Stop] = {}
         events: list[Event] = []
         longest = 0
@@ -153,8 +158,10 @@ class Simulation:
             stops,
             tuple(sorted(events, key=lambda event: (event.time, event.row))),
             interrupted or bool(stops),
-            limits.reshape(*shape, legs),
+            limits.reshape(*shape, count),
             varied,
+            arranged(values["motors"]),
+            {name: arranged(values[name]) for name in parts[0][1].controller.recorded},
         )
 
     @property
@@ -174,19 +181,18 @@ class Simulation:
     def dataset(self) -> xarray.Dataset:
         """Everything as an xarray Dataset with names, units, legs and axes.
 
-        Dimensions: `simulation` (or simulation_0, …) of a batch, `time`, `leg` 1 to n, `axis` x, y, z
-        of the world, `platform_axis`, `mode`. `saturated` is 1 where the command exceeds the drive's
-        limit. `rotation_error` is the rotation vector from the platform to the reference. The attribute
-        `robot` is the text of the (first) robot's file.
+        Dimensions: `simulation` (or simulation_0, …) of a batch, `time`, `actuator` and `leg` from 1,
+        `axis` x, y, z of the world, `platform_axis`, `mode`. `saturated` is 1 where the command exceeds
+        the drive's limit. `rotation_error` is the rotation vector from the platform to the reference.
+        The attribute `robot` is the text of the (first) robot's file.
         """
         import xarray
 
         batch = tuple(f"simulation_{i}" for i in range(len(self.shape)))
         batch = ("simulation",) if len(batch) == 1 else batch
         dims = (*batch, "time")
-        legs = (*dims, "leg")
+        own = (*dims, "actuator")
         motion, robot = self.motion, self.plants[0][1]
-        count = self.command.shape[-1]
         variables: dict[str, Any] = {}
         for name in (*MOVING, *(ELASTIC if motion.modes else ())):
             one = QUANTITIES[name]
@@ -201,18 +207,21 @@ class Simulation:
                 about,
             )
         apart, turn = self.tracking_errors()
-        moved, units = self.legs(), robot.leg_kind.units
+        moved = self.legs()
         cut = np.abs(self.command) > self.force_limit[..., np.newaxis, :]
         variables |= {
             "position_error": ((*dims, "axis"), apart, attributes("m", "reference − position")),
             "rotation_error": ((*dims, "axis"), turn, attributes("rad", "turn to the reference")),
-            "q": (legs, moved["q"], attributes(units.q, "actuated coordinate")),
-            "q_rate": (legs, moved["qd"], attributes(units.speed, "actuated rate")),
-            "command": (legs, self.command, attributes(units.force, "commanded force")),
-            "force": (legs, self.forces, attributes(units.force, "actuator force")),
-            "power": (legs, self.forces * moved["qd"], attributes("W", "actuator power")),
-            "saturated": (legs, cut.astype(np.int8), attributes("1", "command beyond the limit")),
         }
+        for name, value, unit, meaning in (
+            ("q", moved["q"], "[q]", "actuated coordinate"),
+            ("q_rate", moved["qd"], "[q]/s", "actuated rate"),
+            ("command", self.command, "[force]", "commanded force"),
+            ("force", self.forces, "[force]", "actuator force"),
+            ("power", self.forces * self.speeds(), "W", "actuator power"),
+            ("saturated", cut.astype(np.int8), "1", "command beyond the limit"),
+        ):
+            variables[name] = (own, value, actuator_attributes(robot, unit, meaning))
         if motion.modes:
             variables["tip_deflection"] = (
                 (*dims, "leg", "platform_axis"),
@@ -221,17 +230,18 @@ class Simulation:
             )
         for name, value in self.energy_audit().items():
             variables[name] = (dims, value, attributes("J", ENERGY[name]))
+        varied: dict[str, Any] = {}
+        for key, value in self.varied.items():
+            axes = _dimensions(key, value.ndim - len(batch))
+            varied[key] = ((*batch, *axes), value, attributes("", f"{key} of the plant"))
         coordinates: dict[str, Any] = {
             "time": ("time", self.time, attributes("s", "time")),
-            "leg": np.arange(1, count + 1),
-            "axis": list(AXES),
+            **labels(robot, variables | varied),
             "platform_axis": list(AXES),
+            **varied,
         }
         if motion.modes:
             coordinates["mode"] = np.arange(1, motion.modes + 1)
-        for key, value in self.varied.items():
-            own = _dimensions(key, value.ndim - len(batch))
-            coordinates[key] = ((*batch, *own), value, attributes("", f"{key} of the plant"))
         facts = {
             "title": f"simulation of {robot.name}",
             "robot": robot.text,
@@ -244,7 +254,7 @@ class Simulation:
         return xarray.Dataset(variables, coordinates, facts)
 
     def legs(self) -> dict[str, Array]:
-        """q and q̇ (..., n, legs) along the motion; NaN after the end of a simulation."""
+        """q and q̇ (..., n, actuators) along the motion; NaN after the end of a simulation."""
         found = self._by_robot(
             lambda robot, motion: robot.inverse_kinematics(motion, on_error="nan"), ("q", "qd")
         )
@@ -286,17 +296,39 @@ class Simulation:
     def energy_audit(self) -> dict[str, Array]:
         """Energies, works, losses and what is left unexplained, (..., n) each, J."""
         energy = self._by_robot(
-            lambda robot, motion: robot.energy(motion, on_error="nan"), ("kinetic", "potential")
+            lambda robot, motion: robot.load_side.energy(motion, on_error="nan"),
+            ("kinetic", "potential"),
         )
         kinetic, potential = energy["kinetic"], energy["potential"]
+        if self.motors.shape[-1]:
+            turning, stretched = self._of_motors()
+            kinetic, potential = kinetic + turning, potential + stretched
         stored = kinetic + potential
         gained = stored - stored[..., :1]
         actuators, wrench, loss = np.moveaxis(self.works, -1, 0)
         values = (kinetic, potential, actuators, wrench, loss, actuators + wrench - loss - gained)
         return dict(zip(ENERGY, values, strict=True))
 
+    def _of_motors(self) -> tuple[Array, Array]:
+        """Kinetic energy of rotors before springs, and that of the springs: ½ I θ̇², ½ k e²."""
+        robot = self.plants[0][1]
+        springs = Plant(robot, Actuators(), False, None).springs
+        assert springs is not None
+        k, _, inertia, soft = springs
+        stretch, rate = np.split(self.motors, 2, axis=-1)
+        return (soft * inertia * rate**2).sum(-1) / 2, (k * stretch**2).sum(-1) / 2
+
+    def speeds(self) -> Array:
+        """(..., n, actuators): rates of the drives, q̇, or θ̇ of rotors before a spring."""
+        rates = self.legs()["qd"]
+        if not self.motors.shape[-1]:
+            return rates
+        springs = Plant(self.plants[0][1], Actuators(), False, None).springs
+        assert springs is not None
+        return np.where(springs[3] > 0, np.split(self.motors, 2, axis=-1)[1], rates)
+
     def saturation(self) -> Array:
-        """(..., legs): part of the time in which a drive is at its force limit."""
+        """(..., actuators): part of the time in which a drive is at its force limit."""
         return np.asarray(
             np.mean(np.abs(self.command) > self.force_limit[..., np.newaxis, :], axis=-2)
         )
@@ -335,6 +367,8 @@ class Simulation:
             bool(stops),
             self.force_limit[place],
             {key: value[place] for key, value in self.varied.items()},
+            self.motors[place],
+            {name: value[place] for name, value in self.memory.items()},
         )
 
     def _by_robot(self, model: Any, names: tuple[str, ...]) -> dict[str, Array]:

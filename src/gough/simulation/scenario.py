@@ -9,7 +9,7 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.motion import Motion
-from gough.simulation.controllers import Controller
+from gough.simulation.controllers import Controller, Memory
 from gough.simulation.events import Monitor
 from gough.simulation.plant import ELASTIC, MOVING, Plant, PlantState
 from gough.simulation.reference import Reference
@@ -61,6 +61,15 @@ class Scenario:
         """Time of a step, s."""
         return np.asarray(self.begin + np.asarray(step) * self.step)
 
+    def remembered(self) -> Memory:
+        """What of the controller's memory is kept, as it is at the start."""
+        if self.every is None:
+            return {}
+        memory = self.controller.remembered(
+            self.plant.robot, self.start.motion, self.every * self.step
+        )
+        return {name: memory[name] for name in self.controller.recorded}
+
     def goals(self, times: Array) -> tuple[dict[str, Array], Motion]:
         """The law's inputs from the reference at times (n,), and the reference."""
         motion = self.reference.at(times)
@@ -79,22 +88,28 @@ class Record:
     def of(cls, scenario: Scenario) -> Record:
         """Room for a scenario's records."""
         times = scenario.time(np.arange(0, scenario.steps + 1, scenario.record_every))
-        legs, rows = scenario.plant.robot.leg_count, scenario.rows
+        count, rows = scenario.plant.robot.actuator_count, scenario.rows
         state = scenario.start
         shapes = {name: getattr(state, name).shape[1:] for name in FIELDS}
-        shapes |= {"command": (legs,), "applied": (legs,)}
+        shapes |= {"command": (count,), "applied": (count,)}
+        shapes |= {name: one.shape[1:] for name, one in scenario.remembered().items()}
         values = {
             name: np.full((len(times), rows, *shape), np.nan) for name, shape in shapes.items()
         }
         return cls(times, values)
 
-    def keep(self, place: int, state: PlantState, command: Array, applied: Array) -> None:
-        """One record of all rows."""
+    def keep(
+        self, place: int, state: PlantState, command: Array, applied: Array, memory: Memory
+    ) -> None:
+        """One record of all rows; of what the controller remembers what there is room for."""
+        for name, value in memory.items():
+            if name in self.values:
+                self.values[name][place] = value
         for name in FIELDS:
             self.values[name][place] = getattr(state, name)
         self.values["command"][place], self.values["applied"][place] = command, applied
         self.filled = place + 1
 
 
-FIELDS = (*MOVING, "works", *ELASTIC)
+FIELDS = (*MOVING, "works", "motors", *ELASTIC)
 """What is kept of a `State`."""

@@ -1,12 +1,13 @@
-"""Sensors: what the controller is told of the legs and the platform.
+"""Sensors: what the controller is told of the actuators and the platform.
 
-Encoders measure q and q̇ of every leg,
+Encoders measure q and q̇ of every actuator,
 
     q_m = δ round((q + n)/δ),    q̇_m = δ' round((q̇ + n')/δ')
 
 with Gaussian noise n, n' and steps δ, δ' (0: none). The pose and twist told to controllers of the
-platform are those of the measured legs, by one step of Newton's method from the true ones:
-(δp, δθ) = J⁺ (q_m − q), (δv, δω) = J⁺ (q̇_m − q̇); its error is of second order in the sensor's.
+platform are those of the measured q, by one step of Newton's method from the true ones along what the
+platform is allowed: (δp, δθ) = J⁺ (q_m − q), (δv, δω) = J⁺ (q̇_m − q̇); its error is of second order in
+the sensor's.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.mechanics.solves import factor, least_squares
 from gough.mechanics.vectors import Components
 from gough.simulation.attitude import orthonormal, turned
 
@@ -27,7 +27,7 @@ class Reading(NamedTuple):
     """What is measured, component axis first."""
 
     q: Components
-    """(legs, samples), m."""
+    """(actuators, samples), m or rad."""
     qd: Components
     position: Components
     """(3, samples)."""
@@ -44,13 +44,9 @@ def rounded(value: Components, step: Components, coarse: Components) -> Componen
 
 
 def reading(
-    true: Reading, q: Components, qd: Components, jacobian: Components, scale: Components
+    true: Reading, q: Components, qd: Components, shift: Components, change: Components
 ) -> Reading:
-    """All that follows from measured q and q̇; jacobian (legs, 6, samples) with its column scale."""
-    factors = factor(jacobian, scale)
-    shift, change = (
-        least_squares(factors, measured - exact) for measured, exact in ((q, true.q), (qd, true.qd))
-    )
+    """All that follows from measured q and q̇: J⁺ (q_m − q) and J⁺ (q̇_m − q̇), (6, samples)."""
     return Reading(
         q,
         qd,
@@ -63,11 +59,14 @@ def reading(
 
 @dataclass(frozen=True)
 class Sensors:
-    """Encoders of the legs and the time until the controller sees them.
+    """Encoders of the actuators and the time until the controller sees them.
 
-    `resolution` (m) and `rate_resolution` (m/s): steps of the readings. `noise` (m) and `rate_noise`
-    (m/s): standard deviations, a new draw every sample, from a generator a simulation that `seed`
-    starts. `delay` (s): age of what the controller is told, a whole number of its periods.
+    `resolution` (m, or rad of rotary actuators) and `rate_resolution` (m/s, rad/s): steps of the
+    readings. `noise` and `rate_noise`, in the same units: standard deviations, a new draw every sample,
+    from a generator a simulation that `seed` starts. `delay` (s): age of what the controller is told, a
+    whole number of its periods. `acceleration_noise` (m/s², rad/s²): standard deviation of
+    accelerometers along q, which an observer may use; None: there are none. `on_motors`: encoders of
+    compliant drives are on the rotors, before the spring, and read θ in place of q.
     """
 
     resolution: float = 0.0
@@ -76,9 +75,14 @@ class Sensors:
     rate_noise: float = 0.0
     delay: float = 0.0
     seed: int = 0
+    acceleration_noise: float | None = None
+    on_motors: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("resolution", "rate_resolution", "noise", "rate_noise", "delay"):
+        names = ["resolution", "rate_resolution", "noise", "rate_noise", "delay"]
+        if self.acceleration_noise is not None:
+            names.append("acceleration_noise")
+        for name in names:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float | np.number):
                 raise InputError(f"sensors: {name} is {value!r}, must be a number")
@@ -92,7 +96,8 @@ class Sensors:
     @property
     def exact(self) -> bool:
         """Readings are the truth, if late."""
-        return not (self.resolution or self.rate_resolution or self.noise or self.rate_noise)
+        wrong = (self.resolution, self.rate_resolution, self.noise, self.rate_noise, self.on_motors)
+        return not any(wrong)
 
     @property
     def steps(self) -> Array:
@@ -109,16 +114,20 @@ class Sensors:
 class Noise:
     """Streams of noise, one per simulation: the same seed gives the same noise, alone or in a batch."""
 
-    def __init__(self, sensors: Sensors, seeds: Array, legs: int) -> None:
+    def __init__(self, sensors: Sensors, seeds: Array, actuators: int) -> None:
         self.scale = np.array([[sensors.noise], [sensors.rate_noise]])
-        self.legs = legs
+        self.actuators = actuators
         self.rows = len(seeds)
         noisy = () if sensors.exact else seeds
         self.generators = [np.random.default_rng([sensors.seed, int(seed)]) for seed in noisy]
 
+    def of_accelerometers(self, sensors: Sensors, seeds: Array) -> list[np.random.Generator]:
+        """Generators of their noise, one per simulation."""
+        return [np.random.default_rng([sensors.seed, int(seed), 2]) for seed in seeds]
+
     def __call__(self, samples: int) -> Array:
-        """(samples, rows, 2, legs) of n (m) and n' (m/s)."""
-        out = np.zeros((samples, self.rows, 2, self.legs))
+        """(samples, rows, 2, actuators) of n and n'."""
+        out = np.zeros((samples, self.rows, 2, self.actuators))
         for row, generator in enumerate(self.generators):
-            out[:, row] = generator.standard_normal((samples, 2, self.legs))
+            out[:, row] = generator.standard_normal((samples, 2, self.actuators))
         return np.asarray(out * self.scale)

@@ -10,8 +10,9 @@ from scipy.optimize import brentq
 
 from gough.base.arrays import Array
 from gough.errors import SampleError
-from gough.simulation.controllers import Measured
-from gough.simulation.events import STICKING, Event, Stop
+from gough.model.chains import Poses, close
+from gough.simulation.controllers import Measured, Memory
+from gough.simulation.events import STICKING, Stop
 from gough.simulation.integrators import FailedError, Piece, RateOf, adaptive, runge_kutta
 from gough.simulation.plant import PlantState, Rates, at_rest_drives
 from gough.simulation.scenario import Record, Scenario
@@ -28,12 +29,28 @@ class Loop:
         self.scenario = scenario
         self.rows = rows
         self.plant = scenario.plant.of_rows(rows)
-        legs = self.plant.robot.leg_count
-        self.noise = Noise(scenario.sensors, scenario.seeds[rows], legs)
-        self.readings: deque[tuple[Reading, PlantState]] = deque(maxlen=scenario.delay + 1)
+        self.noise = Noise(scenario.sensors, scenario.seeds[rows], self.plant.robot.actuator_count)
+        self.readings: deque[tuple[Reading, PlantState, Array | None]] = deque(
+            maxlen=scenario.delay + 1
+        )
+        self.held: Array | None = None
+        """What was commanded last."""
+        seeds = scenario.seeds[rows]
+        self._shaken = self.noise.of_accelerometers(scenario.sensors, seeds)
         self.gains = scenario.controller.gains(self.plant.robot)
         self._goals: dict[str, Array] = {}
         self._first = self._last = 0
+        self._model = scenario.controller.robot(self.plant.robot)
+        start = scenario.start[rows]
+        self._joints = start.chains
+        if self._model is not self.plant.robot and self._model.mechanism.legs.coordinates:
+            self._joints = self._model.chains_of(start.motion)
+        self.memory: Memory = {}
+        self.used: Memory = {}
+        """What the controller remembered when it was last asked."""
+        if scenario.every is not None:
+            period = scenario.every * scenario.step
+            self.memory = scenario.controller.remembered(self.plant.robot, start.motion, period)
         self._steady = scenario.reference.duration is None and scenario.controller.timeless
 
     def command(self, sample: int, state: PlantState) -> Array:
@@ -43,9 +60,10 @@ class Loop:
         exact = scenario.sensors.exact
         noise = np.zeros((len(self.rows), 2, 0)) if exact else self.noise(1)[0]
         reading = self.plant.sense(state, scenario.sensors, noise)
-        self.readings.append((reading, state))
+        told = (reading, state, self._felt(state))
+        self.readings.append(told)
         while len(self.readings) <= scenario.delay:
-            self.readings.append((reading, state))
+            self.readings.append(told)
         if sample >= self._last:
             self._first, self._last = sample, sample + AHEAD
             last = scenario.steps // scenario.every
@@ -53,7 +71,16 @@ class Loop:
             self._goals = scenario.goals(scenario.time(scenario.every * places))[0]
         goals = {name: value[sample - self._first] for name, value in self._goals.items()}
         time = float(scenario.time(scenario.every * sample))
-        return self._ask(time, *self.readings[0], goals)
+        self.held = self._ask(time, *self.readings[0], goals)
+        return self.held
+
+    def _felt(self, state: PlantState) -> Array | None:
+        """What accelerometers along q read, if there are any, under the forces of the last period."""
+        noise = self.scenario.sensors.acceleration_noise
+        if noise is None or self.held is None:
+            return None
+        true = self.plant.accelerations(state, self.held)
+        return true + noise * np.stack([one.standard_normal(true.shape[1]) for one in self._shaken])
 
     def at_once(self, time: float, state: PlantState) -> Array:
         """What a controller that acts without pause commands."""
@@ -61,16 +88,29 @@ class Loop:
         if not (self._steady and self._goals):
             self._goals = self.scenario.goals(np.array([time]))[0]
         goals = {name: value[0] for name, value in self._goals.items()}
-        return self._ask(time, reading, state, goals)
+        return self._ask(time, reading, state, None, goals)
 
     def _ask(
-        self, time: float, reading: Reading, state: PlantState, goals: dict[str, Array]
+        self,
+        time: float,
+        reading: Reading,
+        state: PlantState,
+        felt: Array | None,
+        goals: dict[str, Array],
     ) -> Array:
         mine = {
             name: value if len(value) == 1 else value[self.rows] for name, value in goals.items()
         }
-        measured = Measured(time, reading, state.elastic, state.elastic_velocity)
-        return self.scenario.controller.command(self.plant.robot, measured, mine | self.gains)
+        if self._model.mechanism.legs.coordinates:
+            poses = Poses(reading.position, reading.rotation, self._model.which())
+            self._joints = close(self._model.executor, poses, self._joints)
+        elastic = (state.elastic, state.elastic_velocity)
+        measured = Measured(time, reading, self._joints, *elastic, felt)
+        self.used = self.memory
+        command, self.memory = self.scenario.controller.command(
+            self.plant.robot, measured, mine | self.gains, self.memory
+        )
+        return command
 
     def rate_of(self, command: Array | None) -> RateOf:
         """The plant under a held command, or under a controller that acts without pause."""
@@ -106,14 +146,14 @@ def run_fixed(scenario: Scenario, record: Record) -> None:
             else runge_kutta(loop.rate_of(held), state, time, scenario.step)
         )
         if step % scenario.record_every == 0:
-            record.keep(step // scenario.record_every, state, now, rates.applied)
+            record.keep(step // scenario.record_every, state, now, rates.applied, loop.used)
             scenario.progress((step + 1) / (scenario.steps + 1))
         for row, error in rates.troubles.items():
             if row not in monitor.stops and not last:
                 monitor.stops[row] = stop_of(time, error)
         if len(monitor.stops) == len(rows):
             return
-        state = following
+        state = scenario.plant.settled(following)
         if monitor.stops:  # stopped rows mark time at the start, unseen
             state = _from_start(state, scenario.start, list(monitor.stops))
 
@@ -144,6 +184,7 @@ def _run_row(scenario: Scenario, record: Record, row: int) -> None:
         now = loop.at_once(time, state) if held is None else held
         applied = loop.rate_of(held)(time, state, np.zeros((1, 3))).applied
         whole = {name: getattr(state, name)[0] for name in record.values if hasattr(state, name)}
+        whole |= {name: loop.used[name][0] for name in scenario.controller.recorded}
         for name, value in (whole | {"command": now[0], "applied": applied[0]}).items():
             record.values[name][place, row] = value
         record.filled = place + 1
@@ -169,7 +210,14 @@ def _run_row(scenario: Scenario, record: Record, row: int) -> None:
             restart = False
             try:
                 for piece in adaptive(
-                    rate_of, state, time, until, scenario.method, scenario.tolerances, first_step
+                    rate_of,
+                    state,
+                    time,
+                    until,
+                    scenario.method,
+                    scenario.tolerances,
+                    first_step,
+                    loop.plant.settled if loop.plant.settles else None,
                 ):
                     stop, cut = seen.look(piece)
                     finish = piece.end if cut is None else cut
@@ -238,11 +286,11 @@ class _Seen:
                     return Stop(time, event.leg, event.text), time
                 continue
             number = which - count
-            self.monitor.add(Event("reversal", time, self.row, number + 1, "turns back"))
+            self.monitor.add(self.monitor.reversal(number, time, self.row))
             before = self.turned.get(number, -np.inf)
             self.turned[number] = time
             if time - before < STICKING:
-                return Stop(time, number + 1, STICKS), time
+                return Stop(time, self.monitor.leg(number), STICKS), time
             if time > piece.begin:  # the friction jumps here: go on from behind it
                 past = min(piece.end, time + 1e-9 * (piece.end - piece.begin))
                 self.measures, self.rates = self._at(piece.at(past))
@@ -263,8 +311,8 @@ class _Seen:
 
 
 STICKS = (
-    "its slider sticks, and Coulomb friction without a width has no answer there: give `width` "
-    "under [legs.friction], 1e-4 m/s for example"
+    "its actuator sticks, and Coulomb friction without a width has no answer there: give `width`, "
+    "1e-4 m/s or rad/s for example, under [legs.friction] or of the joint"
 )
 
 

@@ -10,6 +10,9 @@ the affine parts have theirs in a vertex: for bounds ±ā this is ± Σ_k |(g_i 
 largest over all 2⁶ vertices. The quadratic form has its extremes in the vertices only if it is convex
 there; in general they are at a vertex or at a stationary point of a face. All 3⁶ faces are tried, so the
 answer is the extreme itself and no sample. B_k comes from `bias` at 21 twists by polarisation.
+
+Of a platform that legs or mobility hold a and ξ range along its own coordinates alone, ξ = D ν: forces
+are those of (Dᵀ M D) a + …, and the quadratic part has the accelerations in it that keep ξ allowed.
 """
 
 from __future__ import annotations
@@ -22,11 +25,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array, condition
+from gough.base.arrays import Array, condition, real_numbers
 from gough.errors import InputError, SingularError
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError, Trouble, lay_out, settle
+from gough.model.freedom import COORDINATES
 from gough.model.model import Model
+from gough.model.own_directions import own_directions
+from gough.model.standing import standing
 from gough.motion import Motion
 
 TOGETHER = 512
@@ -80,29 +86,41 @@ def worst_case(
 
     A bound is (6,), linear then angular, for ± that much, or (2, 6) for its low and high end; loads
     are forces and moments on the platform at its frame's origin, all in world axes. The motion's own
-    velocities and accelerations do not count.
+    velocities and accelerations do not count. Of a platform that cannot move in all directions bounds of
+    acceleration and twist are those of its own coordinates, 0 of all others.
     """
     robot.need_rigid("the worst case")
+    robot.need_rigid_drives("the worst case")
+    robot.need_actuators()
     boxes = _box("acceleration", acceleration), _box("load", load), _box("twist", twist)
+    for name, box in (("acceleration", boxes[0]), ("twist", boxes[2])):
+        for i, coordinate in enumerate(COORDINATES):
+            if coordinate not in robot.coordinates and (box.low[i] or box.high[i]):
+                raise InputError(
+                    f"{name} bounds: {robot.name} moves by {', '.join(robot.coordinates)}, not by "
+                    f"{coordinate}, which must be 0"
+                )
     still = Motion(poses.position, poses.rotation)
     rows = lay_out(still, {})
     whole = Motion(
         np.broadcast_to(rows.fields["position"], (rows.rows, 3)),
         np.broadcast_to(rows.fields["rotation"], (rows.rows, 3, 3)),
     )
-    out = {name: np.empty((rows.rows, robot.leg_count)) for name in WorstCase.__annotations__}
+    out = {name: np.empty((rows.rows, robot.actuator_count)) for name in WorstCase.__annotations__}
     troubles: list[Trouble] = []
     for start in range(0, rows.rows, TOGETHER):
         part = whole[start : start + TOGETHER]
-        jacobian = robot.jacobian(part, on_error=on_error)
+        own = own_directions(robot, part)
+        jacobian = robot.jacobian(part, on_error=on_error) @ own
         troubles += _singular(robot, jacobian, start)
-        for name, value in _at_poses(robot, part, jacobian, boxes, on_error).items():
+        for name, value in _at_poses(robot, part, own, jacobian, boxes, on_error).items():
             out[name][start : start + TOGETHER] = value
     return WorstCase(**settle(rows, out, troubles, on_error))
 
 
 def _singular(robot: Model, jacobian: Array, start: int) -> list[Trouble]:
-    scaled = jacobian / np.array([1.0] * 3 + [robot.length_scale] * 3)
+    per = [robot.length_scale if name.startswith("r") else 1.0 for name in robot.coordinates]
+    scaled = jacobian / np.array(per)
     found = condition(scaled)
     return [
         Trouble(
@@ -118,22 +136,30 @@ def _singular(robot: Model, jacobian: Array, start: int) -> list[Trouble]:
 def _at_poses(
     robot: Model,
     poses: Motion,
+    own: Array,
     jacobian: Array,
     boxes: tuple[Box, Box, Box],
     on_error: OnError,
 ) -> dict[str, Array]:
-    """Extremes (n, legs) at poses (n,)."""
-    acceleration, load, twist = boxes
+    """Extremes (n, actuators) at poses (n,); `own` is D (n, 6, m), `jacobian` J D."""
+    load = boxes[1]
+    rows = [COORDINATES.index(name) for name in robot.coordinates]
+    acceleration, twist = (Box(box.low[rows], box.high[rows]) for box in (boxes[0], boxes[2]))
     usable = np.asarray(np.isfinite(jacobian).all(axis=(1, 2)))
     safe = np.where(usable[:, np.newaxis, np.newaxis], jacobian, 0.0)
-    share = np.linalg.pinv(np.swapaxes(safe, -1, -2))  # g (n, legs, 6)
+    share = np.linalg.pinv(np.swapaxes(safe, -1, -2))  # g (n, actuators, m)
     share[~usable] = np.nan
-    mass = robot.mass_matrix(poses, on_error=on_error)
-    moving, axes = _twists(poses, twist)
+    turned = np.swapaxes(own, -1, -2)
+    mass = turned @ robot.mass_matrix(poses, on_error=on_error) @ own
+    moving, axes = _twists(robot, poses, own, twist)
     bias = robot.bias(moving, on_error=on_error)  # (n, 1 + twists, 6)
-    rates = robot.inverse_kinematics(moving, on_error=on_error).qdd  # J̇ ξ (n, 1 + twists, legs)
-    force = np.einsum("nli,nti->nlt", share, bias)
-    low, high = _sum(_linear(share @ mass, acceleration), _linear(-share, load))
+    rates = robot.inverse_kinematics(moving, on_error=on_error).qdd  # (n, 1 + twists, actuators)
+    if robot.mobility < 6:
+        still = np.concatenate([moving.acceleration, moving.angular_acceleration], axis=-1)
+        inertia = robot.mass_matrix(poses, on_error=on_error)[:, np.newaxis]
+        bias = bias + (inertia @ still[..., np.newaxis])[..., 0]
+    force = np.einsum("nli,nij,ntj->nlt", share, turned, bias)
+    low, high = _sum(_linear(share @ mass, acceleration), _linear(-share @ turned, load))
     force_low, force_high = _quadratic(force, twist, axes)
     rate_low, rate_high = _sum(
         _linear(jacobian, acceleration), _quadratic(np.swapaxes(rates, 1, 2), twist, axes)
@@ -157,19 +183,33 @@ def _sum(a: tuple[Array, Array], b: tuple[Array, Array]) -> tuple[Array, Array]:
     return a[0] + b[0], a[1] + b[1]
 
 
-def _twists(poses: Motion, box: Box) -> tuple[Motion, list[int]]:
-    """The poses at rest, at unit twists and at sums of two (n, 1 + t), along what the box allows."""
-    axes = [k for k in range(6) if box.low[k] or box.high[k]]
-    units = np.eye(6)[axes]
+def _twists(robot: Model, poses: Motion, own: Array, box: Box) -> tuple[Motion, list[int]]:
+    """The poses at rest, at unit twists and at sums of two (n, 1 + t), along what the box allows.
+
+    With the accelerations that a held platform then has, those of its own coordinates 0.
+    """
+    count = own.shape[-1]
+    axes = [k for k in range(count) if box.low[k] or box.high[k]]
+    units = np.eye(count)[axes]
     pairs = [units[j] + units[k] for j, k in combinations(range(len(axes)), 2)]
-    rows = np.concatenate([np.zeros((1, 6)), units, np.reshape(pairs, (-1, 6))])
+    rows = np.concatenate([np.zeros((1, count)), units, np.reshape(pairs, (-1, count))])
     shape = (len(poses), len(rows), 3)
-    return Motion(
-        np.broadcast_to(poses.position[:, np.newaxis], shape),
-        np.broadcast_to(poses.rotation[:, np.newaxis], (*shape, 3)),
-        np.broadcast_to(rows[:, :3], shape),
-        np.broadcast_to(rows[:, 3:], shape),
-    ), axes
+    place = np.broadcast_to(poses.position[:, np.newaxis], shape)
+    turn = np.broadcast_to(poses.rotation[:, np.newaxis], (*shape, 3))
+    twist = np.einsum("nij,tj->nti", own, rows)
+    moving = Motion(place, turn, twist[..., :3], twist[..., 3:])
+    if robot.mobility == 6:
+        return moving, axes
+    size = robot.mechanism.legs.coordinates
+    joints = np.broadcast_to(robot.chains_of(poses)[..., np.newaxis, :], (*shape[:2], size))
+    found = standing(robot, robot.remember(moving, joints))
+    fixed = np.eye(6)[[COORDINATES.index(name) for name in robot.coordinates]]
+    every = np.concatenate([found.held, np.broadcast_to(fixed, (len(found.held), *fixed.shape))], 1)
+    right = np.concatenate([found.second, np.zeros((len(every), count))], axis=1)
+    scaled = (np.linalg.pinv(every) @ right[..., np.newaxis])[..., 0].reshape(*shape[:2], 6)
+    linear, angular = scaled[..., :3], scaled[..., 3:] / robot.length_scale
+    kept = Motion(place, turn, twist[..., :3], twist[..., 3:], linear, angular)
+    return robot.remember(kept, joints), axes
 
 
 def _quadratic(values: Array, box: Box, axes: list[int]) -> tuple[Array, Array]:
@@ -258,7 +298,7 @@ def _subsets(count: int) -> tuple[tuple[int, ...], ...]:
 
 def _box(name: str, value: ArrayLike) -> Box:
     try:
-        array = np.asarray(value, dtype=np.float64)
+        array = real_numbers(value)
     except (TypeError, ValueError):
         raise InputError(f"{name} bounds are not numbers") from None
     if array.shape == (6,):

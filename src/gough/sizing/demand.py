@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.legs.units import LegUnits
+from gough.model.deflected import deflected
 from gough.model.model import Model
+from gough.model.own_directions import own_directions
 from gough.motion import Motion
 from gough.sizing import integrals
 from gough.sizing.drive import RPM, Drive, Motor
@@ -34,9 +36,9 @@ class Demand:
     peak_force: Array
     """max |Γ|."""
     peak_push: Array
-    """max Γ: towards larger q."""
+    """max Γ, towards larger q; 0 if the actuator never pushes."""
     peak_pull: Array
-    """max −Γ; negative if the actuator never pulls."""
+    """max −Γ; 0 if the actuator never pulls."""
     rms_force: Array
     """√(1/T ∫ Γ² dt)."""
     peak_power: Array
@@ -59,7 +61,7 @@ class MotorDemand:
     """Of each motor over a motion, (..., legs); see `gough.sizing.Drive`."""
 
     peak_thrust: Array
-    """max |F| in the screw, N."""
+    """max |F| in the screw, N, or behind the gear, N m."""
     peak_torque: Array
     """max |τ|, N m."""
     rms_torque: Array
@@ -90,7 +92,7 @@ class Sizing:
     drive: Drive | None = None
     motors: MotorDemand | None = None
     inertia_ratio: Array | None = None
-    """Largest load inertia over rotor inertia (motions, legs), both at the motor; infinite for J = 0."""
+    """Largest load inertia over rotor inertia (motions, legs), both at the motor; None if a J is 0."""
     operating: tuple[Motor, ...] = ()
     """The motors along each motion."""
 
@@ -129,8 +131,8 @@ def demand(time: Array, q: Array, rate: Array, forces: Array) -> Demand:
         q.max(axis=-2),
         np.abs(rate).max(axis=-2),
         size.max(axis=-2),
-        forces.max(axis=-2),
-        (-forces).max(axis=-2),
+        np.maximum(forces.max(axis=-2), 0.0),
+        np.maximum((-forces).max(axis=-2), 0.0),
         np.sqrt(integrals.mean_square(time, forces)),
         power.max(axis=-2),
         np.maximum((-power).max(axis=-2), 0.0),
@@ -154,10 +156,11 @@ def motor_demand(time: Array, motor: Motor) -> MotorDemand:
 
 
 def apparent_mass(jacobian: Array, mass_matrix: Array) -> Array:
-    """Mass (..., legs), kg, that an actuator feels while the others hold their accelerations at 0.
+    """Mass (..., actuators), kg, that an actuator feels while the others hold their accelerations at 0.
 
-    Γ = M_q q̈ + …, M_q = J⁻ᵀ M J⁻¹ (for more than six legs the pseudo-inverse); its diagonal, the
-    robot file's rotor masses included.
+    Of one that turns it is an inertia, kg m². Γ = M_q q̈ + …, M_q = J⁻ᵀ M J⁻¹ (for more actuators than
+    freedoms the pseudo-inverse); its diagonal, the robot file's rotors included. J and M are by
+    the robot's own coordinates.
     """
     inverse = np.linalg.pinv(jacobian)
     return np.asarray(np.einsum("...ki,...kl,...li->...i", inverse, mass_matrix, inverse))
@@ -174,12 +177,16 @@ def size(
     """What motions demand of the actuators and, with a drive, of the motors.
 
     A motion has shape (..., n) with time along its last axis; leading axes are motions of their own.
-    `wrench` (..., 6) acts in all of them.
+    `wrench` (..., 6) acts in all of them. A flexible platform has the motion's elastic coordinates, or
+    those that `robot.elastic_motion` finds.
     """
+    if drive is not None:
+        drive.need_suitable(robot.units)
     names, parts = _named(motions)
-    mass = np.broadcast_to(robot.mechanism.legs.rotor[..., 0], robot.leg_count)
+    mass = np.broadcast_to(robot.mechanism.legs.rotor[..., 0], robot.actuator_count)
     demands, motors, ratios, operating = [], [], [], []
-    for motion in parts:
+    for given in parts:
+        motion = deflected(robot, given, wrench, friction)
         legs = robot.inverse_kinematics(motion)
         forces = robot.inverse_dynamics(motion, wrench, friction).forces
         assert motion.time is not None
@@ -188,14 +195,15 @@ def size(
             motor = drive.motor(forces, legs.qd, legs.qdd, mass)
             operating.append(motor)
             motors.append(motor_demand(motion.time, motor))
-            if not robot.modes:
-                felt = apparent_mass(robot.jacobian(motion), robot.mass_matrix(motion)) - mass
-                with np.errstate(divide="ignore"):
-                    ratio = felt.max(axis=0) * drive.arm**2 / drive.inertia(mass)
-                ratios.append(np.broadcast_to(ratio, robot.leg_count))
+            if not robot.modes and np.all(drive.inertia(mass) > 0):
+                own = own_directions(robot, motion)
+                inner = np.swapaxes(own, -1, -2) @ robot.mass_matrix(motion) @ own
+                felt = apparent_mass(robot.jacobian(motion) @ own, inner) - mass
+                ratio = felt.max(axis=0) * drive.arm**2 / drive.inertia(mass)
+                ratios.append(np.broadcast_to(ratio, robot.actuator_count))
     return Sizing(
         robot.name,
-        robot.leg_kind.units,
+        robot.units,
         tuple(names),
         np.array([motion.time[-1] - motion.time[0] for motion in parts if motion.time is not None]),
         stacked(Demand, demands),

@@ -1,6 +1,6 @@
 """Integrals over time of curves that are straight between their samples.
 
-Values are (..., n, legs), times (..., n); the integral of a straight piece is exact.
+Values are (..., n, actuators), times (..., n); the integral of a straight piece is exact.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from gough.base.arrays import Array
 
 
 def mean_square(time: Array, values: Array) -> Array:
-    """(1/T) ∫ y² dt (..., legs); a piece from a to b gives (a² + a b + b²)/3 times its duration."""
+    """(1/T) ∫ y² dt (..., actuators); a piece from a to b gives (a² + a b + b²)/3 times its duration."""
     a, b = values[..., :-1, :], values[..., 1:, :]
     return _sum(time, (a * a + a * b + b * b) / 3) / _duration(time)
 
 
 def mean_size(time: Array, values: Array) -> Array:
-    """(1/T) ∫ |y| dt (..., legs)."""
+    """(1/T) ∫ |y| dt (..., actuators)."""
     return (positive(time, values) + positive(time, -values)) / _duration(time)
 
 
 def positive(time: Array, values: Array) -> Array:
-    """∫ max(y, 0) dt (..., legs).
+    """∫ max(y, 0) dt (..., actuators).
 
     A piece from a > 0 to b < 0 is positive for the part a/(a − b) of its duration: a²/(2 (a − b)).
     """

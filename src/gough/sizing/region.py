@@ -13,7 +13,9 @@ from scipy.spatial.transform import Rotation
 from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.legs.units import LegUnits
+from gough.model.freedom import COORDINATES
 from gough.model.model import Model
+from gough.model.own_directions import own_directions
 from gough.motion import Motion
 from gough.sizing.bounds import WorstCase, worst_case
 
@@ -39,13 +41,30 @@ class Region:
             parts.append(value)
         return np.concatenate(parts)
 
-    def poses(self, where: Array) -> Motion:
-        """Poses at coordinates (n, 6) within −1 … 1."""
+    def poses(self, where: Array, robot: Model) -> Motion:
+        """Poses of a robot at coordinates (n, 6) within −1 … 1.
+
+        Of one that cannot move in all directions shift and turn are those of its own coordinates.
+        """
         if self.center.shape:
             raise InputError(f"region: its centre is one pose, not batch shape {self.center.shape}")
         offset = where * self.size
+        if robot.mobility < 6:
+            return self._own_poses(offset, robot)
         turn = Rotation.from_rotvec(offset[:, 3:]).as_matrix()
         return Motion(self.center.position + offset[:, :3], turn @ self.center.rotation)
+
+    def _own_poses(self, offset: Array, robot: Model) -> Motion:
+        own = [COORDINATES.index(name) for name in robot.coordinates]
+        for i, size in enumerate(self.size):
+            if size and i not in own:
+                raise InputError(
+                    f"region: {robot.name} moves by {', '.join(robot.coordinates)}, not by "
+                    f"{COORDINATES[i]}"
+                )
+        turn = Rotation.from_matrix(self.center.rotation @ robot.home.rotation.T).as_rotvec()
+        start = np.concatenate([self.center.position, turn])
+        return robot.motion((start + offset)[:, own])
 
 
 @dataclass(frozen=True)
@@ -86,8 +105,8 @@ def worst_in_region(
     bounds: dict[str, Any] = {"acceleration": acceleration, "load": load, "twist": twist}
     grid = np.zeros((steps ** len(axes), 6))
     grid[:, axes] = list(product(np.linspace(-1, 1, steps), repeat=len(axes)))
-    found = worst_case(robot, region.poses(grid), **bounds)
-    tried, legs = len(grid), np.arange(robot.leg_count)
+    found = worst_case(robot, region.poses(grid, robot), **bounds)
+    tried, legs = len(grid), np.arange(robot.actuator_count)
     names = tuple(WorstCase.__annotations__)
     place = np.stack([grid[np.argmax(getattr(found, name), axis=0)] for name in names])
     value = np.stack([np.max(getattr(found, name), axis=0) for name in names])
@@ -95,7 +114,7 @@ def worst_in_region(
     step = 1.0 / (steps - 1)
     for _ in range(rounds if len(axes) else 0):
         near = np.clip(place[:, :, np.newaxis] + step * moves, -1, 1)  # (names, legs, moves, 6)
-        some = worst_case(robot, region.poses(near.reshape(-1, 6)), **bounds)
+        some = worst_case(robot, region.poses(near.reshape(-1, 6), robot), **bounds)
         tried += near.size // 6
         for i, name in enumerate(names):
             here = getattr(some, name).reshape(*near.shape[:3], -1)[i, legs, :, legs]
@@ -104,17 +123,20 @@ def worst_in_region(
             place[i, better] = near[i, legs, best][better]
             value[i, better] = here[legs, best][better]
         step /= 2
-    at = {name: region.poses(place[i]) for i, name in enumerate(names)}
-    return RegionCase(WorstCase(*value), at, tried, robot.leg_kind.units)
+    at = {name: region.poses(place[i], robot) for i, name in enumerate(names)}
+    return RegionCase(WorstCase(*value), at, tried, robot.units)
 
 
 def doubts(robot: Model, region: Region) -> list[str]:
     """What the corners say: limits exceeded, and poses on two sides of a singularity."""
     found = []
-    corners = region.poses(np.array([[0.0] * 6, *product((-1.0, 1.0), repeat=6)]))
+    places = np.array([[0.0] * 6, *product((-1.0, 1.0), repeat=6)])
+    corners = region.poses(np.unique(places * (region.size > 0), axis=0), robot)
     for violation in robot.check(corners).violations[:1]:
         found.append(f"the region goes beyond the robot's limits: {violation}")
-    jacobian = robot.jacobian(corners, on_error="nan")[..., :6]
-    if robot.leg_count == 6 and len(set(np.sign(np.linalg.det(jacobian)))) > 1:
+    own = own_directions(robot, corners)[..., :6, : robot.mobility]
+    jacobian = robot.jacobian(corners, on_error="nan")[..., :6] @ own
+    square = robot.actuator_count == robot.mobility
+    if square and len(set(np.sign(np.linalg.det(jacobian)))) > 1:
         found.append("the region holds singular poses, near which forces have no bound")
     return found

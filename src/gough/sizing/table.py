@@ -17,6 +17,7 @@ from gough.errors import FileError, InputError
 from gough.legs.units import LegUnits
 from gough.sizing.demand import ADDED, Sizing
 from gough.sizing.drive import RPM, Drive
+from gough.sizing.rating import SHARES, Rating
 from gough.sizing.region import RegionCase
 
 KINDS = (".csv", ".json", ".html")
@@ -45,7 +46,7 @@ QUANTITIES = {
     "peak_regenerated": DriveQuantity("W", "peak regenerated power", True),
     "energy": DriveQuantity("J", "energy put in"),
     "regenerated": DriveQuantity("J", "energy given back"),
-    "peak_thrust": DriveQuantity("N", "peak thrust of the screw", True),
+    "peak_thrust": DriveQuantity("[force]", "peak force in screw or gear", True),
     "peak_torque": DriveQuantity("N m", "peak motor torque", True),
     "rms_torque": DriveQuantity("N m", "rms motor torque", True),
     "peak_motor_speed": DriveQuantity("rpm", "peak motor speed", True),
@@ -59,6 +60,9 @@ QUANTITIES = {
     "worst_power": DriveQuantity("W", "bound on the power there", True),
     "worst_torque": DriveQuantity("N m", "bound on the torque there", True),
     "worst_motor_speed": DriveQuantity("rpm", "worst motor speed there", True),
+    "rated_torque_share": DriveQuantity("1", "rms : rated torque of the motor", True),
+    "peak_torque_share": DriveQuantity("1", "largest : peak torque of the motor", True),
+    "top_speed_share": DriveQuantity("1", "largest : top speed of the motor", True),
 }
 """In the order of the table."""
 
@@ -75,6 +79,8 @@ class Requirements:
     """Worst case over a region by name (legs,)."""
     margin: float = 1.0
     """Factor on forces, torques, speeds and powers."""
+    rating: Rating | None = None
+    """Of the motors, of which a share is taken."""
 
     def unit(self, name: str) -> str:
         """Of a quantity of this robot; "1" for plain numbers."""
@@ -97,11 +103,24 @@ class Requirements:
                     legs = part.longest.max(axis=0) - part.shortest.min(axis=0)
                 found[name] = legs, worst[name]
         found |= {name: (value, float(value.max())) for name, value in self.region.items()}
+        if self.rating is not None:
+            shares = self.rating.shares({name: legs for name, (legs, _) in found.items()})
+            found |= {name: (value, float(value.max())) for name, value in shares.items()}
         return {
             name: (*found[name], self.margin * found[name][1] if quantity.margin else None)
             for name, quantity in QUANTITIES.items()
             if name in found
         }
+
+    def too_small(self) -> list[str]:
+        """What the motors cannot do, margin included, in words."""
+        rows = self.rows()
+        return [
+            f"motor too small: {QUANTITIES[name].meaning} is {rows[name][2]:.3g} with the margin "
+            f"(leg {int(np.argmax(rows[name][0])) + 1}, limit 1)"
+            for name in SHARES
+            if name in rows and (rows[name][2] or 0.0) > 1
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """All digits; also every motion on its own."""
@@ -157,9 +176,13 @@ def requirements(
     drive: Drive | None = None,
     margin: float = 1.0,
     robot: str = "",
-    rotor_mass: Array | float = 0.0,
+    rotor: Array | float = 0.0,
+    rating: Rating | None = None,
 ) -> Requirements:
-    """The table of what motions, a region, or both demand."""
+    """The table of what motions, a region, or both demand, and how much of a motor's rating that is.
+
+    `drive` and `rotor` (legs,), the robot file's, are for the region; a sizing has its own.
+    """
     if not (np.isfinite(margin) and margin > 0):
         raise InputError(f"margin is {margin:g}, needs a positive number")
     source = sizing or region
@@ -172,15 +195,14 @@ def requirements(
         if np.any(worst.speed):
             found |= {"worst_speed": worst.speed, "worst_power": worst.power}
         if drive is not None:
-            thrust = worst.force + rotor_mass * worst.acceleration
-            torque, speed = drive.bound(
-                thrust, worst.speed, worst.acceleration, np.asarray(rotor_mass)
-            )
+            drive.need_suitable(region.units)
+            thrust = worst.force + rotor * worst.acceleration
+            torque, speed = drive.bound(thrust, worst.speed, worst.acceleration, np.asarray(rotor))
             found["worst_torque"] = torque
             if np.any(worst.speed):
                 found["worst_motor_speed"] = RPM * speed
     name = sizing.robot if sizing is not None else robot
-    return Requirements(name, source.units, sizing, found, margin)
+    return Requirements(name, source.units, sizing, found, margin, rating)
 
 
 def kind_of(path: str | os.PathLike[str]) -> str:
@@ -199,7 +221,11 @@ def _number(value: float | None) -> float | None:
 def _plain(drive: Drive | None) -> dict[str, Any] | None:
     if drive is None:
         return None
-    found = {"lead": drive.lead, "efficiency": drive.efficiency, "back_efficiency": drive.driven}
-    if drive.rotor_inertia is not None:
-        found["rotor_inertia"] = drive.rotor_inertia
-    return {name: np.asarray(value).tolist() for name, value in found.items()}
+    found = {
+        "lead": drive.lead,
+        "ratio": drive.ratio,
+        "efficiency": drive.efficiency,
+        "back_efficiency": drive.driven,
+        "rotor_inertia": drive.rotor_inertia,
+    }
+    return {name: np.asarray(value).tolist() for name, value in found.items() if value is not None}

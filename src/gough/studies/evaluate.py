@@ -82,7 +82,9 @@ class Evaluator:
                 lacking = ", ".join(self.robot.description.missing)
                 raise InputError(f"{name} needs the masses of {lacking}, which {recipe.name} lacks")
             if MEASURES[name].needs == "drive" and not recipe.drive:
-                raise InputError(f"{name} needs a [drive] with the screw's lead")
+                raise InputError(
+                    f"{name} needs a [drive] with the screw's lead or the gear's ratio"
+                )
         known = [name for name in recipe.variables if name.isidentifier()]
         self.settings = [
             parse_setting(parse_target(text), value, known) for text, value in recipe.settings
@@ -98,6 +100,8 @@ class Evaluator:
             self.numbers.check(target, ())
         self.error_shapes = [self.numbers.shape(target) for target in self.errors]
         self.drive = {name: _formula(f"drive.{name}", value, known) for name, value in recipe.drive}
+        if self.drive:
+            Drive(**dict.fromkeys(self.drive, 1.0)).need_suitable(self.robot.units)
         self.results: dict[str, Formula] = {}
         for name, text in recipe.results:
             seen = (*known, *recipe.measures, *self.results)

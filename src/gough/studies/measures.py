@@ -9,11 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gough.analysis.own_workspace import own_workspace, provable
 from gough.analysis.stiffness import tool_map
 from gough.analysis.workspace import workspace
-from gough.base.arrays import Array, condition
+from gough.base.arrays import Array
 from gough.mechanics.body import Body
+from gough.mechanics.groups import LegGroups
+from gough.model.deflected import deflected
 from gough.model.model import Model
+from gough.model.standing import free_directions
 from gough.motion import Motion
 from gough.sizing.demand import Demand, MotorDemand, demand, motor_demand, stacked
 from gough.sizing.drive import Drive
@@ -44,21 +48,46 @@ class Case:
             return getattr(self.robots[:, np.newaxis], model)(motion, on_error=on_error, **inputs)
         return getattr(self.robots, model)(motion[np.newaxis], on_error=on_error, **inputs)
 
+    def free(self, motion: Motion) -> Array:
+        """What the platforms can do, (n or 1, samples, 6, m): (v, ω) per (v, L ω)."""
+        robots = self.robots[:, np.newaxis] if isinstance(self.robots, Variants) else self.robots
+        if robots.mobility == 6:
+            return np.eye(6)
+        length = np.atleast_1d(robots.mechanism.length_scale)[:, np.newaxis, np.newaxis, np.newaxis]
+        moved = motion if isinstance(self.robots, Variants) else motion[np.newaxis]
+        scale = np.concatenate(
+            [np.ones((len(length), 1, 3, 1)), np.tile(1 / length, (1, 1, 3, 1))], 2
+        )
+        if isinstance(robots, Variants) and len(length) > 1:
+            scale = scale[robots.index[:, 0]]
+        return np.asarray(free_directions(robots, moved) * scale)
+
     @property
     def dynamics(self) -> dict[str, Any]:
         """Inputs of the dynamic models."""
         return {"wrench": self.wrench, "friction": self.friction}
 
     @cached_property
+    def deflected(self) -> list[Motion]:
+        """The motions, of a flexible robot with masses as it deflects along them."""
+        if not isinstance(self.robots, Model) or self.robots.missing:
+            return list(self.motions)
+        return [
+            deflected(self.robots, motion, self.wrench, self.friction, on_error="nan")
+            for motion in self.motions
+        ]
+
+    @cached_property
     def legs(self) -> list[Any]:
         """`LegMotion` of each motion."""
-        return [self.ask("inverse_kinematics", motion) for motion in self.motions]
+        return [self.ask("inverse_kinematics", motion) for motion in self.deflected]
 
     @cached_property
     def forces(self) -> list[Array]:
         """Γ of each motion."""
         return [
-            self.ask("inverse_dynamics", motion, **self.dynamics).forces for motion in self.motions
+            self.ask("inverse_dynamics", motion, **self.dynamics).forces
+            for motion in self.deflected
         ]
 
     @cached_property
@@ -88,25 +117,20 @@ class Case:
     @cached_property
     def condition(self) -> Array:
         """Condition number of the Jacobian (motions, n), worst over each motion."""
-        length = np.atleast_1d(self.robots.mechanism.length_scale)
-        scale = np.ones((len(length), 6))
-        scale[:, 3:] = length[:, np.newaxis]
-        found = []
-        for motion in self.motions:
-            jacobian = self.ask("jacobian", motion)[..., :6]
-            found.append(condition(jacobian / scale[:, np.newaxis, np.newaxis]).max(axis=1))
+        found = [self.ask("condition_number", motion).max(axis=1) for motion in self.motions]
         return np.stack(found)
 
     @cached_property
     def mass(self) -> Array:
         """Of all bodies of the robot file, payload included (n,), kg."""
         mechanism = self.robots.mechanism
-        count = mechanism.points.shape[1]
+        legs = mechanism.legs
         whole = np.sum(mechanism.platform.body.mass, axis=0)
-        for name in mechanism.legs.BODIES:
-            body: Body = getattr(mechanism.legs, name)
-            share = np.broadcast_to(body.mass, (count, body.mass.shape[-1]))
-            whole = whole + np.sum(share, axis=0)
+        for group in legs.groups if isinstance(legs, LegGroups) else (legs,):
+            for name in group.BODIES:
+                body: Body = getattr(group, name)
+                share = np.broadcast_to(body.mass, (group.count, body.mass.shape[-1]))
+                whole = whole + np.sum(share, axis=0)
         return np.asarray(whole)
 
 
@@ -152,23 +176,28 @@ def _stiffness(case: Case) -> Array:
     """Least stiffness of the tool against a force in any direction, all actuators having 1 N/m.
 
     C = S (Jᵀ J)⁻¹ Sᵀ = B Bᵀ with B = S J⁺ and S = [1, −[R t]×]: 1/‖B‖², without the preload that
-    `gough.analysis.stiffness` knows.
+    `gough.analysis.stiffness` knows; J and S on what the platform can do.
     """
     robots = case.robots
     robot = robots.broadcast_to(robots.shape) if isinstance(robots, Variants) else robots
     least = []
     for motion in case.motions:
-        S = tool_map(robot, motion)[..., :3, :6]
-        J = case.ask("jacobian", motion)[..., :6]
-        sound = np.isfinite(J).all(axis=(-1, -2))
-        J = np.where(sound[..., np.newaxis, np.newaxis], J, np.eye(J.shape[-2], 6))
-        largest = np.linalg.norm(S @ np.linalg.pinv(J), ord=2, axis=(-2, -1))
+        Z = case.free(motion)
+        S = tool_map(robot, motion)[..., :3, :6] @ Z
+        J = case.ask("jacobian", motion)[..., :6] @ Z
+        sound = np.isfinite(J).all(axis=(-1, -2)) & np.isfinite(S).all(axis=(-1, -2))
+        J = np.where(sound[..., np.newaxis, np.newaxis], J, np.eye(*J.shape[-2:]))
+        S = np.where(sound[..., np.newaxis, np.newaxis], S, 0.0)
+        with np.errstate(divide="ignore"):
+            largest = np.linalg.norm(S @ np.linalg.pinv(J), ord=2, axis=(-2, -1))
         least.append(np.where(sound, 1 / largest**2, np.nan).min(axis=1))
     return np.asarray(np.stack(least).min(axis=0))
 
 
 def _volume(case: Case) -> Array:
     assert isinstance(case.robots, Model)
+    if not provable(case.robots):
+        return np.array([own_workspace(case.robots).volume])
     return np.array([workspace(case.robots, tolerance=VOLUME_TOLERANCE).volume])
 
 
@@ -183,7 +212,12 @@ MEASURES: dict[str, Measure] = {
     "peak_speed": Measure("[q]/s", "largest speed of a leg", _speed),
     "condition": Measure("1", "worst condition number", lambda case: case.condition.max(axis=0)),
     "stiffness": Measure("1", "least of the tool, over that of one actuator", _stiffness),
-    "workspace": Measure("m³", "volume at home's orientation, to 2 %", _volume, "alone"),
+    "workspace": Measure(
+        "m³",
+        "volume at home's orientation, to 2 %; without proofs, sampled in own coordinates",
+        _volume,
+        "alone",
+    ),
     "mass": Measure("kg", "of all bodies", lambda case: case.mass, "masses"),
     "peak_force": Measure("[force]", "largest actuator force", _worst("peak_force"), "masses"),
     "rms_force": Measure(

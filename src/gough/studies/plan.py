@@ -35,6 +35,7 @@ from pydantic import Field, model_validator
 from gough.base.arrays import Array
 from gough.base.files import small_text
 from gough.base.keys import Table
+from gough.base.sources import package_digest
 from gough.base.version import VERSION
 from gough.base.words import shown
 from gough.data.paper_motions import motion_named
@@ -100,9 +101,10 @@ class OptimiseTable(Table):
 
 
 class DriveTable(Table):
-    """Screw and motor; numbers or formulas."""
+    """Screw or gear, and motor; numbers or formulas."""
 
-    lead: float | str
+    lead: float | str | None = None
+    ratio: float | str | None = None
     efficiency: float | str = 1.0
     back_efficiency: float | str | None = None
     rotor_inertia: float | str | None = None
@@ -176,7 +178,7 @@ class Plan:
     @property
     def units(self) -> tuple[str, ...]:
         """Of the columns; "" of results."""
-        units = self.evaluator.robot.leg_kind.units
+        units = self.evaluator.robot.units
         return tuple(
             units.of(MEASURES[one].unit) if one in MEASURES else "" for one in self.columns
         )
@@ -197,8 +199,8 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """Changes with all that the results depend on, the version of gough included."""
-        whole = (VERSION, self.recipe.digest(), self.part, self.points)
+        """Changes with all that the results depend on, gough's own text included."""
+        whole = (VERSION, package_digest().hex(), self.recipe.digest(), self.part, self.points)
         how = (self.sampling, None if self.search is None else _plain(self.search))
         return hashlib.sha256(repr((whole, how)).encode()).hexdigest()
 
@@ -226,7 +228,7 @@ def make_plan(text: str, folder: str | os.PathLike[str] = ".", name: str = "stud
 def _plan(study: StudyFile, folder: Path, name: str, text: str) -> Plan:
     with warnings.catch_warnings(action="ignore"):
         robot = Model.load(study.robot if study.robot in catalogue() else folder / study.robot)
-    motions = tuple(motion_named(one, study.samples, folder) for one in study.motions)
+    motions = tuple(motion_named(one, study.samples, folder, robot) for one in study.motions)
     for one, motion in zip(study.motions, motions, strict=True):
         check_timed(one, motion)
     measures = _measures(study, robot)

@@ -36,23 +36,29 @@ def run(
         raise InputError(f"jobs is {jobs}, needs 1 or more")
     store = Store(path, plan)
     told = progress or (lambda *_: None)
-    if plan.search is not None:
-        with workers(plan, jobs, scheduler) as pool:
-            optimise(plan, store, pool, told)
-        return store
+    with store.alone():
+        if plan.search is not None:
+            with workers(plan, jobs, scheduler) as pool:
+                optimise(plan, store, pool, told)
+        else:
+            _sweep(plan, store, told, jobs, scheduler)
+    return store
+
+
+def _sweep(
+    plan: Plan, store: Store, told: Progress, jobs: int | None, scheduler: str | None
+) -> None:
     done, failed = _state(store)
     told(done, plan.points, failed)
     left = np.flatnonzero(~store.finished)
     if not left.size:
-        return store
-    inputs = store.all_inputs()
+        return
     with workers(plan, jobs, scheduler) as pool:
-        for job, outcome in pool(Job(int(part), inputs[plan.rows(int(part))]) for part in left):
+        for job, outcome in pool(Job(int(part), store.inputs(int(part))) for part in left):
             store.write(job.part, outcome)
             done += len(job.inputs)
             failed += sum(map(bool, outcome.reasons))
             told(done, plan.points, failed)
-    return store
 
 
 def _state(store: Store) -> tuple[int, int]:

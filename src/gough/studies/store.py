@@ -5,16 +5,18 @@
     failed  (point)             why, "" where it does not
     seal    (part)              a hash of each finished part, 0 before: what has been torn is done again
 
-A part is written whole and its seal last. The group's attributes hold the study file and the plan's
-digest; a folder that holds another study is refused.
+A part is written whole and its seal last, each on the disk before the next. The group's attributes hold
+the study file and the plan's digest; a folder that holds another study is refused, and so is one that
+another process writes to.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
-import shutil
-import tempfile
+from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +24,17 @@ import numpy as np
 import xarray
 
 from gough.base.arrays import Array
-from gough.errors import FileError, MissingDataError
+from gough.base.files import locked
+from gough.errors import FileError
 from gough.studies.evaluate import LONGEST_REASON, Outcome
 from gough.studies.plan import Plan
+from gough.studies.zarr_files import GROUP, ChunkedArray, read_json, write_json
 
-FORMAT = 1
-
-
-def _zarr() -> Any:
-    try:
-        import zarr
-    except ImportError:
-        raise MissingDataError("studies need zarr: pip install 'gough[studies]'") from None
-    return zarr
+FORMAT = 2
+LOCK = "seal/.lock"
+"""File that the process which writes to a folder holds."""
+MOST_NUMBERS = 500_000_000
+"""Inputs and values that are read at once."""
 
 
 class Store:
@@ -43,127 +43,147 @@ class Store:
     def __init__(self, path: str | os.PathLike[str], plan: Plan) -> None:
         """Open the study's folder, or make it, with the points of a sweep."""
         self.path, self.plan = Path(path), plan
-        if not self.path.exists():
+        lengths = {"point": plan.points, "part": plan.parts}
+        lengths |= {"input": len(plan.inputs), "quantity": len(plan.columns)}
+        self._arrays = _arrays(self.path, lengths, plan.part)
+        if not self.path.exists() or self._half_made():
             self._create()
-        try:
-            self.group = _zarr().open_group(str(self.path), mode="r+", zarr_format=2)
-            found = dict(self.group.attrs)
-        except (OSError, ValueError, KeyError) as error:
-            raise FileError(f"{path}: not the folder of a study: {str(error)[:80]}") from None
-        if found.get("gough_study") != FORMAT:
-            raise FileError(f"{path}: not the folder of a study")
-        if found.get("digest") != plan.digest:
-            raise FileError(
-                f"{path}: holds another study, or this one before its file, robot or motion changed; "
-                "remove it, or choose another folder with -o"
-            )
-        try:
-            self._arrays = {
-                name: self.group[name] for name in ("inputs", "values", "failed", "seal")
-            }
-        except KeyError as error:
-            raise FileError(f"{path}: damaged: {error} is missing") from None
-        self.finished = self._check()
+        self._compare()
+
+    def _attributes(self) -> dict[str, Any]:
+        plan = self.plan
+        names, units = (*plan.recipe.variables, *plan.columns), (*plan.input_units, *plan.units)
+        return {
+            "gough_study": FORMAT,
+            "digest": plan.digest,
+            "title": f"study {Path(plan.name).name} of {plan.recipe.name}",
+            "study_file": plan.text,
+            "inputs": [*plan.inputs],
+            "quantities": [*plan.columns],
+            "units": dict(zip(names, units, strict=True)),
+        }
+
+    def _labels(self) -> list[tuple[ChunkedArray, tuple[str, ...]]]:
+        found = (("input", self.plan.inputs), ("quantity", self.plan.columns))
+        return [(_label_array(self.path, name, labels), labels) for name, labels in found]
+
+    def _metadata(self) -> dict[str, Any]:
+        """All files of metadata, the group's attributes last: with them the folder is complete."""
+        arrays = [*self._arrays.values(), *(array for array, _ in self._labels())]
+        files = {
+            f"{array.folder.name}/{name}": data
+            for array in arrays
+            for name, data in array.metadata().items()
+        }
+        return {**files, ".zgroup": GROUP, ".zattrs": self._attributes()}
+
+    def _half_made(self) -> bool:
+        """A folder that a process began to make and did not complete."""
+        return (self.path / LOCK).exists() and not (self.path / ".zattrs").exists()
 
     def _create(self) -> None:
-        plan, parent = self.plan, self.path.parent
-        if not parent.is_dir():
-            raise FileError(f"{self.path}: folder {parent} does not exist")
-        zarr = _zarr()
-        temporary = Path(tempfile.mkdtemp(dir=parent, prefix=f".{self.path.name}-"))
+        if not self.path.parent.is_dir():
+            raise FileError(f"{self.path}: folder {self.path.parent} does not exist")
         try:
-            group = zarr.open_group(str(temporary), mode="w", zarr_format=2)
-            group.attrs.update(
-                {
-                    "gough_study": FORMAT,
-                    "digest": plan.digest,
-                    "title": f"study {Path(plan.name).name} of {plan.recipe.name}",
-                    "study_file": plan.text,
-                    "units": dict(
-                        zip(
-                            (*plan.recipe.variables, *plan.columns),
-                            (*plan.input_units, *plan.units),
-                            strict=True,
-                        )
-                    ),
-                }
-            )
-            arrays: dict[str, tuple[Any, tuple[str, ...], tuple[int, ...], Any]] = {
-                "inputs": ("f8", ("point", "input"), (plan.part, len(plan.inputs)), np.nan),
-                "values": ("f8", ("point", "quantity"), (plan.part, len(plan.columns)), np.nan),
-                "failed": (f"U{LONGEST_REASON}", ("point",), (plan.part,), ""),
-                "seal": ("u8", ("part",), (1,), 0),
-            }
-            lengths = {"point": plan.points, "part": plan.parts}
-            lengths |= {"input": len(plan.inputs), "quantity": len(plan.columns)}
-            for name, (kind, dims, chunks, fill) in arrays.items():
-                made = group.create_array(
-                    name,
-                    shape=tuple(lengths[dim] for dim in dims),
-                    chunks=chunks,
-                    dtype=kind,
-                    fill_value=fill,
-                )
-                made.attrs["_ARRAY_DIMENSIONS"] = list(dims)
-            for name, labels in (("input", plan.inputs), ("quantity", plan.columns)):
-                widest = max(map(len, labels), default=1)
-                made = group.create_array(
-                    name, shape=(len(labels),), chunks=(max(len(labels), 1),), dtype=f"U{widest}"
-                )
-                made.attrs["_ARRAY_DIMENSIONS"] = [name]
-                made[:] = np.array(labels)
-            if plan.search is None:
-                group["inputs"][:] = plan.draw()
-            temporary.chmod(0o777 & ~_umask())
-            temporary.rename(self.path)
+            (self.path / "seal").mkdir(parents=True, exist_ok=True)
+            with self._locked():
+                for array, labels in self._labels():
+                    array.folder.mkdir(exist_ok=True)
+                    array.write(0, np.array(labels, dtype=array.kind))
+                for array in self._arrays.values():
+                    array.folder.mkdir(exist_ok=True)
+                for name, data in self._metadata().items():
+                    write_json(self.path / name, data)
         except OSError as error:
             raise FileError(f"{self.path}: {error.strerror or error}") from None
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
 
-    def _check(self) -> Array:
-        """Which parts (parts,) are finished: sealed, and still what was sealed."""
-        seals = self._arrays["seal"][:]
-        done = seals != 0
-        if done.any():
-            inputs, values, failed = (
-                self._arrays[name][:] for name in ("inputs", "values", "failed")
+    def _compare(self) -> None:
+        """Refuse a folder whose metadata are not exactly what this study writes."""
+        found = _group(self.path)
+        if found.get("digest") != self.plan.digest:
+            raise FileError(
+                f"{self.path}: holds another study, or this one before its file, robot or motion "
+                "changed, or of another version of gough; remove it, or choose another folder with -o"
             )
-            for part in np.flatnonzero(done):
-                rows = self.plan.rows(int(part))
-                outcome = Outcome(values[rows], tuple(failed[rows].tolist()))
-                done[part] = seals[part] == _seal(inputs[rows], outcome)
-        if self.plan.search is None:
-            # points drawn once belong to the plan; a torn chunk of them is drawn again
-            drawn = self.plan.draw()
-            if not np.array_equal(self._arrays["inputs"][:], drawn):
-                self._arrays["inputs"][:] = drawn
-        return np.asarray(done)
+        for name, data in self._metadata().items():
+            try:
+                same = read_json(self.path / name) == data
+            except FileError as error:
+                raise FileError(f"{self.path}: damaged: {name}: {error}") from None
+            if not same:
+                raise FileError(f"{self.path}: damaged: {name} is not what this study writes")
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """While one process writes; a second one is refused. Points of a sweep are put in place."""
+        with self._locked():
+            if self.plan.search is None:
+                # points drawn once belong to the plan; a torn chunk of them is drawn again
+                for part in range(self.plan.parts):
+                    own = self.inputs(part)
+                    if not np.array_equal(_or_nothing(self._arrays["inputs"].read(part)), own):
+                        self._arrays["inputs"].write(part, own)
+            yield
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(locked(self.path / LOCK))
+            except BlockingIOError:
+                raise FileError(f"{self.path}: another process writes this study now") from None
+            except OSError as error:
+                raise FileError(f"{self.path}: {error.strerror or error}") from None
+            yield
+
+    @cached_property
+    def finished(self) -> Array:
+        """Which parts (parts,) are finished: sealed, and still what was sealed."""
+        return np.array([self._sealed(part) is not None for part in range(self.plan.parts)])
+
+    def _sealed(self, part: int) -> tuple[Array, Outcome] | None:
+        return _sealed(self._arrays, part)
 
     def inputs(self, part: int) -> Array:
-        """Points (n, inputs) of a part."""
-        return np.asarray(self._arrays["inputs"][self.plan.rows(part)])
+        """Points (n, inputs) of a finished part, or of any of a sweep."""
+        return (
+            self._drawn[self.plan.rows(part)] if self.plan.search is None else self._whole(part)[0]
+        )
 
     def all_inputs(self) -> Array:
-        """Points (points, inputs)."""
-        return np.asarray(self._arrays["inputs"][:])
+        """Points (points, inputs); NaN for those that a search has not asked for."""
+        if self.plan.search is None:
+            return self._drawn
+        parts = [self._sealed(part) for part in range(self.plan.parts)]
+        unknown = np.full((self.plan.part, len(self.plan.inputs)), np.nan)
+        return np.concatenate([unknown if one is None else one[0] for one in parts])
+
+    @cached_property
+    def _drawn(self) -> Array:
+        return self.plan.draw()
 
     def outcome(self, part: int) -> Outcome:
         """Of a finished part."""
-        rows = self.plan.rows(part)
-        found = self._arrays["failed"][rows].tolist()
-        return Outcome(np.asarray(self._arrays["values"][rows]), tuple(found))
+        return self._whole(part)[1]
+
+    def _whole(self, part: int) -> tuple[Array, Outcome]:
+        found = self._sealed(part)
+        if found is None:
+            raise FileError(f"{self.path}: part {part} has been damaged; run the study again")
+        return found
 
     def write(self, part: int, outcome: Outcome, inputs: Array | None = None) -> None:
         """A part, its seal last; `inputs` where a search has chosen its points."""
-        rows = self.plan.rows(part)
         try:
-            if inputs is not None:
-                self._arrays["inputs"][rows] = inputs
-            self._arrays["values"][rows] = outcome.values
-            self._arrays["failed"][rows] = np.array(outcome.reasons, dtype=f"U{LONGEST_REASON}")
-            seal = _seal(self.inputs(part) if inputs is None else inputs, outcome)
-            self._arrays["seal"][part : part + 1] = np.array([seal], dtype=np.uint64)
+            if inputs is None:
+                inputs = self.inputs(part)
+            else:
+                self._arrays["inputs"].write(part, inputs)
+            self._arrays["values"].write(part, outcome.values)
+            reasons = np.array(outcome.reasons, dtype=f"<U{LONGEST_REASON}")
+            self._arrays["failed"].write(part, reasons)
+            seal = np.array([_seal(inputs, outcome)], dtype="<u8")
+            self._arrays["seal"].write(part, seal)
         except OSError as error:
             raise FileError(f"{self.path}: {error.strerror or error}") from None
         self.finished[part] = True
@@ -171,25 +191,114 @@ class Store:
 
 def read_study(path: str | os.PathLike[str]) -> xarray.Dataset:
     """A study's results: one variable an input and quantity along `point`, and `failed`; with units."""
+    place = Path(path)
+    group = _group(place)
     try:
-        group = _zarr().open_group(str(path), mode="r", zarr_format=2)
-        if group.attrs.get("gough_study") != FORMAT:
-            raise FileError(f"{path}: not the folder of a study")
-        units = dict(group.attrs["units"])
-        found: dict[str, Any] = {}
-        for table, labels in (("inputs", "input"), ("values", "quantity")):
-            numbers = group[table][:]
-            for i, name in enumerate(group[labels][:].tolist()):
-                attributes = {"units": units[name]} if units.get(name) else {}
-                found[name] = (("point",), numbers[:, i], attributes)
-        found["failed"] = (("point",), group["failed"][:])
-        seals = group["seal"][:]
-        title = str(group.attrs["title"])
-    except (OSError, KeyError) as error:
+        names = [[str(one) for one in group[key]] for key in ("inputs", "quantities")]
+        units, title = dict(group["units"]), str(group["title"])
+        points, columns = read_json(place / "inputs" / ".zarray")["shape"]
+        part = int(read_json(place / "failed" / ".zarray")["chunks"][0])
+        lengths = {"point": int(points), "part": -(-int(points) // part)}
+        lengths |= {"input": len(names[0]), "quantity": len(names[1])}
+        arrays = _arrays(place, lengths, part)
+        for array in arrays.values():
+            for name, data in array.metadata().items():
+                if read_json(array.folder / name) != data:
+                    raise FileError(f"damaged: {array.folder.name}/{name}")
+        if points < 1 or points * sum(map(len, names)) > MOST_NUMBERS or columns != len(names[0]):
+            raise FileError(
+                f"{points} points; a study has 1 or more, and at most {MOST_NUMBERS} numbers"
+            )
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise FileError(f"{path}: not the folder of a study: {str(error)[:80]}") from None
-    dataset = xarray.Dataset(found, {"point": np.arange(len(found["failed"][1]))})
-    dataset.attrs = {"title": title, "finished": float(np.mean(seals != 0))}
+    inputs, values, failed, finished = _read(place, arrays)
+    found: dict[str, Any] = {}
+    for labels, numbers in zip(names, (inputs, values), strict=True):
+        for i, name in enumerate(labels):
+            attributes = {"units": units[name]} if units.get(name) else {}
+            found[name] = (("point",), numbers[:, i], attributes)
+    found["failed"] = (("point",), np.array(failed))
+    dataset = xarray.Dataset(found, {"point": np.arange(len(failed))})
+    dataset.attrs = {"title": title, "finished": finished}
     return dataset
+
+
+def _read(place: Path, arrays: dict[str, ChunkedArray]) -> tuple[Array, Array, list[str], float]:
+    """Inputs, values, reasons, and which part of the parts is finished."""
+    inputs, values = (np.full(arrays[name].shape, np.nan) for name in ("inputs", "values"))
+    failed: list[str] = []
+    size, parts = arrays["inputs"].part, arrays["seal"].shape[0]
+    finished = 0
+    for part in range(parts):
+        rows = slice(part * size, min((part + 1) * size, len(inputs)))
+        if _seal_of(arrays, part):
+            sealed = _sealed(arrays, part)
+            if sealed is None:
+                raise FileError(
+                    f"{place}: part {part} has been damaged; run the study again, which does it again"
+                )
+            inputs[rows], values[rows] = sealed[0], sealed[1].values
+            failed += sealed[1].reasons
+            finished += 1
+        else:
+            known = arrays["inputs"].read(part)
+            inputs[rows] = np.nan if known is None else known
+            failed += [""] * (rows.stop - rows.start)
+    return inputs, values, failed, finished / parts
+
+
+def _group(path: Path) -> dict[str, Any]:
+    """Attributes of a study's folder."""
+    try:
+        found = read_json(path / ".zattrs")
+    except FileError as error:
+        raise FileError(f"{path}: not the folder of a study: {error}") from None
+    if not isinstance(found, dict) or "gough_study" not in found:
+        raise FileError(f"{path}: not the folder of a study")
+    if found["gough_study"] != FORMAT:
+        raise FileError(
+            f"{path}: holds a study of another version of gough; remove it or choose another"
+        )
+    return found
+
+
+def _arrays(path: Path, lengths: dict[str, int], part: int) -> dict[str, ChunkedArray]:
+    kinds = {
+        "inputs": ("<f8", ("point", "input"), part),
+        "values": ("<f8", ("point", "quantity"), part),
+        "failed": (f"<U{LONGEST_REASON}", ("point",), part),
+        "seal": ("<u8", ("part",), 1),
+    }
+    return {
+        name: ChunkedArray(path / name, dims, tuple(lengths[dim] for dim in dims), chunk, kind)
+        for name, (kind, dims, chunk) in kinds.items()
+    }
+
+
+def _label_array(path: Path, name: str, labels: tuple[str, ...]) -> ChunkedArray:
+    widest, count = max(map(len, labels), default=1), len(labels)
+    return ChunkedArray(path / name, (name,), (count,), max(count, 1), f"<U{max(widest, 1)}")
+
+
+def _seal_of(arrays: dict[str, ChunkedArray], part: int) -> int:
+    found = arrays["seal"].read(part)
+    return 0 if found is None else int(found[0])
+
+
+def _sealed(arrays: dict[str, ChunkedArray], part: int) -> tuple[Array, Outcome] | None:
+    """Points and outcome of a part; None where it is not finished, or no longer what was sealed."""
+    seal = _seal_of(arrays, part)
+    if not seal:
+        return None
+    inputs, values, failed = (arrays[name].read(part) for name in ("inputs", "values", "failed"))
+    if inputs is None or values is None or failed is None:
+        return None
+    outcome = Outcome(values, tuple(failed.tolist()))
+    return (inputs, outcome) if seal == _seal(inputs, outcome) else None
+
+
+def _or_nothing(found: Array | None) -> Array:
+    return np.empty(0) if found is None else found
 
 
 def _seal(inputs: Array, outcome: Outcome) -> int:
@@ -197,11 +306,5 @@ def _seal(inputs: Array, outcome: Outcome) -> int:
     found = hashlib.blake2b(digest_size=8)
     for one in (inputs, outcome.values):
         found.update(np.ascontiguousarray(one, dtype="<f8").tobytes())
-    found.update("\n".join(outcome.reasons).encode())
+    found.update("\n".join(outcome.reasons).encode("utf-8", "surrogatepass"))
     return int.from_bytes(found.digest(), "little") | 1
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -39,9 +39,8 @@ class Target:
 
     @property
     def key(self) -> str:
-        """The dotted key of the value; "" inside an array of tables."""
-        names = [step for step in self.path if isinstance(step, str)]
-        return ".".join(names) if len(names) == len(self.path) else ""
+        """The dotted key of the value, places in arrays of tables from 0: "legs.1.length"."""
+        return ".".join(map(str, self.path))
 
 
 def parse_target(text: str) -> Target:

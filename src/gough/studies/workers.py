@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import connection, get_context, parent_process
 from typing import Any, NamedTuple, Protocol
 
 from gough.base.arrays import Array
@@ -48,11 +51,29 @@ def here(plan: Plan) -> Iterator[Workers]:
     yield work
 
 
+def end_with_parent() -> None:
+    """Make this process end as soon as the one that started it has, however that ended.
+
+    Ctrl-C reaches all processes of a terminal; the one that started the others sees to it.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 @contextmanager
 def processes(plan: Plan, count: int) -> Iterator[Workers]:
     """Computes parts in `count` processes of one thread."""
     digest = plan.recipe.digest()
-    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    with ProcessPoolExecutor(count, mp_context=context, initializer=end_with_parent) as pool:
 
         def work(jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
             def submit(job: Job) -> Future[Outcome]:

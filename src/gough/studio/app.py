@@ -30,12 +30,13 @@ from gough.studio.requests import Requests
 from gough.studio.scene import Scene
 from gough.studio.setup import StudioSetup
 from gough.studio.shapes import SceneLayout, round_number
-from gough.studio.tables import state_level
+from gough.studio.tables import past_limits, state_level
 
 if TYPE_CHECKING:
     import viser
 
     from gough.robot import Robot
+    from gough.studio.server import StudioServer
 
 RATE = 30.0
 """Updates a second."""
@@ -52,7 +53,7 @@ class Studio(Requests):
 
     def __init__(
         self,
-        server: viser.ViserServer,
+        server: StudioServer,
         library: Library,
         label: str,
         tracks: Mapping[str, Track] | None = None,
@@ -68,8 +69,6 @@ class Studio(Requests):
         self.label = label
         self.loaded: Loaded
         """The robot as its file has it."""
-        self.robot: Robot
-        """The robot with the settings of the page."""
         self.layout: SceneLayout
         self.scene: Scene
         self.setup: StudioSetup
@@ -187,7 +186,7 @@ class Studio(Requests):
         with self.server.atomic():
             self.panel.show_robot(label, loaded, setup, low, high)
             self.panel.show_motions(tuple(self._offered()), None)
-            self.panel.show_pose(values_of(shown.motion[0], layout.home))
+            self.panel.show_pose(values_of(loaded.robot, shown.motion[0]))
         if not again:
             self.scene.look()
 
@@ -247,10 +246,15 @@ class Studio(Requests):
     def _playing(self) -> bool:
         return self.player is not None and self.player.playing
 
-    def _take(self, pose: Motion, dragged: bool) -> None:
+    def _take(self, wanted: Callable[[], Motion], dragged: bool) -> None:
         """Move to a pose asked for; one out of reach is told and not taken."""
-        shown = at_rest(self.robot, pose, self.setup.friction)
         self._dirty = True
+        try:
+            pose = wanted()
+        except GoughError as error:
+            self._say("pose", f"the platform cannot go there: {error}")
+            return
+        shown = at_rest(self.robot, pose, self.setup.friction)
         if not shown.reached[0]:
             self._say("pose", f"the legs cannot follow: {shown.troubles.get(0, '')}")
             return
@@ -260,7 +264,7 @@ class Studio(Requests):
         self.shown, self.sample = shown, 0
         self.scene.deepest = max(self.scene.deepest, self.scene.deepest_of(shown))
         if dragged:
-            self.panel.show_pose(values_of(pose, self.layout.home))
+            self.panel.show_pose(values_of(self.robot, pose))
         else:
             self._place_handle()
 
@@ -268,7 +272,7 @@ class Studio(Requests):
         home = self.layout.home
         self._say("pose", "")
         self._hold(at_rest(self.robot, home, self.setup.friction))
-        self.panel.show_pose(values_of(home, home))
+        self.panel.show_pose(values_of(self.robot, home))
 
     def _offered(self) -> dict[str, Callable[[], Track]]:
         own = {name: (lambda track=track: track) for name, track in self.tracks.items()}
@@ -306,8 +310,7 @@ class Studio(Requests):
 
     def _toggle(self) -> None:
         if self.player is None:
-            self._choose_motion(next(iter(self._offered())))
-        assert self.player is not None
+            raise InputError("there is no motion to play: choose one first")
         self.player.toggle()
         self.panel.show_playing(self.player.playing)
         self._place_handle()
@@ -319,7 +322,7 @@ class Studio(Requests):
         assert self.shown is not None
         self.panel.show_playing(False)
         self._place_handle()
-        self.panel.show_pose(values_of(self.shown.motion[self.sample], self.layout.home))
+        self.panel.show_pose(values_of(self.robot, self.shown.motion[self.sample]))
         self._texts_at, self._dirty = 0.0, True
 
     def _seek(self, instant: float) -> None:
@@ -391,6 +394,7 @@ class Studio(Requests):
                 self._texts_at = now
                 self.panel.show_numbers(shown, sample)
                 self.panel.show_deepest(self.scene.deepest)
+                self._say("limits", past_limits(shown, sample))
             if self.player is not None:
                 self.panel.show_player(self.player)
         self.frames += 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.show.colors import leg_color
+from gough.legs.reading import by_units
+from gough.show.colors import DARK, leg_color
 from gough.studio.tables import INSET
 
 if TYPE_CHECKING:
@@ -39,32 +41,81 @@ def thinned(time: Array, values: Array) -> tuple[Array, Array]:
 
 
 def panels(shown: StudioRecord) -> dict[str, Array]:
-    """What is plotted, by its label: (n, legs) each; thousands and millions get their prefix."""
-    units = shown.robot.leg_kind.units
+    """What is plotted, by its label: (n, actuators) each; thousands and millions get their prefix.
+
+    NaN where an actuator has another unit than the label's.
+    """
+    actuators = shown.robot.actuators
     if shown.forces is None or shown.power is None:
-        return {f"q [{units.q}]": shown.q}
+        return {
+            f"q [{units.q}]": _only(shown.q, which, 1.0) for units, which in by_units(actuators)
+        }
+    return {
+        label: _only(values, which, scale) for label, values, which, scale in _quantities(shown)
+    }
+
+
+def limit_lines(shown: StudioRecord) -> dict[str, list[float]]:
+    """Where forces have their limits, by the label of the plot, in its unit."""
+    limit = shown.robot.limits.force
     found = {}
-    for name, values, unit in (("force", shown.forces, units.force), ("power", shown.power, "W")):
-        largest = np.nanmax(np.abs(values), initial=0.0)
-        scale, prefix = next(one for one in PREFIXES if largest >= 20 * one[0] or one[0] == 1)
-        found[f"{name} [{prefix}{unit}]"] = values / scale
+    for label, _, which, scale in _quantities(shown):
+        if label.startswith("force"):
+            levels = np.unique(limit[which][np.isfinite(limit[which])]) / scale
+            found[label] = [float(sign * level) for level in levels for sign in (-1, 1)]
     return found
 
 
-def plot_options(time: Array, values: Array, label: str) -> dict[str, Any]:
-    """Arguments of viser's `add_uplot` for one plot of all legs."""
+def _quantities(shown: StudioRecord) -> list[tuple[str, Array, Array, float]]:
+    """Label, values (n, actuators), which of them, and what they are divided by."""
+    if shown.forces is None or shown.power is None:
+        return []
+    actuators = shown.robot.actuators
+    quantities = [
+        ("force", shown.forces, units.force, which) for units, which in by_units(actuators)
+    ]
+    quantities.append(("power", shown.power, "W", np.arange(len(actuators))))
+    found = []
+    for name, values, unit, which in quantities:
+        largest = np.nanmax(np.abs(values[:, which]), initial=0.0)
+        scale, prefix = next(one for one in PREFIXES if largest >= 20 * one[0] or one[0] == 1)
+        found.append((f"{name} [{prefix}{unit}]", values, which, scale))
+    return found
+
+
+def _only(values: Array, which: Array, scale: float) -> Array:
+    found = np.full_like(values, np.nan)
+    found[:, which] = values[:, which] / scale
+    return found
+
+
+def plot_options(
+    time: Array,
+    values: Array,
+    label: str,
+    legs: Sequence[int] = (),
+    levels: Sequence[float] = (),
+) -> dict[str, Any]:
+    """Arguments of viser's `add_uplot` for one plot of all actuators, in the colours of their legs.
+
+    `levels` are lines across it: limits.
+    """
     times, curves = thinned(time, values)
+    order = list(legs) or list(range(values.shape[1]))
     series: list[dict[str, Any]] = [{"label": "time [s]"}]
-    for leg in range(values.shape[1]):
-        color = leg_color(leg)
-        series.append(
-            {"label": f"{leg + 1}", "stroke": color, "width": 1.6, "points": {"show": False}}
-        )
+    for i, leg in enumerate(order):
+        style: dict[str, Any] = {"stroke": leg_color(leg), "width": 1.6, "points": {"show": False}}
+        if leg in order[:i]:
+            style["dash"] = (6, 4)
+        series.append({"label": f"{leg + 1}", **style})
+    for _ in levels:
+        dashed = {"stroke": DARK, "width": 1, "dash": (8, 3, 2, 3), "points": {"show": False}}
+        series.append({"label": "limit", **dashed})
     grid = {"stroke": "#E9EBEE", "width": 1}
     axis: dict[str, Any] = {"stroke": "#6B717A", "grid": grid, "ticks": grid, "font": FONT}
     axis |= {"labelFont": FONT, "labelSize": NAME}
     return {
-        "data": (times, *curves.T),
+        "data": (times, *curves.T, *(np.full(len(times), level) for level in levels)),
         "series": tuple(series),
         "scales": {"x": {"time": False}},
         "axes": (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gough.data.datasets import attributes, force_dataset, write_dataset
+from gough.data.datasets import actuator_attributes, force_dataset, write_dataset
 from gough.data.motion_files import write_motion
 from gough.errors import InputError
 from gough.results import Actuation
@@ -25,16 +25,17 @@ def motion_file(shown: StudioRecord) -> bytes:
 
 
 def force_file(shown: StudioRecord) -> bytes:
-    """Leg coordinates, rates, actuator forces and powers as CSV."""
+    """Actuated coordinates, rates, actuator forces and powers as CSV."""
     if shown.forces is None or shown.power is None:
         raise InputError(shown.note or "there are no forces to export")
     samples = np.zeros(len(shown))
     elastic = np.zeros((len(shown), shown.robot.modes))
     found = Actuation(shown.forces, shown.power, elastic, samples)
     dataset = force_dataset(shown.robot, shown.motion, found)
-    legs, units = dataset["force"].dims, shown.robot.leg_kind.units
-    dataset["q"] = (legs, shown.q, attributes(units.q, "actuated coordinate"))
-    dataset["q_rate"] = (legs, shown.qd, attributes(units.speed, "actuated rate"))
+    own, robot = dataset["force"].dims, shown.robot
+    about = actuator_attributes(robot, "[q]", "actuated coordinate")
+    dataset["q"] = (own, shown.q, about)
+    dataset["q_rate"] = (own, shown.qd, actuator_attributes(robot, "[q]/s", "actuated rate"))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / FORCES
         write_dataset(dataset, path)

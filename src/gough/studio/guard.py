@@ -3,12 +3,16 @@
 A page from elsewhere can make a browser send requests to 127.0.0.1, under a name of its own that it
 lets point there (DNS rebinding), or from its own origin (a websocket asks no one). Both show in the
 request's headers: `Host` must be a name of this machine, and `Origin`, if there is one, that host.
+
+Other users of this machine reach 127.0.0.1 as well. So every address of the studio begins with a token
+that only its page knows, and no other page may show it in a frame.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import hmac
 import http
 import socket
 import threading
@@ -26,6 +30,13 @@ from gough.errors import InputError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PORTS_TRIED = 50
+ALONE = {
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+"""Headers of every answer: no frame of another page, no word of the token to another server."""
 Check = Callable[[ServerConnection, Request], Response | None]
 _starting = threading.Lock()
 
@@ -52,8 +63,10 @@ def allowed(host: str | None, origin: str | None, loopback: bool) -> bool:
 
 
 @contextlib.contextmanager
-def guarding(loopback: bool) -> Iterator[None]:
+def guarding(loopback: bool, token: str) -> Iterator[None]:
     """A server that viser starts in this block refuses requests that are not `allowed`.
+
+    The addresses of those it answers begin with /token, which viser does not see.
 
     viser hands websockets a function of its own that sees every request first and has no place for
     another; so `serve` is exchanged, while the server starts, for one that puts the check before it.
@@ -62,8 +75,13 @@ def guarding(loopback: bool) -> Iterator[None]:
 
     def guarded(*arguments: Any, process_request: Check, **options: Any) -> Any:
         def check(connection: ServerConnection, request: Request) -> Response | None:
-            if _fits(request, loopback):
-                return process_request(connection, request)
+            rest = _behind(request.path, token)
+            if rest is not None and _fits(request, loopback):
+                request.path = rest
+                answer = process_request(connection, request)
+                if answer is not None:
+                    answer.headers.update(ALONE)
+                return answer
             text = b"403: this page is for the machine it runs on\n"
             headers = Headers({"Content-Length": str(len(text)), "Content-Type": "text/plain"})
             return Response(http.HTTPStatus.FORBIDDEN, "Forbidden", headers, text)
@@ -76,6 +94,16 @@ def guarding(loopback: bool) -> Iterator[None]:
             yield
         finally:
             websockets.asyncio.server.serve = serve  # type: ignore[misc]
+
+
+def _behind(path: str, token: str) -> str | None:
+    """What follows the token in a request's path, None if it does not begin with it."""
+    size = len(token) + 1
+    head, rest = path[:size], path[size:]
+    known = hmac.compare_digest(head.encode("utf-8", "replace"), f"/{token}".encode())
+    if not known or rest[:1] not in ("", "/", "?"):
+        return None
+    return rest if rest.startswith("/") else f"/{rest}"
 
 
 def _fits(request: Request, loopback: bool) -> bool:

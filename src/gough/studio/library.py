@@ -5,15 +5,16 @@ Nothing else is ever opened: the page sends a label, and a label that is not on 
 
 from __future__ import annotations
 
-import tomllib
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from gough.base.files import small_text
 from gough.description.catalogue import catalogue
 from gough.description.files import MOST_MEGABYTES
-from gough.errors import InputError
+from gough.description.mistakes import tables
+from gough.errors import FileError, InputError
 from gough.robot import Robot, load
 
 MOST = 200
@@ -94,10 +95,9 @@ def _robot_files(folder: Path) -> list[Path]:
         return []
     for path in paths:
         try:
-            if path.is_file() and path.stat().st_size <= 1e6 * MOST_MEGABYTES:
-                data = tomllib.loads(path.read_text("utf-8"))
-                if {"format", "legs"} <= data.keys():
-                    found.append(path)
-        except (OSError, ValueError, RecursionError):
+            text = small_text(path, "robot file", MOST_MEGABYTES)
+            if {"format", "legs"} <= tables(text, str(path), "robot file").keys():
+                found.append(path)
+        except FileError:
             continue  # not a robot file
     return found

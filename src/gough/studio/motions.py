@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,10 +13,12 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.base.tables import read_bytes
-from gough.data.motion_files import read_dataset, read_motion
+from gough.data.datasets import AXES
+from gough.data.motion_files import POSE, read_dataset, read_motion
 from gough.data.motion_names import MOTIONS
 from gough.data.paper_motions import paper_motion
 from gough.errors import FileError, GoughError, InputError
+from gough.model.deflected import deflected, how_deflected
 from gough.motion import Motion
 from gough.robot import Robot
 from gough.studio.levels import ILL
@@ -32,16 +35,19 @@ MOST_SAMPLES = 20_000
 """Longer motions are thinned for the studio."""
 MOST_RUNS = 50
 """Simulations of one result that are offered."""
+PERIOD = 3.0
+"""Of simple motions, s."""
 EASY = 0.12
 """Amplitude of the simple motions over the robot's size; halved until the robot can do them."""
 
 
-SAGGING = "The platform is deformed here as it would be at rest; a simulation shows how it vibrates"
+DEFORMED = "The platform deforms: {}"
+SAGGING = "The platform is deformed here as it would be at rest"
 
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """A motion (n,) with times, and the forces (n, legs) that acted if it was simulated."""
+    """A motion (n,) with times, and the forces (n, actuators) that acted if it was simulated."""
 
     motion: Motion
     forces: Array | None = None
@@ -52,7 +58,9 @@ class Track:
         motion = self.motion if robot.modes else _rigid(self.motion)
         if self.forces is not None:
             return replay(robot, motion, self.forces)
-        return record(robot, sagging(robot, motion), friction)
+        deformed, how = _deformed(robot, motion, friction)
+        found = record(robot, deformed, friction)
+        return replace(found, note=". ".join(filter(None, [found.note, how])))
 
     def remarks(self, shown: StudioRecord) -> str:
         """What to know about its record."""
@@ -60,8 +68,6 @@ class Track:
         if shown.troubles:
             lost, first = len(shown.troubles), next(iter(shown.troubles.values()))
             notes.append(f"{lost} of {len(shown)} samples have no answer: {first}")
-        if shown.robot.modes and self.forces is None:
-            notes.append(SAGGING)
         return ". ".join(filter(None, notes))
 
 
@@ -69,6 +75,19 @@ def at_rest(robot: Robot, pose: Motion, friction: bool = True) -> StudioRecord:
     """The record of one pose at rest, batch shape (1,)."""
     still = Motion(pose.position, pose.rotation).reshape(1)
     return record(robot, sagging(robot, still), friction)
+
+
+def _deformed(robot: Robot, motion: Motion, friction: bool) -> tuple[Motion, str]:
+    """The motion as a flexible robot makes it, and how that was found; as at rest if it was not."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = deflected(robot, motion, friction=friction)
+    except GoughError as error:
+        return sagging(robot, motion), f"{SAGGING}: {error}"
+    how = how_deflected(motion, found)
+    told = [DEFORMED.format(how)] if how else []
+    return found, ". ".join([*told, *(str(one.message) for one in caught)])
 
 
 def sagging(robot: Robot, motion: Motion) -> Motion:
@@ -87,12 +106,44 @@ def sagging(robot: Robot, motion: Motion) -> Motion:
 
 def offered(robot: Robot, layout: SceneLayout, label: str) -> dict[str, Callable[[], Track]]:
     """Motions for the robot of a label, by name: the paper's, then simple ones."""
+    if robot.mobility < len(POSE):
+        return {name: partial(_own, robot, layout, which) for name, which in _swings(robot).items()}
     papers: dict[str, Callable[[], Track]] = {
-        name: partial(_paper, name)
-        for name in MOTIONS
-        if label in name.split("/") and robot.leg_count == 6
+        name: partial(_paper, name) for name in MOTIONS if label in name.split("/")
     }
     return papers | {name: partial(_simple, robot, layout, name) for name in SIMPLE}
+
+
+def _swings(robot: Robot) -> dict[str, tuple[int, ...]]:
+    """Simple motions of a platform that moves in fewer than six directions: which coordinates swing."""
+    names = robot.coordinates
+    found: dict[str, tuple[int, ...]] = {f"{name} to and fro": (i,) for i, name in enumerate(names)}
+    places = [i for i, name in enumerate(names) if name in AXES]
+    turns = [i for i, name in enumerate(names) if name not in AXES]
+    pair = (*places, *turns)[:2] if len(places) != 1 else (*turns, *places)[:2]
+    if len(pair) == 2:
+        found = {f"round in {names[pair[0]]} and {names[pair[1]]}": pair} | found
+    return found
+
+
+def _own(robot: Robot, layout: SceneLayout, which: tuple[int, ...]) -> Track:
+    """Coordinates that swing about home, the second a quarter later, as far as the robot can do it."""
+    still = np.concatenate([layout.home.position, np.zeros(3)])
+    middle = still[[POSE.index(name) for name in robot.coordinates]]
+    far = np.array([EASY * layout.size if name in AXES else 2 * EASY for name in robot.coordinates])
+    time = np.linspace(0.0, PERIOD, SAMPLES)
+    rate = 2 * np.pi / PERIOD
+    u, ud, udd = (np.zeros((SAMPLES, len(middle))) for _ in range(3))
+    for late, i in enumerate(which):
+        angle = rate * time - late * np.pi / 2
+        u[:, i] = far[i] * np.sin(angle)
+        ud[:, i], udd[:, i] = far[i] * rate * np.cos(angle), -(rate**2) * u[:, i]
+    for k in range(12):
+        motion = robot.motion(middle + u / 2**k, ud / 2**k, udd / 2**k, time=time, on_error="nan")
+        if _comfortable(robot, motion):
+            return Track(motion)
+    names = " and ".join(robot.coordinates[i] for i in which)
+    raise InputError(f"{robot.name} cannot swing in {names} about its home pose")
 
 
 def _paper(name: str) -> Track:
@@ -130,13 +181,15 @@ def _circle(layout: SceneLayout, amplitude: float) -> Circle:
 
 def _heave(layout: SceneLayout, amplitude: float) -> Harmonic:
     along = -np.concatenate([amplitude * layout.up, np.zeros(3)]) / 2
-    return Harmonic(layout.home, along, period=3.0, convention="XYZ")
+    return Harmonic(layout.home, along, period=PERIOD, convention="XYZ")
 
 
 def _tilt(layout: SceneLayout, amplitude: float) -> Harmonic:
     first, second = _plane(layout)
     turn = 2 * amplitude / layout.size * (first - second)
-    return Harmonic(layout.home, np.concatenate([np.zeros(3), turn]), period=3.0, convention="XYZ")
+    return Harmonic(
+        layout.home, np.concatenate([np.zeros(3), turn]), period=PERIOD, convention="XYZ"
+    )
 
 
 SIMPLE: dict[str, Callable[[SceneLayout, float], Circle | Harmonic]] = {
@@ -146,9 +199,9 @@ SIMPLE: dict[str, Callable[[SceneLayout, float], Circle | Harmonic]] = {
 }
 
 
-def of_file(path: Path) -> Track:
-    """A motion file with times."""
-    motion = read_motion(path)
+def of_file(path: Path, robot: Robot) -> Track:
+    """A motion file with times, for a robot."""
+    motion = read_motion(path, robot)
     if len(motion.shape) != 1 or motion.time is None or len(motion) < 2:
         raise FileError(f"{path}: the studio plays motions of two or more samples with times")
     return _thinned(motion, None)
@@ -173,8 +226,9 @@ def results(path: Path, robot: Robot | None = None) -> tuple[Robot, dict[str, Tr
 
 
 def _runs(dataset: xarray.Dataset, robot: Robot, name: str) -> dict[str, Track]:
-    if dataset.sizes.get("leg") != robot.leg_count:
-        raise FileError(f"has {dataset.sizes.get('leg')} legs, the robot has {robot.leg_count}")
+    count = dataset.sizes.get("actuator")
+    if count != robot.actuator_count:
+        raise FileError(f"has {count} actuators, the robot has {robot.actuator_count}")
     if dataset.sizes.get("mode", 0) not in (0, robot.modes):
         raise FileError(f"has {dataset.sizes['mode']} modes, the robot has {robot.modes}")
     batch = [str(dim) for dim in dataset["force"].dims if str(dim).startswith("simulation")]
@@ -199,7 +253,7 @@ FIELDS = {
 def _run(dataset: xarray.Dataset) -> Track:
     """One simulation, up to where it ended."""
     fields = {}
-    for name, dims in {**FIELDS, "force": ("time", "leg"), "time": ("time",)}.items():
+    for name, dims in {**FIELDS, "force": ("time", "actuator"), "time": ("time",)}.items():
         if name not in dataset:
             if name.startswith("elastic"):
                 continue

@@ -11,10 +11,10 @@ import numpy as np
 import viser
 
 from gough.base.arrays import Array
-from gough.studio import curves, tables
+from gough.model.places import architecture
+from gough.studio import curves, pose, tables
 from gough.studio.levels import Level
 from gough.studio.player import SPEEDS, Player
-from gough.studio.pose import STEP
 from gough.studio.record import StudioRecord
 from gough.studio.setup import StudioSetup
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gough.studio.library import Loaded
 
 NO_MOTION = "none: move by hand"
-LABELS = ("x [m]", "y [m]", "z [m]", "roll [°]", "pitch [°]", "yaw [°]")
+MOST_SLIDERS = 6
 WIDTH = 400
 
 
@@ -30,7 +30,7 @@ class Actions(Protocol):
     """What the panel asks for; called from viser's threads."""
 
     def move_to(self, values: Array) -> None:
-        """Slider values (6,) of a pose."""
+        """Slider values (m,) of a pose."""
 
     def go_home(self) -> None:
         """Back to the home pose."""
@@ -97,9 +97,13 @@ class Panel:
     def _build_pose(self) -> None:
         gui = self._gui
         self._sliders = [
-            gui.add_slider(label, min=-1.0, max=1.0, step=float(step), initial_value=0.0)
-            for label, step in zip(LABELS, STEP, strict=True)
+            gui.add_slider(f"{i + 1}", min=-1.0, max=1.0, step=0.1, initial_value=0.0)
+            for i in range(MOST_SLIDERS)
         ]
+        self._used = MOST_SLIDERS
+        """Sliders that the robot has coordinates for."""
+        self._ends: list[tuple[float, float]] = []
+        """Of those sliders; a pose beyond them moves them."""
         for slider in self._sliders:
             self._when(slider, self._moved)
         home = gui.add_button("Home", icon=viser.Icon.HOME, color="gray")
@@ -169,7 +173,7 @@ class Panel:
         field.on_update(lambda event: action() if event.client is not None else None)
 
     def _moved(self) -> None:
-        self._actions.move_to(np.array([float(slider.value) for slider in self._sliders]))
+        self._actions.move_to(np.array([float(one.value) for one in self._sliders[: self._used]]))
 
     def _changed(self) -> None:
         x, y, z = map(float, self._gravity.value)
@@ -198,14 +202,20 @@ class Panel:
         """Another robot, or the same from a changed file: slider ends and settings."""
         robot = loaded.robot
         style = "font-size:15px;font-weight:600;color:#3C4148"
-        kind = f"{robot.leg_count}-{robot.kind}"
+        kind = architecture(robot)
         grey = '<span style="font-weight:400;color:#8A9099">'
         self._title.content = tables.inset(
             f'<div style="{style}">{escape(robot.name)} {grey}{kind}</span></div>'
         )
         self._robot.value = label
-        for slider, first, last, step in zip(self._sliders, low, high, STEP, strict=True):
-            slider.min, slider.max, slider.step = float(first), float(last), float(step)
+        self._used = robot.mobility
+        for i, slider in enumerate(self._sliders):
+            slider.visible = i < self._used
+        names, steps = pose.labels(robot), pose.steps(robot)
+        self._ends = [(float(a), float(b)) for a, b in zip(low, high, strict=True)]
+        for slider, name, step in zip(self._sliders, names, steps, strict=False):
+            slider.label, slider.step = name, float(step)
+            slider.precision = pose.DIGITS  # else that of the step it was made with
         self._flexible.disabled = not robot.modes
         self._flexible.value = bool(robot.modes) and setup.flexible
         self._friction.value = setup.friction
@@ -249,10 +259,13 @@ class Panel:
             return
         self._time.min, self._time.max = player.start, player.end
         with self._plots_place:
-            legend = tables.inset(tables.legend(shown.q.shape[1]))
+            legend = tables.inset(tables.legend(shown.robot))
             self._plots.append(self._gui.add_html(legend))
+            legs = [one.leg for one in shown.robot.actuators]
+            limits = curves.limit_lines(shown)
             for label, values in curves.panels(shown).items():
-                options = curves.plot_options(player.times, values, label)
+                levels = limits.get(label, [])
+                options = curves.plot_options(player.times, values, label, legs, levels)
                 self._plots.append(self._gui.add_uplot(**options))
                 self._markers.append(self._gui.add_html(curves.marker(0.0)))
 
@@ -269,16 +282,19 @@ class Panel:
         self._play.icon = viser.Icon.PLAYER_PAUSE if playing else viser.Icon.PLAYER_PLAY
 
     def show_pose(self, values: Array) -> None:
-        """Sliders at a pose; beyond their ends at the end."""
-        for slider, value in zip(self._sliders, values, strict=True):
-            slider.value = float(np.round(np.clip(value, slider.min, slider.max), 3) + 0.0)
+        """Sliders at a pose; one beyond their ends moves the ends."""
+        for slider, (low, high), value in zip(self._sliders, self._ends, values, strict=False):
+            near = value / slider.step
+            slider.min = min(low, float(np.floor(near) * slider.step))
+            slider.max = max(high, float(np.ceil(near) * slider.step))
+            slider.value = float(np.round(value, pose.DIGITS) + 0.0)
 
     def show_numbers(self, shown: StudioRecord, sample: int) -> None:
         """All numbers of an instant."""
-        legs = tables.leg_table(shown, sample)
+        driven = tables.actuator_table(shown, sample)
         self._summary.content = tables.inset(tables.summary(shown, sample))
-        self._legs.content = tables.inset(legs)
-        parts = [("Legs", legs), ("Joint loads", tables.load_table(shown, sample))]
+        self._legs.content = tables.inset(driven)
+        parts = [("Actuators", driven), ("Joint loads", tables.load_table(shown, sample))]
         parts += [("Limits", tables.limit_table(shown, sample))]
         self._numbers.content = tables.inset(
             "".join(

@@ -1,6 +1,7 @@
-"""Poses as six sliders: a place in m, and how far the platform is turned from home, in degrees.
+"""Poses as sliders, one for each of the robot's coordinates: places in m, turns from home in degrees.
 
-R = Rz(yaw) Ry(pitch) Rx(roll) R_home, about the world's axes
+Turns are components of the rotation vector of R R_homeᵀ, world axes; what a platform that moves in fewer
+than six directions does besides is solved.
 """
 
 from __future__ import annotations
@@ -11,26 +12,50 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
+from gough.data.datasets import AXES
+from gough.data.motion_files import POSE
+from gough.model.batch import OnError
+from gough.model.places import feet
 from gough.motion import Motion
 
 if TYPE_CHECKING:
     from gough.robot import Robot
 
-STEP = np.array([1e-3, 1e-3, 1e-3, 0.1, 0.1, 0.1])
-"""Of the sliders: 1 mm and 0.1°."""
+SHORT, SLIGHT = 1e-3, 0.1
+"""Steps of sliders: 1 mm and 0.1°."""
+DIGITS = 3
+"""Of a slider's number behind the point."""
 WIDEST_TURN = 60.0
-"""Degrees; a pitch of 90° would leave roll and yaw undefined."""
+"""Degrees."""
 STEPS = 120
+
+
+def steps(robot: Robot) -> Array:
+    """Of each slider, (m,)."""
+    return np.where(_places(robot), SHORT, SLIGHT)
+
+
+def labels(robot: Robot) -> list[str]:
+    """Of each slider, with its unit."""
+    return [
+        f"{name} [m]" if place else f"{name} [°]"
+        for name, place in zip(robot.coordinates, _places(robot), strict=True)
+    ]
+
+
+def _places(robot: Robot) -> Array:
+    """Which of the robot's coordinates are places, not turns, (m,)."""
+    return np.array([name in AXES for name in robot.coordinates])
 
 
 def start_pose(robot: Robot) -> Motion:
     """Home, or without one a guess: above the middle of what the legs stand on."""
     if robot.description.home is not None:
         return robot.description.home
-    feet = robot.leg_kind.shape.feet(robot.description.legs)
+    stands = feet(robot)
     tips = robot.description.platform_points[..., 0].T
-    size = float(np.ptp(feet, axis=0).max())
-    return Motion(feet.mean(axis=0) - tips.mean(axis=0) + upward(robot) * size)
+    size = float(np.ptp(stands, axis=0).max())
+    return Motion(stands.mean(axis=0) - tips.mean(axis=0) + upward(robot) * size)
 
 
 def upward(robot: Robot) -> Array:
@@ -42,35 +67,48 @@ def upward(robot: Robot) -> Array:
     return up
 
 
-def pose_of(values: Array, home: Motion) -> Motion:
-    """The pose at rest of slider values (..., 6)."""
-    turn = Rotation.from_euler("xyz", values[..., 3:].reshape(-1, 3), degrees=True).as_matrix()
-    return Motion(values[..., :3], turn.reshape(*values.shape[:-1], 3, 3) @ home.rotation)
+def pose_of(robot: Robot, values: Array, on_error: OnError = "raise") -> Motion:
+    """The pose at rest of slider values (..., m)."""
+    u = values * np.where(_places(robot), 1.0, np.radians(1.0))
+    if robot.mobility < len(POSE):
+        return robot.motion(u, on_error=on_error)
+    whole = np.zeros((*u.shape[:-1], 6))
+    whole[..., [POSE.index(name) for name in robot.coordinates]] = u
+    turn = Rotation.from_rotvec(whole[..., 3:].reshape(-1, 3)).as_matrix()
+    turned = turn.reshape(*u.shape[:-1], 3, 3) @ start_pose(robot).rotation
+    return Motion(whole[..., :3], turned)
 
 
-def values_of(pose: Motion, home: Motion) -> Array:
-    """Slider values (6,) of a pose of batch shape ()."""
-    turn = pose.rotation @ home.rotation.T
-    roll = np.arctan2(turn[2, 1], turn[2, 2])
-    pitch = np.arcsin(np.clip(-turn[2, 0], -1, 1))
-    yaw = np.arctan2(turn[1, 0], turn[0, 0])
-    return np.concatenate([pose.position, np.degrees([roll, pitch, yaw])])
+def values_of(robot: Robot, pose: Motion) -> Array:
+    """Slider values (m,) of a pose of batch shape ()."""
+    turn = Rotation.from_matrix(pose.rotation @ start_pose(robot).rotation.T).as_rotvec(
+        degrees=True
+    )
+    whole = np.concatenate([pose.position, turn])
+    return whole[[POSE.index(name) for name in robot.coordinates]]
+
+
+def nearest_pose(robot: Robot, pose: Motion) -> Motion:
+    """What the platform can do of a pose of batch shape (): that with the same coordinates."""
+    if robot.mobility == len(POSE):
+        return pose
+    return pose_of(robot, values_of(robot, pose))
 
 
 def ranges(robot: Robot, size: float) -> tuple[Array, Array]:
-    """Slider ends (6,), (6,): as far as the legs and their strokes let one coordinate go from home.
+    """Slider ends (m,), (m,): as far as the legs and their strokes let one coordinate go from home.
 
     At most half the robot's size (m) and 60°, at least a hundredth of that, whole slider steps.
     """
-    home = start_pose(robot)
-    middle = values_of(home, home)
-    widest = np.array([0.5 * size] * 3 + [WIDEST_TURN] * 3)
+    middle, step = values_of(robot, start_pose(robot)), steps(robot)
+    widest = np.where(_places(robot), 0.5 * size, WIDEST_TURN)
     parts = np.arange(1, STEPS + 1) / STEPS
     away = np.array([-1.0, 1.0])[:, None, None] * parts[:, None] * widest
-    poses = pose_of(middle + np.eye(6)[:, None, None] * away, home)  # (coordinate, side, part)
+    each = middle + np.eye(len(middle))[:, None, None] * away  # (coordinate, side, part)
+    poses = pose_of(robot, each, "nan")
     q = robot.inverse_kinematics(poses, on_error="nan").q
     limits = robot.description.limits
     good = ((q >= limits.shortest) & (q <= limits.longest)).all(axis=-1)
     count = np.cumprod(good, axis=-1).sum(axis=-1)
     low, high = (np.maximum(count, 2) / STEPS * widest[:, None]).T
-    return np.floor((middle - low) / STEP) * STEP, np.ceil((middle + high) / STEP) * STEP
+    return np.floor((middle - low) / step) * step, np.ceil((middle + high) / step) * step

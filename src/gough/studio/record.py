@@ -12,14 +12,15 @@ from scipy.spatial.transform import Rotation
 from gough.base.arrays import Array
 from gough.errors import GoughError, SampleError
 from gough.model.limits import demands
-from gough.model.places import places
+from gough.model.mesh_places import mesh_places
+from gough.model.places import PlacedLegs, placed_legs
 from gough.motion import Motion
 from gough.studio.levels import used_parts
 
 if TYPE_CHECKING:
     from gough.robot import Robot
 
-JOINTS = ("spherical", "universal", "guide")
+JOINTS = ("spherical", "universal", "guide", "platform_moment")
 """Joints whose loads are shown: fields of `gough.results.Reactions`."""
 NO_LOADS = "Joint loads are not shown: a result does not say what pushed from outside"
 
@@ -33,28 +34,29 @@ class StudioRecord:
     wxyz: Array
     """(n, 4): the platform's rotation as a unit quaternion."""
     q: Array
-    """(n, legs)."""
+    """(n, actuators)."""
     qd: Array
-    """(n, legs)."""
-    universal: Array
-    """(n, legs, 3): joint centres, world, m."""
-    spherical: Array
+    """(n, actuators)."""
+    legs: list[PlacedLegs]
+    """Where all joints are, world, m: batch shape (n,)."""
     condition: Array
     """(n,): of the Jacobian."""
     forces: Array | None
-    """(n, legs); None where the robot file lacks masses."""
+    """(n, actuators); None where the robot file lacks masses."""
     power: Array | None
-    """(n, legs), W."""
+    """(n, actuators), W."""
     on_platform: Array | None
     """(n, legs, 3): force of each leg on the platform, world axes, N."""
     loads: dict[str, Array]
-    """(n, legs) by joint: size of the force it bears, N."""
+    """(n, legs) by joint: size of the force it bears, N, or of the moment, N m."""
     used: dict[str, Array]
-    """(n, legs) by limit: the part of it that is used; see `levels.used_parts`."""
+    """(n, actuators or legs) by limit: the part of it that is used; see `levels.used_parts`."""
     troubles: dict[int, str]
     """What is wrong with a sample, by its number."""
     note: str = ""
     """What cannot be told about the whole motion, and why."""
+    mesh_places: tuple[tuple[Array, Array], ...] = ()
+    """Of each mesh of a leg's body: position (n, 3), m, and unit quaternion (n, 4)."""
 
     def __len__(self) -> int:
         return len(self.q)
@@ -62,7 +64,13 @@ class StudioRecord:
     @property
     def reached(self) -> Array:
         """(n,): the legs can reach the pose."""
-        return _all_finite(self.q)
+        return reached(self.q, self.legs)
+
+
+def reached(q: Array, legs: list[PlacedLegs]) -> Array:
+    """(n,): all legs have an answer."""
+    places = [np.isfinite(one.places.tips).all(axis=(-1, -2)) for one in legs]
+    return np.asarray(np.isfinite(q).all(axis=-1) & np.all(places, axis=0))
 
 
 def record(robot: Robot, motion: Motion, friction: bool = True) -> StudioRecord:
@@ -71,10 +79,10 @@ def record(robot: Robot, motion: Motion, friction: bool = True) -> StudioRecord:
     try:
         actuation = robot.inverse_dynamics(motion, friction=friction, on_error="nan")
         reactions = robot.reactions(motion, friction=friction, on_error="nan")
-    except GoughError as error:  # no masses, or fewer than six legs: geometry is all there is
+    except GoughError as error:  # no masses, or too few actuators: geometry is all there is
         return _record(robot, motion, None, {}, note=str(error))
     found = {name: getattr(reactions, name) for name in JOINTS}
-    loads = {name: value for name, value in found.items() if value is not None}
+    loads = {name: value for name, value in found.items() if np.nanmax(np.abs(value), initial=0.0)}
     made = _record(robot, motion, actuation.forces, loads)
     if np.isnan(actuation.forces).any():
         troubles = _troubles(lambda: robot.inverse_dynamics(motion, friction=friction))
@@ -83,7 +91,7 @@ def record(robot: Robot, motion: Motion, friction: bool = True) -> StudioRecord:
 
 
 def replay(robot: Robot, motion: Motion, forces: Array) -> StudioRecord:
-    """The record of a simulated motion (n,) with the forces (n, legs) that acted.
+    """The record of a simulated motion (n,) with the forces (n, actuators) that acted.
 
     What the joints bear depends on the pushes from outside, which a result does not tell.
     """
@@ -94,9 +102,9 @@ def _record(
     robot: Robot, motion: Motion, forces: Array | None, loads: dict[str, Array], note: str = ""
 ) -> StudioRecord:
     legs = robot.inverse_kinematics(motion, on_error="nan")
-    reached = _all_finite(legs.q)
-    troubles = {} if reached.all() else _troubles(lambda: robot.inverse_kinematics(motion))
-    universal, spherical = places(robot, legs)
+    placed = placed_legs(robot, motion, legs)
+    good = reached(legs.q, placed)
+    troubles = {} if good.all() else _troubles(lambda: robot.inverse_kinematics(motion))
     turned = np.where(np.isfinite(motion.rotation), motion.rotation, np.eye(3))
     return StudioRecord(
         robot,
@@ -104,33 +112,39 @@ def _record(
         Rotation.from_matrix(turned).as_quat(scalar_first=True),
         legs.q,
         legs.qd,
-        universal,
-        spherical,
+        placed,
         robot.condition_number(motion, on_error="nan"),
         forces,
         None if forces is None else forces * legs.qd,
         loads.get("spherical"),
         {name: np.linalg.norm(value, axis=-1) for name, value in loads.items()},
-        _used(robot, motion, reached, forces),
+        _used(robot, motion, good, forces),
         troubles,
         note,
+        _mesh_places(robot, motion),
     )
 
 
-def _all_finite(values: Array) -> Array:
-    return np.asarray(np.isfinite(values).all(axis=-1))
+def _mesh_places(robot: Robot, motion: Motion) -> tuple[tuple[Array, Array], ...]:
+    """Where the meshes of legs are, which are drawn as they are."""
+    meshes = [one for one in robot.meshes if one.leg is not None]
+    found = []
+    for place, turn in mesh_places(robot, motion, meshes):
+        whole = np.where(np.isfinite(turn), turn, np.eye(3))
+        found.append((place, Rotation.from_matrix(whole).as_quat(scalar_first=True)))
+    return tuple(found)
 
 
-def _used(robot: Robot, motion: Motion, reached: Array, forces: Array | None) -> dict[str, Array]:
-    """Used part (n, legs) of every limit of the robot file; NaN where the pose is out of reach."""
+def _used(robot: Robot, motion: Motion, good: Array, forces: Array | None) -> dict[str, Array]:
+    """Used part (n, actuators or legs) of every limit of the file; NaN where a pose is out of reach."""
     limits = robot.description.limits
     geometric = limits._replace(force=np.full_like(limits.force, np.inf))
-    found = demands(robot, motion[reached], geometric)
+    found = demands(robot, motion[good], geometric)
     parts = used_parts({name: (value, allowed) for name, value, allowed in found})
     used = {}
     for name, part in parts.items():
-        used[name] = np.full((len(motion), robot.leg_count), np.nan)
-        used[name][reached] = part
+        used[name] = np.full((len(motion), part.shape[-1]), np.nan)
+        used[name][good] = part
     if forces is not None and np.isfinite(limits.force).any():
         used |= used_parts({"force": (np.abs(forces), limits.force)})
     return used

@@ -12,11 +12,12 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.motion import Motion
-from gough.studio.pose import pose_of
+from gough.studio.pose import nearest_pose, pose_of
 
 if TYPE_CHECKING:
     import viser
 
+    from gough.robot import Robot
     from gough.studio.record import StudioRecord
     from gough.studio.setup import StudioSetup
     from gough.studio.shapes import SceneLayout
@@ -26,25 +27,27 @@ class Requests(ABC):
     """The asking side of a studio; every public method may be called from any thread."""
 
     layout: SceneLayout
+    robot: Robot
+    """The robot with the settings of the page."""
     shown: StudioRecord | None
     """None until the first robot is open."""
 
     def __init__(self) -> None:
         self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._wanted: tuple[Motion, bool] | None = None
+        self._wanted: tuple[Callable[[], Motion], bool] | None = None
         """The latest pose asked for, and whether by the handle: earlier ones need no drawing."""
 
     def move_to(self, values: Array) -> None:
-        """Slider values (6,) of a pose."""
+        """Slider values (m,) of a pose."""
         if self.shown is not None and np.isfinite(values).all():
-            self._wanted = (pose_of(values, self.layout.home), False)
+            self._wanted = (lambda: pose_of(self.robot, values), False)
 
     def drag_to(self, place: Array, wxyz: Array) -> None:
         """A pose of the handle."""
         if self.shown is None or not np.isfinite([*place, *wxyz]).all() or not np.any(wxyz):
             return
         turn = Rotation.from_quat(wxyz, scalar_first=True).as_matrix()
-        self._wanted = (Motion(place, turn), True)
+        self._wanted = (lambda: nearest_pose(self.robot, Motion(place, turn)), True)
 
     def go_home(self) -> None:
         """Back to the home pose."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import to_rgb
 
 from gough.base.arrays import Array, unit
-from gough.legs.shape import Places
-from gough.model.places import bodies
+from gough.data.datasets import AXES
+from gough.data.motion_files import ROTATION_VECTOR
+from gough.model.places import PlacedLegs, bodies, moved_tips, sample_of, tips
 from gough.show.colors import DARK, GREY, ORANGE, PALE, SKY, VERMILION, leg_color
+from gough.studio.meshes import DrawnMeshes
 from gough.studio.record import StudioRecord
 from gough.studio.shapes import (
     SceneLayout,
@@ -33,13 +36,19 @@ if TYPE_CHECKING:
 
     from gough.robot import Robot
 
+FLAT = 0.05
+"""Part of the robot's size within which tips are in the plane of the feet."""
 ARROW = 0.3
 """Length of the largest force's arrow over the robot's size."""
 PATH_POINTS = 150
 """Of a drawn path: lines are dear without a graphics card."""
 STEEL, IVORY = "#AEB4BC", "#E8EAED"
+BALLS = {"universal": (0.0205, DARK), "spherical": (0.0175, IVORY)}
+"""Joints that are drawn as balls: radius over the robot's size, colour."""
 NOTHING = np.zeros((1, 3, 3))
 """A triangle that is not seen: a mesh must have one."""
+SCENES = count(1)
+"""Numbers of the scenes."""
 
 
 def rgb(color: str) -> tuple[int, int, int]:
@@ -102,6 +111,8 @@ class Scene:
         self.show_weight = False
         self.show_handle = True
         self._scene: Any = server.scene
+        self._own = f"/robot {next(SCENES)}"
+        """Names of bodies begin with it: pages keep where a name was, and hear of changes only."""
         modal = robot.description.modal
         self._skin = None if modal is None or not robot.modes else Skin(modal)
         with server.atomic():
@@ -113,6 +124,8 @@ class Scene:
             self._add_legs()
             self._add_platform()
             self._add_arrows()
+            self._meshes = DrawnMeshes(self._scene, self._own, robot.meshes, rgb)
+            self._hide_covered()
 
     def look(self, clients: bool = True) -> None:
         """Put the camera where the whole robot is seen."""
@@ -131,16 +144,28 @@ class Scene:
         """Move all bodies to an instant; `alarmed` colours the platform."""
         motion = shown.motion
         place, turn = motion.position[sample], motion.rotation[sample]
-        universal, spherical = shown.universal[sample], shown.spherical[sample]
+        legs = sample_of(shown.legs, sample)
         self._platform.position, self._platform.wxyz = place, shown.wxyz[sample]
         if self._skin is not None:
             elastic = motion.elastic[sample] if motion.modes else np.zeros(self.robot.modes)
-            spherical = place + self._skin.moved_tips(elastic, self.magnified) @ turn.T
+            legs = moved_tips(legs, place + self._skin.moved_tips(elastic, self.magnified) @ turn.T)
             self._deform(elastic)
         elif self._plate is not None:
             self._plate.color = rgb(VERMILION if alarmed else SKY)
-        self._move_legs(Places(universal, spherical))
-        self._move_arrows(shown, sample, spherical)
+        self._move_legs(legs)
+        self._meshes.move(shown, sample)
+        self._move_arrows(shown, sample, tips(legs))
+
+    def _hide_covered(self) -> None:
+        """Take away plain shapes of bodies that have meshes."""
+        covered = self._meshes.covered
+        if self._plate is not None and (None, "platform") in covered:
+            self._plate.visible = False
+        drawn = bodies(self.layout.legs, self.layout.legs, self.size)
+        for (alike, one), (handles, _) in zip(drawn, self._bodies, strict=True):
+            for leg, handle in enumerate(handles, alike.which.start):
+                if (leg, one.name) in covered:
+                    handle.visible = False
 
     def draw_path(self, positions: Array | None) -> None:
         """The path (n, 3) of the platform's origin; None takes it away."""
@@ -176,30 +201,31 @@ class Scene:
 
     def _add_ground(self) -> None:
         stands, size = self.layout.ground, self.size
-        if stands.shape[1] == 1:
-            mesh = slab(stands[:, 0], 0.025 * size, 0.05 * size, down=-self.layout.up)
+        first, last = stands[:, 0], stands[:, 1]
+        along = last - first
+        length = np.linalg.norm(along, axis=-1)
+        rails = length > 0
+        if not rails.any() and not self._flat(first):
+            mesh = slab(first, 0.025 * size, 0.05 * size, down=-self.layout.up)
             self._scene.add_mesh_simple(
                 "/base", mesh.vertices, mesh.faces, color=rgb(PALE), opacity=0.85
             )
-            apart = stands[:, 0] - stands[:, 0].mean(axis=0)
-            ends = stands[:, 0] + 0.05 * size * unit(apart)
         else:
-            first, last = stands[:, 0], stands[:, 1]
-            along = last - first
-            length = np.linalg.norm(along, axis=-1)
-            turns = turns_from_z(along / length[:, None])
-            for leg, place in enumerate(first):
-                rail = self._body(f"/rails/{leg}", bar(0.008 * size, length[leg]), GREY)
-                rail.position, rail.wxyz = place, turns[leg]
             order = self._around(first)
             loops = [one[order] for one in (first, last)]
             starts = np.concatenate(loops)
             stops = np.concatenate([np.roll(one, -1, axis=0) for one in loops])
-            self._body("/frame", bars(starts, stops, 0.0025 * size), PALE)
-            ends = first - 0.07 * size * along / length[:, None]
+            self._body("/frame", bars(starts, stops, 0.0025 * size), PALE if rails.any() else GREY)
+        turns = turns_from_z(unit(along))
+        for leg in np.flatnonzero(rails).tolist():
+            rail = self._body(f"/rails/{leg}", bar(0.008 * size, length[leg]), GREY)
+            rail.position, rail.wxyz = first[leg], turns[leg]
+        apart = first - first.mean(axis=0)
+        outward = np.where(rails[:, np.newaxis], -0.07 * unit(along), 0.05 * unit(apart))
+        ends = first + size * outward
         for leg, place in enumerate(ends):
             self._scene.add_label(
-                f"/labels/{leg + 1}",
+                f"{self._own}/labels/{leg + 1}",
                 str(leg + 1),
                 position=tuple(place),
                 font_size_mode="screen",
@@ -207,11 +233,17 @@ class Scene:
                 anchor="center-center",
             )
 
+    def _flat(self, feet: Array) -> bool:
+        """A plate through the feet would hide legs that move in its plane."""
+        normal = np.linalg.svd(np.concatenate([feet - feet.mean(axis=0), np.zeros((3, 3))]))[2][-1]
+        away = (tips(self.layout.legs) - feet.mean(axis=0)) @ normal
+        return bool(np.abs(away).max() < FLAT * self.size)
+
     def _around(self, points: Array) -> Array:
-        """Order of points by their angle about their middle, seen along the vertical."""
-        main = int(np.argmax(np.abs(self.layout.up)))
+        """Order of points by their angle about their middle, in the plane in which they spread most."""
         spread = points - points.mean(axis=0)
-        return np.argsort(np.arctan2(spread[:, (main + 2) % 3], spread[:, (main + 1) % 3]))
+        first, second, _ = np.linalg.svd(np.concatenate([spread, np.zeros((3, 3))]))[2]
+        return np.argsort(np.arctan2(spread @ second, spread @ first))
 
     def _add_legs(self) -> None:
         """The bodies of each leg and its joints.
@@ -219,42 +251,51 @@ class Scene:
         Poses reach the page faster than any other change, so bodies keep their lengths as far as they
         can: a rod slides in its cylinder.
         """
-        size, layout = self.size, self.layout
-        self._bodies: list[list[MeshHandle]] = []
-        """By body, then by leg."""
-        self._lengths = []
-        """(legs,) of each body as its mesh has it, m."""
-        for one in bodies(self.robot, layout.joints, layout.lengths, size):
-            lengths = np.linalg.norm(one.end - one.start, axis=-1)
+        size, home = self.size, self.layout.legs
+        self._bodies: list[tuple[list[MeshHandle], Array]] = []
+        """Of each body: by leg, and its lengths (legs,) as its mesh has them, m."""
+        for k, (alike, one) in enumerate(bodies(home, home, size)):
+            lengths = np.maximum(np.linalg.norm(one.end - one.start, axis=-1), 1e-3 * size)
             shape, color = (block, DARK) if one.square else (bar, STEEL)
-            self._bodies.append(
-                [
-                    self._body(
-                        f"/legs/{leg + 1}/{one.name}",
-                        shape(one.radius, float(length)),
-                        leg_color(leg) if one.colored else color,
-                    )
-                    for leg, length in enumerate(lengths)
-                ]
-            )
-            self._lengths.append(lengths)
-        self._universal, self._spherical = (
-            [
-                self._body(f"/legs/{leg + 1}/{name}", ball(radius * size), color)
-                for leg in range(self.robot.leg_count)
+            legs = range(alike.which.start, alike.which.stop)
+            handles = [
+                self._body(
+                    f"/legs/{leg + 1}/{one.name} {k}",
+                    shape(one.radius, float(length)),
+                    leg_color(leg) if one.colored else color,
+                )
+                for leg, length in zip(legs, lengths, strict=True)
             ]
-            for name, radius, color in (
-                ("universal", 0.0205, DARK),
-                ("spherical", 0.0175, IVORY),
+            self._bodies.append((handles, lengths))
+        self._joints = [
+            [
+                self._joint(f"/legs/{leg + 1}/joint{i + 1}", joint, driven)
+                for leg in range(one.alike.which.start, one.alike.which.stop)
+            ]
+            for one in home
+            for i, (joint, driven) in enumerate(
+                zip(one.places.joints, one.places.driven, strict=True)
             )
-        )
-        self._stretched = np.ones((len(self._bodies), self.robot.leg_count))
-        self._move_legs(layout.joints)
+            if joint != "prismatic"  # its bodies show it
+        ]
+        self._stretched = [np.ones(len(lengths)) for _, lengths in self._bodies]
+        self._move_legs(home)
+
+    def _joint(self, name: str, joint: str, driven: bool) -> MeshHandle:
+        """A ball, or of a joint with an axis a short cylinder along it; drives are thicker."""
+        size = self.size
+        if joint in BALLS:
+            radius, color = BALLS[joint]
+            return self._body(name, ball(radius * size), color)
+        wide = 0.022 if driven else 0.017
+        mesh = bar(wide * size, 0.055 * size)
+        middle = SurfaceMesh(mesh.vertices - [0, 0, 0.0275 * size], mesh.faces)
+        return self._body(name, middle, DARK if driven else IVORY)
 
     def _add_platform(self) -> None:
         size, home = self.size, self.layout.home
         self._platform = self._scene.add_frame(
-            "/platform",
+            f"{self._own}/platform",
             axes_length=0.11 * size,
             axes_radius=0.004 * size,
             origin_radius=0.0,
@@ -263,15 +304,19 @@ class Scene:
         self._plate: MeshHandle | None = None
         self._bands: list[MeshHandle] = []
         if self._skin is None:
-            tips = self.robot.description.platform_points[..., 0].T
-            mesh = slab(tips, 0.014 * size, 0.03 * size)
+            held = (tips(self.layout.legs) - home.position) @ home.rotation
+            mesh = slab(held, 0.014 * size, 0.03 * size)
             self._plate = self._scene.add_mesh_simple(
-                "/platform/plate", mesh.vertices, mesh.faces, color=rgb(SKY), opacity=0.8
+                f"{self._own}/platform/plate",
+                mesh.vertices,
+                mesh.faces,
+                color=rgb(SKY),
+                opacity=0.8,
             )
         else:
             self._bands = [
                 self._scene.add_mesh_simple(
-                    f"/platform/band{k}",
+                    f"{self._own}/platform/band{k}",
                     NOTHING[0],
                     np.array([[0, 1, 2]]),
                     color=color,
@@ -285,23 +330,31 @@ class Scene:
         tool = self.robot.description.tool
         if np.any(tool):
             self._scene.add_icosphere(
-                "/platform/tool", 0.018 * size, color=rgb(ORANGE), position=tuple(tool)
+                f"{self._own}/platform/tool",
+                0.018 * size,
+                color=rgb(ORANGE),
+                position=tuple(tool),
             )
+        names = self.robot.coordinates
+        moves, turns = (any(name in some for name in names) for some in (AXES, ROTATION_VECTOR))
         self.handle = self._scene.add_transform_controls(
-            "/handle",
+            f"{self._own}/handle",
             scale=0.26 * size,
             line_width=3.0,
             depth_test=False,
+            disable_axes=not moves,
+            disable_sliders=not moves,
+            disable_rotations=not turns,
             opacity=0.75,
             position=tuple(home.position),
         )
 
     def _add_arrows(self) -> None:
         self._arrows = [
-            Arrow(self._scene, f"/arrows/{leg + 1}", leg_color(leg), self.size)
+            Arrow(self._scene, f"{self._own}/arrows/{leg + 1}", leg_color(leg), self.size)
             for leg in range(self.robot.leg_count)
         ]
-        self._weight = Arrow(self._scene, "/arrows/weight", DARK, self.size)
+        self._weight = Arrow(self._scene, f"{self._own}/arrows/weight", DARK, self.size)
         self._path = self._scene.add_line_segments(
             "/path",
             np.zeros((1, 2, 3)),
@@ -313,14 +366,14 @@ class Scene:
 
     def _body(self, name: str, mesh: SurfaceMesh, color: str) -> MeshHandle:
         handle: MeshHandle = self._scene.add_mesh_simple(
-            name, mesh.vertices, mesh.faces, color=rgb(color)
+            f"{self._own}{name}", mesh.vertices, mesh.faces, color=rgb(color)
         )
         return handle
 
-    def _move_legs(self, joints: Places) -> None:
-        found = bodies(self.robot, joints, self.layout.lengths, self.size)
-        for one, handles, own, stretched in zip(
-            found, self._bodies, self._lengths, self._stretched, strict=True
+    def _move_legs(self, legs: list[PlacedLegs]) -> None:
+        found = bodies(legs, self.layout.legs, self.size)
+        for (_, one), (handles, own), stretched in zip(
+            found, self._bodies, self._stretched, strict=True
         ):
             along = one.end - one.start
             for handle, place, turn in zip(
@@ -329,11 +382,17 @@ class Scene:
                 handle.position, handle.wxyz = place, turn
             factor = np.linalg.norm(along, axis=-1) / own
             for leg in np.flatnonzero(np.abs(factor - stretched) > 1e-3):
-                handles[leg].scale = (1.0, 1.0, float(factor[leg]))
+                handles[leg].scale = (1.0, 1.0, float(max(factor[leg], 1e-6)))
                 stretched[leg] = factor[leg]
-        for handles, places in zip((self._universal, self._spherical), joints, strict=True):
-            for handle, place in zip(handles, places, strict=True):
-                handle.position = place
+        places = [
+            (one.places.points[:, i], one.places.axes[:, i])
+            for one in legs
+            for i, joint in enumerate(one.places.joints)
+            if joint != "prismatic"
+        ]
+        for handles, (points, axes) in zip(self._joints, places, strict=True):
+            for handle, point, turn in zip(handles, points, turns_from_z(axes), strict=True):
+                handle.position, handle.wxyz = point, turn
 
     def _move_arrows(self, shown: StudioRecord, sample: int, spherical: Array) -> None:
         force = None if shown.on_platform is None else shown.on_platform[sample]

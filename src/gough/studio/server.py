@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,8 +17,15 @@ class StudioServer(viser.ViserServer):
     """viser's server without its tunnel to the world and without its words on standard output."""
 
     def __init__(self, host: str, port: int) -> None:
-        with guarding(is_loopback(host)), _quiet():
+        self.host, self.token = host, secrets.token_urlsafe(16)
+        with guarding(is_loopback(host), self.token), _quiet():
             super().__init__(host=host, port=port, label="gough studio", verbose=False)
+
+    @property
+    def address(self) -> str:
+        """Of the page, with the token that opens it."""
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{shown}:{self.get_port()}/{self.token}/"
 
     def request_share_url(self, *arguments: Any, **options: Any) -> str | None:
         """Refused: a browser can ask viser for a public address of the page."""

@@ -10,8 +10,7 @@ from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array, unit
-from gough.legs.shape import Places
-from gough.model.places import ground, places
+from gough.model.places import PlacedLegs, ground, placed_legs
 from gough.motion import Motion
 from gough.studio.pose import start_pose, upward
 
@@ -96,10 +95,20 @@ def block(half: float, length: float) -> SurfaceMesh:
 
 
 def slab(points: Array, thickness: float, margin: float, down: Array | None = None) -> SurfaceMesh:
-    """The convex plate through points (n, 3), wider by a margin; `down`: its top is at the points."""
+    """The convex plate through points (n, 3), wider by a margin; `down`: its top is at the points.
+
+    A bar where the points are on a line.
+    """
     middle = points.mean(axis=0)
     spread = points - middle
-    normal = np.linalg.svd(spread, full_matrices=False)[2][-1]
+    _, sizes, directions = np.linalg.svd(np.concatenate([spread, np.zeros((3, 3))]))
+    if sizes[1] <= 1e-6 * max(sizes[0], thickness):
+        along = spread @ directions[0]
+        ends = middle + np.array([[along.min()], [along.max()]]) * directions[0]
+        return bars(
+            ends[:1] - margin * directions[0], ends[1:] + margin * directions[0], margin / 2
+        )
+    normal = directions[-1]
     if down is not None and normal @ down < 0:
         normal = -normal
     flat = spread - np.outer(spread @ normal, normal)
@@ -155,11 +164,9 @@ class SceneLayout:
     up: Array
     """Unit world axis against gravity, (3,)."""
     ground: Array
-    """(legs, 1 or 2, 3): points, or the ends of rails."""
-    joints: Places
-    """(legs, 3) each, at home."""
-    lengths: Array
-    """(legs,): distance of a leg's joints at home."""
+    """(legs, 2, 3): the ends of rails, or twice a point."""
+    legs: list[PlacedLegs]
+    """Where all joints are at home."""
     middle: Array
     size: float
     """Largest extent, m."""
@@ -171,16 +178,14 @@ class SceneLayout:
         """The layout of a robot at home."""
         home, up = start_pose(robot), upward(robot)
         legs = robot.inverse_kinematics(home)
-        joints = places(robot, legs)
+        placed = placed_legs(robot, home, legs)
         stands = ground(robot, legs.q)
-        points = np.concatenate(
-            [stands.reshape(-1, 3), joints.spherical, home.position[np.newaxis]]
-        )
+        joints = [one.places.points.reshape(-1, 3) for one in placed]
+        points = np.concatenate([stands.reshape(-1, 3), *joints, home.position[np.newaxis]])
         low, high = points.min(axis=0), points.max(axis=0)
         size = float(np.max(high - low))
-        lengths = np.linalg.norm(joints.spherical - joints.universal, axis=-1)
         floor = float(np.min(points @ up)) - 0.06 * size
-        return cls(home, up, stands, joints, lengths, (low + high) / 2, size, floor)
+        return cls(home, up, stands, placed, (low + high) / 2, size, floor)
 
     @property
     def camera(self) -> Array:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.legs.reading import actuator_names, by_units
+from gough.model.limits import OF_LEGS
 from gough.show.colors import leg_color
 from gough.studio.levels import Level, condition_level, level, worst
 from gough.studio.record import StudioRecord
 from gough.studio.skin import BANDS
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
 
 INSET = 9
 """Pixels between the panel's edge and its fields."""
@@ -29,36 +35,54 @@ LIMITS = {
 }
 
 
-def leg_table(shown: StudioRecord, sample: int) -> str:
-    """Coordinate, rate, force and power of each leg."""
-    units = shown.robot.leg_kind.units
+def actuator_table(shown: StudioRecord, sample: int) -> str:
+    """Coordinate, rate, force and power of each actuator."""
+    robot = shown.robot
+    units = [one.units for one in robot.actuators]
     columns = [
-        (f"q [{units.q}]", shown.q, 4, "stroke"),
-        (f"q̇ [{units.speed}]", shown.qd, 3, "speed"),
+        Column("q", shown.q, 4, [one.q for one in units], "stroke"),
+        Column("q̇", shown.qd, 3, [one.speed for one in units], "speed"),
     ]
     if shown.forces is not None and shown.power is not None:
-        columns.append((f"Γ [{units.force}]", shown.forces, 1, "force"))
-        columns.append(("power [W]", shown.power, 1, ""))
-    return _table(shown, sample, columns)
+        columns.append(Column("Γ", shown.forces, 1, [one.force for one in units], "force"))
+        columns.append(Column("power", shown.power, 1, ["W"] * len(units)))
+    return _table(shown, sample, columns, actuator_labels(robot))
 
 
 def load_table(shown: StudioRecord, sample: int) -> str:
     """What the joints of each leg bear."""
     if not shown.loads:
         return note(shown.note or "no forces are known")
-    columns = [(f"{name} [N]", value, 1, "") for name, value in shown.loads.items()]
-    return _table(shown, sample, columns)
+    legs = shown.robot.leg_count
+    columns = [
+        Column(
+            name.replace("_", " ").removesuffix(" moment"),
+            value,
+            1,
+            ["N m" if name.endswith("moment") else "N"] * legs,
+        )
+        for name, value in shown.loads.items()
+    ]
+    return _table(shown, sample, columns, [_leg(i) for i in range(legs)])
 
 
 def limit_table(shown: StudioRecord, sample: int) -> str:
-    """Used part of every limit of the robot file, a bar for each leg."""
+    """Used part of every limit of the robot file, a bar for each actuator or leg."""
     if not shown.used:
         return note(
             "The robot file gives no limits: [legs.limits] sets stroke, force, speed, angles."
         )
-    rows = [f'<th style="{HEAD};text-align:left">used of</th>']
-    rows[0] += "".join(f'<th style="{HEAD}">{_leg(i)}</th>' for i in range(shown.q.shape[1]))
+    rows = []
+    heads: list[str] = []
     for name, parts in shown.used.items():
+        legs = [_leg(i) for i in range(shown.robot.leg_count)]
+        labels = legs if name in OF_LEGS else actuator_labels(shown.robot)
+        if labels != heads:
+            heads = labels
+            rows.append(
+                f'<th style="{HEAD};text-align:left">used of</th>'
+                + "".join(f'<th style="{HEAD}">{one}</th>' for one in heads)
+            )
         cells = f'<td style="{CELL};text-align:left">{LIMITS[name]}</td>'
         for part in parts[sample]:
             if part == -np.inf:
@@ -76,15 +100,14 @@ def summary(shown: StudioRecord, sample: int) -> str:
     condition = float(shown.condition[sample])
     parts = [_badge("condition", _number(condition, 1), condition_level(condition))]
     if shown.forces is not None and shown.power is not None:
-        unit_of_force = shown.robot.leg_kind.units.force
-        for name, values, unit in (
-            ("force", shown.forces, unit_of_force),
-            ("power", shown.power, "W"),
-        ):
-            now = np.abs(values[sample])
-            largest = float(np.nanmax(now)) if np.isfinite(now).any() else np.nan
+        forces = [
+            (units.force, shown.forces[sample, which])
+            for units, which in by_units(shown.robot.actuators)
+        ]
+        for name, values in (("force", forces), ("power", [("W", shown.power[sample])])):
+            texts = [f"{_number(_largest(now), 1)} {unit}" for unit, now in values]
             used = _most(shown, sample, name)
-            parts.append(_badge(f"largest {name}", f"{_number(largest, 1)} {unit}", level(used)))
+            parts.append(_badge(f"largest {name}", ", ".join(texts), level(used)))
     nearest = [(used, name) for name in shown.used if (used := _most(shown, sample, name))]
     if nearest:
         used, name = max(nearest, key=lambda one: -np.inf if np.isnan(one[0]) else one[0])
@@ -106,6 +129,27 @@ def state_level(shown: StudioRecord, sample: int) -> Level:
     return worst(found)
 
 
+def past_limits(shown: StudioRecord, sample: int) -> str:
+    """What is past its limit at an instant, in words; empty where nothing is."""
+    robot, told = shown.robot, []
+    limits = robot.description.limits
+    names = actuator_names(robot.actuators)
+    for name, parts in shown.used.items():
+        for i in np.flatnonzero(parts[sample] > 1).tolist():
+            if name == "stroke":
+                room = f"{limits.shortest[i]:.6g} to {limits.longest[i]:.6g}"
+                q, unit = shown.q[sample, i], robot.actuators[i].units.q
+                told.append(f"{names[i]} is out of its stroke: q is {q:.4f}, limits {room} {unit}")
+            else:
+                part = 100 * parts[sample, i]
+                who = f"leg {i + 1}" if name in OF_LEGS else names[i]
+                told.append(f"{LIMITS[name]} of {who} is {part:.3g} % of its limit")
+    condition = float(shown.condition[sample])
+    if condition_level(condition) is Level.PAST:
+        told.append(f"as good as singular: the condition number is {condition:.3g}")
+    return " · ".join(told)
+
+
 def banner(text: str, grade: Level = Level.PAST) -> str:
     """A message across the panel; nothing for an empty one."""
     if not text:
@@ -122,10 +166,19 @@ def inset(html: str) -> str:
     return f'<div style="padding:0 {INSET}px 6px">{html}</div>' if html else ""
 
 
-def legend(count: int) -> str:
-    """The legs and their colours."""
-    legs = "&ensp;".join(_leg(i) for i in range(count))
-    return f'<div style="font-size:12px;color:#6B717A">leg &ensp;{legs}</div>'
+def legend(robot: Robot) -> str:
+    """The actuators and their legs' colours."""
+    labels = "&ensp;".join(actuator_labels(robot))
+    return f'<div style="font-size:12px;color:#6B717A">leg &ensp;{labels}</div>'
+
+
+def actuator_labels(robot: Robot) -> list[str]:
+    """Each actuator's leg with its colour; a letter more in legs with several."""
+    legs = [one.leg for one in robot.actuators]
+    return [
+        _leg(leg) + ("abcdefgh"[legs[:i].count(leg) % 8] if legs.count(leg) > 1 else "")
+        for i, leg in enumerate(legs)
+    ]
 
 
 def color_bar(deepest: float) -> str:
@@ -143,23 +196,43 @@ def note(text: str) -> str:
     return f'<div style="{style}">{escape(text)}</div>'
 
 
-def _table(shown: StudioRecord, sample: int, columns: list[tuple[str, Array, int, str]]) -> str:
+class Column(NamedTuple):
+    """Numbers (n, rows) of a table."""
+
+    name: str
+    values: Array
+    digits: int
+    units: list[str]
+    """Of each row."""
+    limit: str = ""
+    """The limit whose used part colours it."""
+
+
+def _table(shown: StudioRecord, sample: int, columns: list[Column], labels: list[str]) -> str:
+    """A row per label; units in the head, or where they differ behind the numbers."""
     head = f'<th style="{HEAD};text-align:left">leg</th>'
-    head += "".join(f'<th style="{HEAD}">{name}</th>' for name, *_ in columns)
+    for one in columns:
+        unit = f" [{one.units[0]}]" if len({*one.units}) == 1 else ""
+        head += f'<th style="{HEAD}">{one.name}{unit}</th>'
     rows = [head]
-    for leg in range(shown.q.shape[1]):
-        cells = f'<td style="{CELL};text-align:left">{_leg(leg)}</td>'
-        for _, values, digits, limit in columns:
-            value = float(values[sample, leg])
-            used = shown.used[limit][sample, leg] if limit in shown.used else None
+    for row, label in enumerate(labels):
+        cells = f'<td style="{CELL};text-align:left">{label}</td>'
+        for one in columns:
+            used = shown.used[one.limit][sample, row] if one.limit in shown.used else None
             grade = level(None if used is None or used == -np.inf else float(used))
-            cells += f'<td style="{_paint(grade)}">{_number(value, digits)}</td>'
+            unit = f" {one.units[row]}" if len({*one.units}) > 1 else ""
+            text = _number(float(one.values[sample, row]), one.digits)
+            cells += f'<td style="{_paint(grade)}">{text}{unit}</td>'
         rows.append(cells)
     return f'<table style="{TABLE}">' + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
 
 
+def _largest(values: Array) -> float:
+    return float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else np.nan
+
+
 def _most(shown: StudioRecord, sample: int, limit: str) -> float | None:
-    """Largest used part of a limit over the legs; None where no leg has it."""
+    """Largest used part of a limit; None where nothing has it."""
     if limit not in shown.used:
         return None
     parts = shown.used[limit][sample]

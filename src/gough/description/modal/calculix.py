@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
+from gough.base.arrays import Array
+from gough.base.files import content
 from gough.description.modal.body import ModalBody
 from gough.description.modal.elements import FAMILIES, Solid, mass_points, nodal_rotations, skin
 from gough.description.modal.meshed import (
@@ -25,8 +26,10 @@ from gough.description.modal.meshed import (
 )
 from gough.errors import FileError
 
-LARGEST = 2_000_000_000
-"""Largest file, bytes."""
+LARGEST = 2000.0
+"""Largest file, MB."""
+MOST_MEMBERS = 20_000_000
+"""Members of all element sets together."""
 TYPES = {1: "C3D8", 2: "C3D6", 3: "C3D4", 4: "C3D20", 5: "C3D15", 6: "C3D10"}
 """Element types of an .frd file that are solids."""
 NODES = {"C3D4": 4, "C3D6": 6, "C3D8": 8, "C3D10": 10, "C3D15": 15, "C3D20": 20, "S3": 3, "S4": 4,
@@ -65,21 +68,30 @@ def read_calculix(
     parts = [mass_points(solid, mesh.positions, mesh.shapes) for solid in solids]
     points = MassPoints(*(np.concatenate(part) for part in zip(*parts, strict=True)))
     tips = tip_places(mesh, wanted)
-    turns = nodal_rotations(solids, mesh.positions, mesh.shapes, tips)
     origin = origin_place(mesh)
     middle = None
-    if origin is not None:
-        middle = nodal_rotations(solids, mesh.positions, mesh.shapes, np.array([origin]))[0]
+    try:
+        turns = nodal_rotations(solids, mesh.positions, mesh.shapes, tips)
+        if origin is not None:
+            middle = nodal_rotations(solids, mesh.positions, mesh.shapes, np.array([origin]))[0]
+    except np.linalg.LinAlgError:
+        raise FileError(f"{frd}: an element at a tip or at the origin has no volume") from None
     return assemble(mesh, points, wanted, (turns, None, middle), skin(solids))
 
 
 def _lines(path: str | os.PathLike[str]) -> list[str]:
     try:
-        if Path(path).stat().st_size > LARGEST:
-            raise FileError(f"{path}: larger than {LARGEST / 1e9:g} GB")
-        return Path(path).read_text("ascii", errors="replace").splitlines()
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror}") from None
+        return content(path, "file of CalculiX", LARGEST).decode("ascii", "replace").splitlines()
+    except FileError as error:
+        raise FileError(f"{path}: {error}") from None
+
+
+def _whole(text: str) -> int:
+    """A number of a node or element; a ValueError if it is none, or too large to be one."""
+    number = int(text)
+    if abs(number) >= 2**53:
+        raise ValueError
+    return number
 
 
 class _Frd:
@@ -199,7 +211,7 @@ class _Frd:
 
     def _whole(self, text: str) -> int:
         try:
-            return int(text)
+            return _whole(text)
         except ValueError:
             raise self.fail(f"{text.strip()!r} is no whole number"[:80]) from None
 
@@ -209,22 +221,32 @@ class _Inp:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path
+        self.counted = 0
 
     def densities(self) -> dict[int, float]:
         """Element number → kg/m³."""
-        sets: dict[str, list[int]] = {}
+        sets: dict[str, set[int]] = {}
         sections: list[tuple[str, str]] = []
         material, density = "", {}
-        for keyword, options, data in self._cards():
+        cards = [*self._cards()]
+        known = np.unique(
+            [
+                n
+                for keyword, o, d in cards
+                if keyword == "ELEMENT"
+                for n in self._element_numbers(o, d)
+            ]
+        )
+        for keyword, options, data in cards:
             if keyword == "INCLUDE":
                 raise FileError(f"{self.path}: *INCLUDE is not followed; give one whole file")
             if keyword == "ELEMENT":
                 numbers = self._element_numbers(options, data)
-                sets.setdefault(options.get("ELSET", ""), []).extend(numbers)
-                sets.setdefault("EALL", []).extend(numbers)
+                sets.setdefault(options.get("ELSET", ""), set()).update(numbers)
+                sets.setdefault("EALL", set()).update(numbers)
             elif keyword == "ELSET":
-                members = self._members(options, data, sets)
-                sets.setdefault(options.get("ELSET", ""), []).extend(members)
+                members = self._members(options, data, sets, known)
+                sets.setdefault(options.get("ELSET", ""), set()).update(members)
             elif keyword in ("SOLID SECTION", "SHELL SECTION"):
                 if "COMPOSITE" in options:
                     raise FileError(f"{self.path}: composite shells are not read")
@@ -277,20 +299,35 @@ class _Inp:
         return numbers[:: size + 1]
 
     def _members(
-        self, options: dict[str, str], data: list[str], sets: dict[str, list[int]]
-    ) -> list[int]:
-        members: list[int] = []
+        self, options: dict[str, str], data: list[str], sets: dict[str, set[int]], known: Array
+    ) -> set[int]:
+        """Elements of a set; of those that GENERATE counts up, the ones that there are."""
+        members: set[int] = set()
         for line in data:
             parts = [part.strip() for part in line.split(",") if part.strip()]
             if "GENERATE" in options:
-                first, last, *step = (self._whole(part) for part in parts)
-                if (last - first) > 100_000_000 or (step and step[0] < 1):
-                    raise FileError(f"{self.path}: *ELSET from {first} to {last}")
-                members += range(first, last + 1, step[0] if step else 1)
-                continue
-            for part in parts:
-                members += sets[part] if part in sets else [self._whole(part)]
+                numbers = [self._whole(part) for part in parts]
+                if len(numbers) not in (2, 3) or (len(numbers) == 3 and numbers[2] < 1):
+                    raise FileError(
+                        f"{self.path}: *ELSET, GENERATE needs first, last and step, has {line[:40]!r}"
+                    )
+                first, last, step = (*numbers, 1)[:3]
+                some = known[(known >= first) & (known <= last) & ((known - first) % step == 0)]
+                added = set(some.tolist())
+            else:
+                added = set()
+                for part in parts:
+                    added |= sets[part] if part in sets else {self._whole(part)}
+                    self._count(len(sets.get(part, "1")))
+            self._count(len(added))
+            members |= added
         return members
+
+    def _count(self, more: int) -> None:
+        """Refuse sets that grow without end: they may hold each other."""
+        self.counted += more
+        if self.counted > MOST_MEMBERS:
+            raise FileError(f"{self.path}: element sets of over {MOST_MEMBERS} members")
 
     def _number(self, text: str) -> float:
         try:
@@ -300,6 +337,6 @@ class _Inp:
 
     def _whole(self, text: str) -> int:
         try:
-            return int(text)
+            return _whole(text)
         except ValueError:
             raise FileError(f"{self.path}: {text.strip()[:40]!r} is no whole number") from None

@@ -140,6 +140,8 @@ def origin_place(mesh: Mesh) -> int | None:
 
 def _elastic(mesh: Mesh, points: MassPoints, count: int | None) -> Array:
     """Numbers from 0 of the modes that deform the body."""
+    if not np.isfinite(points.masses).all():
+        raise FileError(f"{mesh.name}: a mass that is not finite")
     if points.masses.sum() <= 0:
         raise FileError(f"{mesh.name}: the model has no mass")
     weighted = (np.sqrt(points.masses)[:, np.newaxis, np.newaxis] * points.shapes).reshape(
@@ -168,6 +170,8 @@ def _orthonormal(points: MassPoints, kept: Array, name: str) -> Array:
     shapes = points.shapes[..., kept]
     mass = np.einsum("n,nij,nik->jk", points.masses, shapes, shapes)
     diagonal = np.diagonal(mass)
+    if not np.isfinite(mass).all():
+        raise FileError(f"{name}: masses and shapes are too large for numbers")
     if np.any(diagonal <= 0):
         raise FileError(f"{name}: mode {int(kept[np.argmin(diagonal)]) + 1} moves no mass")
     if (

@@ -1,5 +1,6 @@
 """Nastran: eigenvectors from an .op2 file, geometry and masses from the .bdf, through pyNastran.
 
+Of the .bdf pyNastran sees no more than `bulk_data` lets through, and nothing in either file is executed.
 Each element's mass goes to its corners in equal parts, as Nastran's own lumped mass does; a CONM2 sits
 where its offset says. The model must be in SI units.
 """
@@ -8,16 +9,19 @@ from __future__ import annotations
 
 import contextlib
 import io
+import mmap
 import os
+import struct
 import warnings
-from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.base.files import opened
 from gough.description.modal.body import ModalBody
+from gough.description.modal.bulk_data import bulk_data
 from gough.description.modal.elements import FAMILIES, Solid, skin
 from gough.description.modal.meshed import (
     MassPoints,
@@ -31,6 +35,8 @@ from gough.errors import FileError, GoughError, MissingDataError, ModalBodyWarni
 
 CORNERS = {"CTETRA": 4, "CPENTA": 6, "CHEXA": 8, "CTRIA6": 3, "CQUAD8": 4, "CTRIAR": 3}
 """Corners of elements that may have nodes on their edges as well."""
+LARGEST = 2000.0
+"""Of an .op2 file, MB."""
 SOLIDS = {"CTETRA": "C3D4", "CPENTA": "C3D6", "CHEXA": "C3D8"}
 
 
@@ -96,8 +102,6 @@ def _pynastran() -> tuple[ModuleType, ModuleType]:
 
 def _parsed(path: str | os.PathLike[str], what: str, read: Any) -> Any:
     """What a parser of pyNastran makes of a file; whatever it stumbles over, the file is named."""
-    if not Path(path).is_file():
-        raise FileError(f"{path}: no such file")
     silence = io.StringIO()  # it prints as well as raises
     try:
         with (
@@ -114,9 +118,34 @@ def _parsed(path: str | os.PathLike[str], what: str, read: Any) -> Any:
         raise FileError(f"{path}: not a whole {what} file: {fact}") from None
 
 
+def _records(path: str | os.PathLike[str]) -> int:
+    """The size in bytes of an .op2 file, which must be whole: records between their own lengths."""
+    try:
+        with os.fdopen(opened(path, ".op2 file", LARGEST), "rb") as file:
+            if not os.fstat(file.fileno()).st_size:
+                raise FileError("the file is empty")
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                return _whole(data)
+    except FileError as error:
+        raise FileError(f"{path}: {error}") from None
+
+
+def _whole(data: mmap.mmap) -> int:
+    order = "<" if data[:4] in (b"\x04\0\0\0", b"\x08\0\0\0") else ">"
+    length, at = struct.Struct(f"{order}i"), 0
+    while at < len(data):
+        size = length.unpack_from(data, at)[0] if at + 8 <= len(data) else -1
+        end = at + 4 + size
+        if size < 0 or end + 4 > len(data) or length.unpack_from(data, end)[0] != size:
+            raise FileError(f"not a whole .op2 file: no record of Fortran's at byte {at}")
+        at = end + 4
+    return len(data)
+
+
 def _eigenvectors(path: str | os.PathLike[str]) -> tuple[Array, Array, Array]:
     """Node numbers (n,), displacements and rotations (modes, n, 6), ω² (modes,)."""
     reader = _pynastran()[1]
+    size = _records(path)
 
     def read() -> Any:
         model = reader.OP2(debug=None, log=None, mode=None)
@@ -131,6 +160,8 @@ def _eigenvectors(path: str | os.PathLike[str]) -> tuple[Array, Array, Array]:
         raise FileError(f"{path}: eigenvectors of {len(found)} subcases; one is wanted")
     (vectors,) = found.values()
     data = np.asarray(vectors.data)
+    if data.nbytes > size:
+        raise FileError(f"{path}: eigenvectors of shape {data.shape}, more than the file can hold")
     if np.iscomplexobj(data):
         raise FileError(f"{path}: complex eigenvectors; real ones (SOL 103) are wanted")
     numbers = np.asarray(vectors.node_gridtype)[:, 0]
@@ -144,22 +175,18 @@ def _eigenvectors(path: str | os.PathLike[str]) -> tuple[Array, Array, Array]:
 
 
 def _geometry(path: str | os.PathLike[str]) -> _Geometry:
+    text = bulk_data(path)
     reader = _pynastran()[0]
 
     def read() -> Any:
         model = reader.BDF(debug=None, log=None)
-        model.read_bdf(os.fspath(path), punch=_is_punch(path))
+        model.read_bdf(io.StringIO(text), punch=True, read_includes=False)
         return model
 
     measured: _Geometry = _parsed(path, ".bdf", lambda: _measured(read(), path))
     for message in measured.left_out:
         warnings.warn(f"{path}: {message}", ModalBodyWarning, stacklevel=3)
     return measured
-
-
-def _is_punch(path: str | os.PathLike[str]) -> bool:
-    """A file without executive and case control: nothing but bulk data."""
-    return "BEGIN" not in Path(path).read_text("latin-1").upper()
 
 
 def _measured(model: Any, path: str | os.PathLike[str]) -> _Geometry:
@@ -210,4 +237,8 @@ def _measured(model: Any, path: str | os.PathLike[str]) -> _Geometry:
         seen.append(skin(kinds))
     positions = np.array([node.get_position() for node in nodes], dtype=np.float64)
     faces = np.concatenate(seen) if seen else None
+    masses = np.array([mass for _, _, mass in lumps])
+    offsets = np.array([offset for _, offset, _ in lumps])
+    if not all(np.isfinite(part).all() for part in (positions, np.array(axes), masses, offsets)):
+        raise FileError(f"{path}: a number that is not finite")
     return _Geometry(numbers, positions, np.array(axes), lumps, faces, left_out)

@@ -118,7 +118,10 @@ def _around(
 
 
 def _matrix(casadi: Any, output: Output, values: list[Any]) -> Any:
-    """An output in its shape from its elements, row-major; of modes the last axis is theirs."""
+    """An output in its shape from its elements, row-major; of modes the last axis is theirs.
+
+    Of more than two axes all but the last are one, in their order: CasADi has no more than two.
+    """
     if output.varying:
         wide = casadi.SX.ones(1, output.shape[-1])
         parts = [(values[place] * wide.T).T for place in output.places]
@@ -128,5 +131,5 @@ def _matrix(casadi: Any, output: Output, values: list[Any]) -> Any:
     column = casadi.vertcat(*(values[place] for place in output.places))
     if len(output.shape) < 2:
         return casadi.densify(column)
-    rows, width = output.shape
-    return casadi.densify(casadi.reshape(column, width, rows).T)
+    width = output.shape[-1]
+    return casadi.densify(casadi.reshape(column, width, len(output.places) // max(width, 1)).T)

@@ -103,7 +103,14 @@ class Group(States):
         for name, places in self.plan.fused.outputs.items():
             by_loop = self.program.outputs[name].varying
             found.update(dict.fromkeys(place for place in places if place < last or by_loop))
-        inside = {p for start, stop in edges[1::2] for p in range(start, stop)}
+        repeated = self.plan.fused.repeated
+        inside: set[int] = set()
+        if repeated is None:
+            inside = {p for start, stop in edges[1::2] for p in range(start, stop)}
+        else:
+            pairs = (*repeated.unknowns, *repeated.history)
+            found.update(dict.fromkeys(one for pair in pairs for one in pair))
+            found.update(dict.fromkeys([repeated.test, *repeated.starts]))
         known = self.plan.lasting | inside
         return [p for p in found if p not in known and not self._anywhere(p)]
 
@@ -153,6 +160,8 @@ class Group(States):
         """An input with its neighbours, in pairs: all of a field; of a robot's numbers the pair."""
         field, index = self.steps[place].leaf
         first = [index - index % 2]
+        if field not in (HOISTED, *self.program.fields):
+            return [(place,)]
         if field != HOISTED:
             first = list(range(0, prod(self.program.fields[field]), 2))
         pairs = [tuple(inputs[field, k] for k in (j, j + 1) if (field, k) in inputs) for j in first]
@@ -186,8 +195,11 @@ class Group(States):
         self._is(place, self.operation(operation, [self.values[a] for a in arguments], leaf))
 
     def _bring(self, places: tuple[int, ...]) -> None:
-        """Inputs, W states side by side."""
+        """Inputs, W states side by side; what is repeated and not given begins at 0."""
         field, index = self.steps[places[0]].leaf
+        if field not in (HOISTED, *self.program.fields):
+            self._is(places[0], self.splat(0.0))
+            return
         pointers = self.of_input(field)
         found: tuple[str, ...] = (
             self.gather_pair(pointers, index)

@@ -16,6 +16,7 @@ from math import prod
 import llvmlite.binding as llvm
 
 from gough.engine.emit.group import Group, GroupPlan
+from gough.engine.emit.repeat import Repeat
 from gough.engine.emit.whole import Whole
 from gough.engine.graph import CONSTANT, INPUT
 from gough.engine.passes.fused import fuse
@@ -34,13 +35,19 @@ def lanes() -> int:
     return 4 if features.get("avx2") or features.get("avx") else 2
 
 
+NARROW = 2
+"""States of the narrowest vectors, which one state alone goes through fastest."""
+
+
 def _registers(width: int) -> int:
     """Vector registers that a plan may use; a compiler needs two for itself."""
-    many = width == 8 or llvm.get_process_triple().startswith(("aarch64", "arm64"))
+    many = lanes() == 8 or llvm.get_process_triple().startswith(("aarch64", "arm64"))
     return (32 if many else 16) - 2
 
 
-def kernel_text(program: Program, name: str, width: int, variants: bool = False) -> str:
+def kernel_text(
+    program: Program, name: str, width: int, variants: bool = False, looping: bool = True
+) -> str:
     """LLVM IR of void name(i64 rows, ptr inputs, ptr strides, ptr hoisted, ptr outputs).
 
     `inputs` points to an array of field pointers, `strides` to the doubles from one state to the
@@ -48,13 +55,13 @@ def kernel_text(program: Program, name: str, width: int, variants: bool = False)
     the same state. `hoisted` has each number W times, aligned to vectors, then the tables and matrices
     of modes, each number once. With `variants` it has rows of all these numbers, each once, and one
     more input, after the fields, holds for each state the number of its row, an i64. There is at least
-    one state.
+    one state. Where it is not `looping` all go through as groups alone: for few states.
 
     void name_once(ptr call) does so for one state, with `call` pointing to the four pointers: from
     Python one argument costs a fraction of five.
     """
-    plan = _plan(program, width, variants)
-    group = Whole(plan)
+    plan = _plan(program, width, variants, looping)
+    group = Whole(plan) if program.repeated is None else Repeat(plan)
     loop = Group(plan, looping=True).halves() if plan.halves else None
     parts = [group, loop] if loop else [group]
     declarations = "\n".join(sorted(set().union(*(one.declarations for one in parts))))
@@ -101,14 +108,15 @@ define void @{name}_once(ptr %call) {{
 """
 
 
-def _plan(program: Program, width: int, variants: bool) -> GroupPlan:
+def _plan(program: Program, width: int, variants: bool, looping: bool) -> GroupPlan:
     fused = fuse(program)
     lasting = {
         place
         for place, (operation, _, leaf) in enumerate(fused.steps)
         if operation == CONSTANT or (operation == INPUT and leaf[0] == HOISTED and not variants)
     }
-    parts = None if program.modes else halves(fused.steps, fused.outputs, lasting)
+    whole = not looping or program.modes or program.repeated is not None
+    parts = None if whole else halves(fused.steps, fused.outputs, lasting)
     return GroupPlan(program, fused, lasting, parts, width, _registers(width), variants)
 
 

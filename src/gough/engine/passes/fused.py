@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from gough.engine.graph import COUPLED, SUM
 from gough.engine.operations import OPERATIONS
-from gough.engine.program import Program, Step
+from gough.engine.program import Program, Repeated, Step
 
 FUSED = "fused"
 """±a b ± c of arguments (a, b, c); its leaf tells whether the product and whether c is negated."""
@@ -37,6 +37,7 @@ class Fused(NamedTuple):
     """Where in it each output is."""
     sections: tuple[int, ...]
     """Where in it each section starts; see `Program`."""
+    repeated: Repeated | None = None
 
 
 class Signed(NamedTuple):
@@ -64,7 +65,10 @@ class Products(NamedTuple):
 def fuse(program: Program) -> Fused:
     """The body of a program with products in sums, section by section."""
     waiting = _used_once_in_a_sum(program)
+    if program.repeated is not None:
+        waiting |= _used_in_sums(program)
     delivered = {p for one in program.outputs.values() if one.varying for p in one.places}
+    delivered |= set(_again(program))
     steps: list[Step] = []
     starts: list[int] = []
     values: dict[int, Signed | Products] = {}
@@ -146,7 +150,28 @@ def fuse(program: Program) -> Fused:
         name: tuple(plain(place) for place in output.places)
         for name, output in program.outputs.items()
     }
-    return Fused(steps, outputs, tuple(starts) or (0,))
+    return Fused(steps, outputs, tuple(starts) or (0,), _moved(program.repeated, plain))
+
+
+def _again(program: Program) -> list[int]:
+    """What a pass of a repeated program leaves for the next one, or the first one finds; its test."""
+    repeated = program.repeated
+    if repeated is None:
+        return []
+    pairs = (*repeated.unknowns, *repeated.history)
+    return [repeated.test, *repeated.starts, *(new for _, new in pairs)]
+
+
+def _moved(repeated: Repeated | None, plain: Callable[[int], int]) -> Repeated | None:
+    """The same by other places."""
+    if repeated is None:
+        return None
+    return repeated._replace(
+        unknowns=tuple((plain(old), plain(new)) for old, new in repeated.unknowns),
+        starts=tuple(plain(one) for one in repeated.starts),
+        history=tuple((plain(old), plain(new)) for old, new in repeated.history),
+        test=plain(repeated.test),
+    )
 
 
 def _used_once_in_a_sum(program: Program) -> set[int]:
@@ -154,6 +179,7 @@ def _used_once_in_a_sum(program: Program) -> set[int]:
     body = program.body
     uses = Counter(a for step in body for a in step.arguments)
     uses.update(place for output in program.outputs.values() for place in output.places)
+    uses.update(_again(program))
     found: set[int] = set()
     for number in range(len(body) - 1, -1, -1):
         operation, arguments, _ = body[number]
@@ -162,4 +188,16 @@ def _used_once_in_a_sum(program: Program) -> set[int]:
             found.update(
                 a for a in arguments if uses[a] == 1 and bisect_right(program.sections, a) == here
             )
+    return found
+
+
+def _used_in_sums(program: Program) -> set[int]:
+    """Products with no other use than in sums, of whatever section: they go into each of these."""
+    body = program.body
+    found = {number for number, step in enumerate(body) if step.operation == "mul"}
+    found -= {place for output in program.outputs.values() for place in output.places}
+    found -= set(_again(program))
+    for operation, arguments, _ in body:
+        if operation not in ("add", "sub"):
+            found.difference_update(arguments)
     return found

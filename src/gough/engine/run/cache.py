@@ -3,7 +3,8 @@
 A file is named by a hash of what the kernel depends on: the function and its files (`run.identity`), the
 structure of its numbers, processor and versions. It starts with a hash of its contents with the folder's
 secret key, so a file that is damaged, half-written or from elsewhere is just not there; it is written
-under a temporary name and renamed, so any number of processes may write at once. Nothing in it is
+under a temporary name and renamed, so any number of processes may write at once. Folder and files must
+be this user's alone (`run.private_folder`): no cache rather than a doubtful one. Nothing in a file is
 executed but the machine code, and nothing is unpickled. Those longest unused go when the folder grows
 too large.
 """
@@ -20,16 +21,18 @@ import secrets
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
 
 from gough.base.version import VERSION
-from gough.engine.emit.llvm import kernel_text, lanes
+from gough.engine.emit.llvm import NARROW, kernel_text, lanes
 from gough.engine.program import Program, Step
+from gough.engine.run.private_folder import WRITING, PrivateFolder, private
 
 NAME = "kernel"
 MAGIC = b"gough-kernel-2\n"
@@ -39,11 +42,10 @@ SIZE = 32
 MOST_BYTES = 200_000_000
 """Kernels kept on disk."""
 DAY = 86_400.0
-WRITING = ".writing-"
-"""How names begin of files that are not complete yet."""
 
 
-class Kernel(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Kernel:
     """Machine code in memory, and how to call it."""
 
     address: int
@@ -61,6 +63,8 @@ class Kernel(NamedTuple):
     engine: Any
     """Keeps the machine code alive."""
     from_disk: bool
+    width: int
+    """States side by side."""
 
 
 def folder() -> Path:
@@ -78,36 +82,39 @@ def folder() -> Path:
     return Path(base) / "gough"
 
 
-def _trusted(place: Path) -> bool:
-    """Nobody else can write there: a kernel is machine code."""
-    try:
-        status = place.stat()
-    except OSError:
-        return True  # not there yet; it is made for this user alone
-    if not hasattr(os, "getuid"):
-        return True
-    return status.st_uid in (0, os.getuid()) and not status.st_mode & 0o022
-
-
 def load_or_make(
-    key: tuple[Any, ...] | None, make: Callable[[], Program], variants: bool = False
+    key: tuple[Any, ...] | None,
+    make: Callable[[], Program],
+    variants: bool = False,
+    alone: bool = False,
 ) -> Kernel:
     """The kernel for a key, from disk if a sound one is there; see `kernel_text` for `variants`.
 
-    Without a key it is made, and not kept on disk.
+    Without a key it is made, and not kept on disk. `alone`: for one state or two at a time.
     """
-    path = folder() / f"{_digest((key, variants))}.kernel"
-    trusted = key is not None and _trusted(path.parent)
-    stored = read(path) if trusted else None
-    if stored is not None:
-        with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > DAY:
-                os.utime(path)  # in use: not among the first to go
-        with contextlib.suppress(RuntimeError, LookupError, ValueError, TypeError, AttributeError):
-            return _load(*stored)
-    program = make()
-    code = _compile(program, variants)
+    with contextlib.ExitStack() as stack:
+        place = None
+        if key is not None:
+            with contextlib.suppress(OSError):
+                place = stack.enter_context(private(folder()))
+        name = f"{_digest((key, variants, alone))}.kernel"
+        stored = None if place is None else _stored(place, name)
+        if stored is not None:
+            with contextlib.suppress(
+                RuntimeError, LookupError, ValueError, TypeError, AttributeError
+            ):
+                return _load(*stored, from_disk=True)
+        description, code = _made(make(), variants, alone)
+        if place is not None:
+            _write(place, name, json.dumps(description).encode(), code)
+    return _load(description, code)
+
+
+def _made(program: Program, variants: bool, alone: bool) -> tuple[dict[str, Any], bytes]:
+    """Description and machine code of a program."""
+    code = _compile(program, variants, alone)
     description = {
+        "width": NARROW if alone else lanes(),
         "prologue": [list(step) for step in program.prologue],
         "hoisted": program.hoisted,
         "fields": program.fields,
@@ -116,9 +123,7 @@ def load_or_make(
         "matrices": program.matrices,
         "modes": program.modes,
     }
-    if trusted:
-        _write(path, json.dumps(description).encode(), code)
-    return _load(description, code)._replace(from_disk=False)
+    return description, code
 
 
 def _digest(key: tuple[Any, ...]) -> str:
@@ -128,36 +133,17 @@ def _digest(key: tuple[Any, ...]) -> str:
     return hashlib.sha256(text).hexdigest()[:40]
 
 
-def _secret(place: Path) -> bytes | None:
+def _secret(place: PrivateFolder) -> bytes | None:
     """The key of a folder's hashes; None where there is none that its owner alone can read."""
-    try:
-        with (place / SECRET).open("rb") as file:
-            status = os.fstat(file.fileno())
-            known = file.read(SIZE + 1)
-    except OSError:
-        return None
-    mine = not hasattr(os, "getuid") or (
-        status.st_uid == os.getuid() and not status.st_mode & 0o077
-    )
-    return known if mine and len(known) == SIZE else None
+    known = place.read(SECRET, SIZE, 0o077)
+    return known if known is not None and len(known) == SIZE else None
 
 
-def _make_secret(place: Path) -> bytes | None:
+def _make_secret(place: PrivateFolder) -> bytes | None:
     """A new key, or that of a process that was faster."""
-    handle, name = tempfile.mkstemp(dir=place, prefix=WRITING)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(secrets.token_bytes(SIZE))
-        try:
-            os.link(name, place / SECRET)
-        except FileExistsError:
-            if _secret(place) is None:  # damaged, or open to others
-                os.replace(name, place / SECRET)
-        except OSError:  # no links there
-            os.replace(name, place / SECRET)
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
+    place.write(SECRET, secrets.token_bytes(SIZE), anew=False)
+    if _secret(place) is None:  # damaged, or open to others
+        place.write(SECRET, secrets.token_bytes(SIZE))
     return _secret(place)
 
 
@@ -168,12 +154,24 @@ def seal(content: bytes, secret: bytes) -> bytes:
 
 def read(path: Path) -> tuple[dict[str, Any], bytes] | None:
     """Description and machine code of a sound file, else None."""
-    secret = _secret(path.parent)
-    if secret is None:
-        return None
     try:
-        data = path.read_bytes()
+        with private(path.parent, make=False) as place:
+            return _read(place, path.name)
     except OSError:
+        return None
+
+
+def _stored(place: PrivateFolder, name: str) -> tuple[dict[str, Any], bytes] | None:
+    """What a file holds that is to be used now."""
+    found = _read(place, name)
+    if found is not None:
+        place.touch(name, DAY)  # in use: not among the first to go
+    return found
+
+
+def _read(place: PrivateFolder, name: str) -> tuple[dict[str, Any], bytes] | None:
+    secret, data = _secret(place), place.read(name, MOST_BYTES)
+    if secret is None or data is None:
         return None
     head = len(MAGIC) + 32
     if not hmac.compare_digest(data[:head], seal(data[head:], secret)):
@@ -186,45 +184,33 @@ def read(path: Path) -> tuple[dict[str, Any], bytes] | None:
     return description, data[head + 8 + size :]
 
 
-def _write(path: Path, description: bytes, code: bytes) -> None:
+def _write(place: PrivateFolder, name: str, description: bytes, code: bytes) -> None:
     """Keep a kernel; a folder that cannot be written to only costs time."""
     content = len(description).to_bytes(8, "little") + description + code
     with contextlib.suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        secret = _secret(path.parent) or _make_secret(path.parent)
-        if secret is None:
-            return
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=WRITING)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(seal(content, secret) + content)
-            os.replace(name, path)
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-        _prune(path.parent)
+        secret = _secret(place) or _make_secret(place)
+        if secret is not None:
+            place.write(name, seal(content, secret) + content)
+            _prune(place)
 
 
-def _prune(place: Path) -> None:
+def _prune(place: PrivateFolder) -> None:
     """Delete the kernels longest unused where there are too many, and what interrupted writers left.
 
     Any number of processes may do so at once, and read: a kernel that is gone is made again.
     """
     kernels, now = [], time.time()
-    for entry in os.scandir(place):
-        with contextlib.suppress(OSError):  # gone already
-            status = entry.stat()
-            if entry.name.endswith(".kernel"):
-                kernels.append((status.st_mtime, status.st_size, entry.path))
-            elif entry.name.startswith(WRITING) and now - status.st_mtime > DAY:
-                os.unlink(entry.path)
+    for name, status in place.stats():
+        if name.endswith(".kernel"):
+            kernels.append((status.st_mtime, status.st_size, name))
+        elif name.startswith(WRITING) and now - status.st_mtime > DAY:
+            place.remove(name)
     excess = sum(size for _, size, _ in kernels) - MOST_BYTES
-    for _, size, path in sorted(kernels):
+    for _, size, name in sorted(kernels):
         if excess <= 0:
             break
         excess -= size
-        with contextlib.suppress(OSError):
-            os.unlink(path)
+        place.remove(name)
 
 
 CALLED = ("atan2", "sin", "cos")
@@ -251,12 +237,13 @@ def _machine() -> Any:
     )
 
 
-def _compile(program: Program, variants: bool = False) -> bytes:
-    module = llvm.parse_assembly(kernel_text(program, NAME, lanes(), variants))
+def _compile(program: Program, variants: bool = False, alone: bool = False) -> bytes:
+    width = NARROW if alone else lanes()
+    module = llvm.parse_assembly(kernel_text(program, NAME, width, variants, not alone))
     return bytes(_machine().emit_object(module))
 
 
-def _load(description: dict[str, Any], code: bytes) -> Kernel:
+def _load(description: dict[str, Any], code: bytes, from_disk: bool = False) -> Kernel:
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
@@ -279,5 +266,6 @@ def _load(description: dict[str, Any], code: bytes) -> Kernel:
         tuple(description.get("matrices", ())),
         description.get("modes", 0),
         engine,
-        True,
+        from_disk,
+        description.get("width", lanes()),
     )

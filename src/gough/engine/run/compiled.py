@@ -5,19 +5,21 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Mapping, MutableMapping
 from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.emit.llvm import lanes
 from gough.engine.functions import Fields, Function, for_numbers
 from gough.engine.run import cache as disk
 from gough.engine.run.evaluate import hoisted
 from gough.engine.run.execute import NumPyExecutor, program_key
 from gough.engine.run.identity import identity
+from gough.engine.run.repeat import is_repeated, repeat
 from gough.engine.run.threads import spread
 from gough.engine.trace import (
     Structure,
@@ -55,17 +57,25 @@ class CompiledExecutor:
         if bound is None:
             if for_numbers(function):
                 return NumPyExecutor(self.numbers, self.fields)(function, rows, fields)
+            if self.fields.modes and is_repeated(function):  # loops over modes in a loop
+                return repeat(self, function, rows, fields)
             inputs = {n: v.shape[1:] for n, v in fields.items() if n not in self.fields.shapes}
             bound = self._ready[key] = self.bind(function, inputs)
         if rows == 1:
             return bound.one(fields)
         return bound.few(rows, fields) if 1 < rows <= FEW else bound.run(rows, fields)
 
-    def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
-        """The kernel of a function for these numbers, which takes further inputs of given shapes."""
-        key = (function, *inputs.items())
+    def bind(
+        self, function: Function, inputs: Mapping[str, tuple[int, ...]], alone: bool = False
+    ) -> BoundKernel:
+        """The kernel of a function for these numbers, which takes further inputs of given shapes.
+
+        One for a state `alone`, or two, is faster for these; its results are the same, bit for bit.
+        """
+        key = (function, alone, *inputs.items())
         if key not in self._bound:
-            kernel = kernel_for(function, self.numbers, self.structure, self.fields, inputs)
+            numbers, made_for = self.numbers, self.structure
+            kernel = kernel_for(function, numbers, made_for, self.fields, inputs, alone=alone)
             row = in_all_lanes(kernel, rows_for(kernel, self.numbers)[0])
             self._bound[key] = BoundKernel(kernel, row)
         return self._bound[key]
@@ -209,7 +219,7 @@ def rows_for(kernel: disk.Kernel, numbers: Any, which: Array | None = None) -> A
 
 def in_all_lanes(kernel: disk.Kernel, row: Array) -> Array:
     """A row as the kernel of one tree takes it: hoisted numbers once a lane, with vectors' alignment."""
-    width, count = lanes(), max(len(kernel.hoisted), 1)
+    width, count = kernel.width, max(len(kernel.hoisted), 1)
     room = np.empty((count + 1) * width + len(row) - count)
     first = -room.ctypes.data // 8 % width
     numbers = room[first : first + count * width + len(row) - count]
@@ -230,7 +240,10 @@ def _contiguous(value: Array) -> Array:
     return value
 
 
-_kernels: dict[Any, disk.Kernel] = {}
+RECENT = 32
+"""Kernels kept though no robot has them any more: one that is loaded again has most often the same."""
+_recent: deque[disk.Kernel] = deque(maxlen=RECENT)
+_kernels: MutableMapping[Any, disk.Kernel] = WeakValueDictionary()
 
 
 def kernel_for(
@@ -240,13 +253,16 @@ def kernel_for(
     fields: Fields,
     inputs: Mapping[str, tuple[int, ...]],
     variants: bool = False,
+    alone: bool = False,
 ) -> disk.Kernel:
     """The kernel of a function for a structure: from memory, from disk, or made now."""
     key = program_key(function, made_for, fields, inputs)
-    known = (key, variants)
-    if known not in _kernels:
+    known = (key, variants, alone)
+    kernel = _kernels.get(known)
+    if kernel is None:
         lasting = identity(function, {fields.make.__module__, __name__, *modules(numbers)})
         stored = None if lasting is None else (*lasting, fields.make.__qualname__, *key[2:])
         make = partial(trace, function, numbers, fields, inputs)
-        _kernels[known] = disk.load_or_make(stored, make, variants)
-    return _kernels[known]
+        kernel = _kernels[known] = disk.load_or_make(stored, make, variants, alone)
+        _recent.append(kernel)
+    return kernel

@@ -10,9 +10,18 @@ from typing import Any, Protocol
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.functions import LARGEST, VARIANT, Fields, Function, for_symbols
+from gough.engine.functions import (
+    LARGEST,
+    VARIANT,
+    Fields,
+    Function,
+    fixed_point_of,
+    for_symbols,
+    iteration_of,
+)
 from gough.engine.program import Program
 from gough.engine.run.evaluate import evaluate
+from gough.engine.run.repeat import is_repeated, repeat
 from gough.engine.trace import Structure, structure, trace
 from gough.engine.tree import map_arrays
 from gough.errors import InputError
@@ -78,6 +87,8 @@ class NumPyExecutor:
         self, function: Function, rows: int, fields: Mapping[str, Array]
     ) -> dict[str, Array]:
         """Outputs (rows, ...) by name."""
+        if is_repeated(function):
+            return repeat(self, function, rows, fields)
         out: dict[str, Array] = {}
         size = PROGRAM_CHUNK if for_symbols(function) else CHUNK
         for start in range(0, max(rows, 1), size):
@@ -112,8 +123,8 @@ class NumPyExecutor:
         results = function(numbers, state, **inputs)
         if "margin" not in results:
             return results
-        whole = sum(value.sum(axis=tuple(range(1, value.ndim))) for value in parts.values())
-        return {**results, "margin": np.minimum(results["margin"], LARGEST - np.abs(whole))}
+        squares = sum((value**2).sum(axis=tuple(range(1, value.ndim))) for value in parts.values())
+        return {**results, "margin": np.minimum(results["margin"], LARGEST**2 - squares)}
 
     def _program(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> Program:
         """The program of a function of symbols, for all members of a batch."""
@@ -123,6 +134,8 @@ class NumPyExecutor:
         return self._programs[key]
 
 
+MOST_PROGRAMS = 64
+"""Programs kept, the last ones."""
 _programs: dict[Any, Program] = {}
 
 
@@ -131,7 +144,9 @@ def program_key(
 ) -> tuple[Any, ...]:
     """What a program depends on, but for the function's and the equations' own text."""
     shapes = {**fields.shapes, **inputs}
-    return function, fields.make, fields.per_mode, *made_for, *shapes.items()
+    specification = fixed_point_of(function) or iteration_of(function)
+    repeated = None if specification is None else specification[1:]
+    return function, fields.make, fields.per_mode, repeated, *made_for, *shapes.items()
 
 
 def program_for(
@@ -140,5 +155,7 @@ def program_for(
     """The program of a function for a tree's structure, traced once."""
     key = program_key(function, structure(numbers), fields, inputs)
     if key not in _programs:
+        if len(_programs) >= MOST_PROGRAMS:
+            del _programs[next(iter(_programs))]
         _programs[key] = trace(function, numbers, fields, inputs)
     return _programs[key]

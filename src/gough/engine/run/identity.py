@@ -2,14 +2,14 @@
 
 In one process a function is itself. From process to process it is its module, its qualified name, a
 digest of its code and of the values it closes over, and the files its equations are written in: those of
-its own folder, of the folders of what it names, and of the classes of its numbers.
+its own folder, of the folders of what it names, and of the classes of its numbers. Of files the content
+counts: sizes and times are the same for many edits where builds are made reproducible.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from gough.base.sources import content_digest
 from gough.engine.functions import Function
 
 
@@ -36,7 +37,7 @@ def identity(function: Function, others: Iterable[str] = ()) -> tuple[str, str, 
         for part in _parts(function):
             digest.update(part)
         for place in sorted({_place(module) for module in {*others, *_modules(function)}}):
-            digest.update(_files(*place))
+            digest.update(b"" if not place[0] else content_digest(*place))
         named: Any = function
         return named.__module__, named.__qualname__, digest.hexdigest()
     except (UnknownError, AttributeError, OSError):
@@ -134,23 +135,3 @@ def _place(module: str) -> tuple[str, bool]:
     if parts[0] in sys.stdlib_module_names and parts[0] != "__main__":
         return "", False
     raise UnknownError(module)
-
-
-@cache
-def _files(folder: str, below: bool) -> bytes:
-    """Sizes and times of a folder's Python files: a changed equation is another kernel.
-
-    Python knows its own compiled files to be up to date by the same; to read them all takes longer
-    than to load a kernel.
-    """
-    if not folder:
-        return b""
-    known = []
-    for place, folders, names in os.walk(folder):
-        if not below:
-            folders.clear()
-        for name in names:
-            if name.endswith(".py"):
-                status = os.stat(os.path.join(place, name))
-                known.append((place, name, status.st_size, status.st_mtime_ns))
-    return hashlib.sha256(repr(sorted(known)).encode()).digest()

@@ -17,6 +17,7 @@ from gough.engine.functions import VARIANT, Fields, Function, for_numbers
 from gough.engine.run.cache import Kernel
 from gough.engine.run.compiled import BoundKernel, kernel_for, rows_for
 from gough.engine.run.execute import NumPyExecutor, common
+from gough.engine.run.repeat import is_repeated, repeat
 from gough.engine.trace import structure
 from gough.engine.tree import leaves
 
@@ -42,6 +43,8 @@ class CompiledVariants:
         """Outputs (rows, ...) by name."""
         if for_numbers(function):
             return NumPyExecutor(self.numbers, self.fields)(function, rows, fields)
+        if self.fields.modes and is_repeated(function):  # loops over modes in a loop
+            return repeat(self, function, rows, fields)
         states = dict(fields)
         which = states.pop(VARIANT).astype(np.int64)
         inputs = {n: v.shape[1:] for n, v in states.items() if n not in self.fields.shapes}
@@ -62,17 +65,22 @@ class CompiledVariants:
                 out[name][rest] = value
         return out
 
-    def bind(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> BoundKernel:
+    def bind(
+        self, function: Function, inputs: Mapping[str, tuple[int, ...]], alone: bool = False
+    ) -> BoundKernel:
         """The kernel of a function with the numbers of all members, for further inputs."""
-        key = (function, *inputs.items())
+        key = (function, alone, *inputs.items())
         if key not in self._bound_all:
-            kernel = self._kernel(function, inputs)
+            kernel = self._kernel(function, inputs, alone)
             row = rows_for(kernel, self.numbers, np.arange(self.count))
             self._bound_all[key] = BoundKernel(kernel, row)
         return self._bound_all[key]
 
-    def _kernel(self, function: Function, inputs: Mapping[str, tuple[int, ...]]) -> Kernel:
-        return kernel_for(function, self.common, self.structure, self.fields, inputs, variants=True)
+    def _kernel(
+        self, function: Function, inputs: Mapping[str, tuple[int, ...]], alone: bool = False
+    ) -> Kernel:
+        made_for, fields = self.structure, self.fields
+        return kernel_for(function, self.common, made_for, fields, inputs, True, alone)
 
     def _bound(self, kernel: Kernel, which: Array) -> tuple[BoundKernel, Array]:
         """A kernel with the numbers of some members, and the places of the ones wanted.

@@ -3,10 +3,12 @@
 from gough.legs.leg import LegKind
 from gough.legs.pus.equations import PUS, sliding_links
 from gough.legs.pus.geometry import PUSGeometry
-from gough.legs.pus.keys import PUSTable, read
+from gough.legs.pus.keys import PUSTable, measurable, read
 from gough.legs.pus.parameters import PUSParameters
+from gough.legs.pus.recognise import recognise
 from gough.legs.pus.shape import PUSShape
 from gough.legs.pus.tolerances import PUSTolerances
+from gough.legs.pus.tree import PUSTree
 from gough.legs.pus.words import WORDS
 
 KIND = LegKind(
@@ -21,5 +23,8 @@ KIND = LegKind(
     sliding_links=sliding_links,
     tolerances=PUSTolerances(),
     shape=PUSShape(),
+    tree=PUSTree(),
     words=WORDS,
+    recognise=recognise,
+    measurable=measurable,
 )

@@ -34,7 +34,7 @@ from gough.legs.link import (
 from gough.legs.sliding_links import SlidingLinks
 from gough.mechanics.body import Body, Frame, force, moment, spinning
 from gough.mechanics.friction import Friction, JointFriction, Loads, joint_friction
-from gough.mechanics.leg import Health, LegLoad, Rubbing
+from gough.mechanics.leg import EDGE, PARALLEL, Driven, Health, LegLoad, Ports, Rubbing
 from gough.mechanics.vectors import (
     Components,
     cross,
@@ -67,7 +67,7 @@ def reach(
 
 
 @dataclass(frozen=True)
-class PUS:
+class PUS(Driven):
     """Numbers of the legs, component axis first: (3, legs, 1)."""
 
     rail_origin: Components
@@ -109,17 +109,17 @@ class PUS:
             0.0,
             False,
             "its tip is out of reach: the radicand of Kim & Ryu's Eq. 8 is {value:.3g} m² "
-            "(limit {limit:g})",
+            "(limit {limit:.2g})",
         ),
         Health(
-            1e-9,
+            EDGE,
             True,
-            "its link is perpendicular to the rail (cosine {value:.3g}, limit {limit:g})",
+            "its link is perpendicular to the rail (cosine {value:.3g}, limit {limit:.2g})",
         ),
         Health(
-            1e-9,
+            PARALLEL,
             True,
-            "its link is parallel to its first universal axis (sine {value:.3g}, limit {limit:g})",
+            "its link is parallel to its first universal axis (sine {value:.3g}, limit {limit:.2g})",
         ),
     )
     unstructured: ClassVar[tuple[str, ...]] = ("sign",)
@@ -138,13 +138,14 @@ class PUS:
         """The same legs with other numbers."""
         return replace(self, **numbers)
 
-    def moving(self, tip: Components, velocity: Components, acceleration: Components) -> MovingPUS:
+    def moving(self, ports: Ports) -> MovingPUS:
         """Joint coordinates, rates and accelerations from the tip's.
 
         With q of `reach`, on the link's axes v = q̇ a + l ṅ and v̇ = q̈ a + l n̈, exactly (in place of
         Kim & Ryu 2002, Eqs. 9–10 and 19): q̇ = v_z/a_z, q̈ = (v̇_z + l (ω_x² + ω_y²))/a_z; φ̇1 = ω_x/s,
         φ̇2 = −ω_y.
         """
+        tip, velocity, acceleration = ports[:3]
         a, length = self.rail_direction, self.length
         q, radicand = reach(self.rail_origin, a, length, self.sign, tip)
         per_length = 1 / length
@@ -192,9 +193,9 @@ class PUS:
 
         return self.rail_origin + q * self.rail_direction, self.length + 0 * q, grip
 
-    def on_other_branch(self, q: Components, rod: Components) -> Components:
-        """Where the link leans the other way along the rail: it has another q (Eq. 8's sign)."""
-        lean: Components = dot(self.rail_direction, rod) * self.sign > 0
+    def leaning(self, q: Components, rod: Components) -> Components:
+        """Along the rail: leaning the other way the link has another q (Eq. 8's sign)."""
+        lean: Components = dot(self.rail_direction, rod) * self.sign
         return lean
 
     def guide_normals(self) -> tuple[Components, Components]:

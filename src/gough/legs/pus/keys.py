@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
 from gough.base.arrays import Array
-from gough.base.keys import LegScalar, LegVector
+from gough.base.keys import METRES, LegScalar, LegVector
 from gough.legs.keys import Branch, LegBodies, UniversalLegTable
+from gough.legs.measurable import GeometricKey
 from gough.legs.pus.equations import PUS, reach
 from gough.legs.reading import PARALLEL, LegReader, perpendicular
 
@@ -18,9 +19,11 @@ class PUSTable(UniversalLegTable):
     """Actuated slider on a rail, universal joint, link of fixed length, spherical joint."""
 
     kind: Literal["PUS"]
-    rail_origin: LegVector = Field(description="the slider's universal joint at q = 0, m, world")
+    rail_origin: Annotated[LegVector, METRES] = Field(
+        description="the slider's universal joint at q = 0, m, world"
+    )
     rail_direction: LegVector = Field(description="of growing q; made unit length")
-    length: LegScalar = Field(description="of the link, m")
+    length: Annotated[LegScalar, METRES] = Field(description="of the link, m")
     branch: Branch = Field("minus", description="q = a·d ∓ √…")
     slider: LegBodies | None = Field(None, description="frame in world axes at the universal joint")
     cross: LegBodies | None = Field(None, description="z along axis, x towards the link")
@@ -38,8 +41,8 @@ def read(reader: LegReader) -> PUS:
         with np.errstate(invalid="ignore"):
             q, radicand = reach(origin, direction, length, sign, tip)
         if np.any(radicand <= 0):
-            leg = int(np.argmin(radicand)) + 1
-            raise reader.fail(f"leg {leg} cannot reach the home pose, and legs.axis is missing")
+            leg, axis = reader.worst(radicand), f"{reader.where}.axis"
+            raise reader.fail(f"leg {leg} cannot reach the home pose, and {axis} is missing")
         return np.asarray(tip - origin - q * direction)
 
     axis = reader.universal_axis(along)
@@ -64,3 +67,13 @@ def guide_normal(axis: Array, direction: Array, reference: Array) -> Array:
     """u of the guide: axis made perpendicular to the rail, reference where they are parallel."""
     normal, sine = perpendicular(axis, direction)
     return np.asarray(np.where(sine < PARALLEL, reference, normal))
+
+
+def measurable(table: PUSTable) -> tuple[GeometricKey, ...]:
+    """Rail, link and joint on the platform; the rail's origin is where q = 0."""
+    return (
+        GeometricKey("rail_origin", "point"),
+        GeometricKey("rail_direction", "direction"),
+        GeometricKey("length", "length"),
+        GeometricKey("platform", "point"),
+    )

@@ -53,16 +53,16 @@ class PUSParameters(LegParameters[PUS]):
     )
     legend: ClassVar[str] = "l: length of the leg's link; (x, y, z): its platform point"
 
-    def opened(self) -> LegGrouping:
+    def opened(self, legs: PUS, leg: int) -> LegGrouping:
         """11 parameters of 30, and the rotor mass."""
-        leg = LegGrouping.nothing_grouped(PUS.BODIES, self.rotor)
+        found = LegGrouping.nothing_grouped(PUS.BODIES, self.rotor)
         # in the axes (x, −z, y): YY is the link's ZZ, MZ its MY
-        leg.hang("link", "cross", ("XX", "ZZ", "MY"))
-        slider, mass = leg.body("slider"), PLACE["M"]
-        slider[mass] += leg.body("cross")[mass]
+        found.hang("link", "cross", ("XX", "ZZ", "MY"))
+        slider, mass = found.body("slider"), PLACE["M"]
+        slider[mass] += found.body("cross")[mass]
         slider[:mass] = 0.0
-        leg.keep_about_axis("cross")
-        return leg
+        found.keep_about_axis("cross")
+        return found
 
     def tip_places(self, legs: PUS) -> Array:
         """l along the link."""

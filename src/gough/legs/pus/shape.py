@@ -9,7 +9,7 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.legs.pus.equations import PUS
 from gough.legs.reading import Limits
-from gough.legs.shape import Bar, Dimension, Places
+from gough.legs.shape import Bar, Dimension, Places, link_places
 from gough.results import LegMotion
 
 
@@ -18,14 +18,18 @@ class PUSShape:
 
     q_is_length: ClassVar[bool] = False
 
+    def initials(self, legs: PUS) -> str:
+        """Nothing: the kind's name says it."""
+        return ""
+
     def q_size(self, legs: PUS) -> Array:
         """The link's length (legs,)."""
         return np.asarray(legs.length[:, 0])
 
-    def places(self, legs: PUS, motion: LegMotion) -> Places:
+    def places(self, legs: PUS, motion: LegMotion, chains: Array) -> Places:
         """U = rail_origin + q a, S = U + length n."""
         universal = self.feet(legs) + motion.q[..., np.newaxis] * legs.rail_direction[..., 0].T
-        return Places(universal, universal + legs.length * motion.direction)
+        return link_places(universal, universal + legs.length * motion.direction)
 
     def feet(self, legs: PUS) -> Array:
         """rail_origin (legs, 3)."""
@@ -39,9 +43,9 @@ class PUSShape:
         origin, along = self.feet(legs), legs.rail_direction[..., 0].T
         return np.stack([origin + one[:, np.newaxis] * along for one in (first, last)], axis=1)
 
-    def bodies(self, legs: PUS, places: Places, lengths: Array, size: float) -> tuple[Bar, ...]:
+    def bodies(self, legs: PUS, places: Places, home: Places, size: float) -> tuple[Bar, ...]:
         """A block on the rail about the universal joint, and a link to the spherical joint."""
-        universal, spherical = places
+        universal, spherical = places.points[..., 0, :], places.tips
         half = 0.03 * size * legs.rail_direction[..., 0].T
         back, front = universal - half, universal + half
         return (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
+from gough.legs.geometry import Stance
 from gough.legs.pus.equations import PUS
-from gough.legs.tolerances import around
+from gough.legs.tolerances import around, askew
 
 
 class PUSTolerances:
@@ -20,12 +20,12 @@ class PUSTolerances:
 
     names = ("base", "link", "rail")
 
-    def variance(self, q: Array, slope: Array) -> dict[str, Array]:
+    def variance(self, legs: PUS, q: Array, stance: Stance) -> dict[str, Array]:
         """σ_o² + σ_l² + q² (1 − c²) σ_a²: δa is perpendicular to the rail a, and a·n = c."""
         return {
-            "base": np.ones_like(slope),
-            "link": np.ones_like(slope),
-            "rail": q**2 * (1 - slope**2),
+            "base": np.ones_like(q),
+            "link": np.ones_like(q),
+            "rail": q**2 * (1 - stance.slope**2),
         }
 
     def built(
@@ -33,9 +33,8 @@ class PUSTolerances:
     ) -> dict[str, Array]:
         """Rails and links about the nominal ones."""
         rail = legs.rail_direction[..., 0].T
-        turn = rng.normal(size=(samples, *rail.shape)) * deviation["rail"]
-        turn -= np.sum(turn * rail, axis=-1, keepdims=True) * rail
-        swung = Rotation.from_rotvec(turn.reshape(-1, 3)).apply(np.tile(rail, (samples, 1)))
+        turn = askew(rail, deviation["rail"], samples, rng)
+        swung = turn.apply(np.tile(rail, (samples, 1)))
         return {
             "legs.rail_origin": around(legs.rail_origin[..., 0].T, deviation["base"], samples, rng),
             "legs.rail_direction": swung.reshape(samples, *rail.shape),

@@ -3,10 +3,12 @@
 from gough.legs.leg import LegKind
 from gough.legs.rus.equations import RUS
 from gough.legs.rus.geometry import RUSGeometry
-from gough.legs.rus.keys import RUSTable, read
+from gough.legs.rus.keys import RUSTable, measurable, read
 from gough.legs.rus.parameters import RUSParameters
+from gough.legs.rus.recognise import recognise
 from gough.legs.rus.shape import RUSShape
 from gough.legs.rus.tolerances import RUSTolerances
+from gough.legs.rus.tree import RUSTree
 from gough.legs.rus.words import WORDS
 from gough.legs.units import ROTARY
 
@@ -21,6 +23,9 @@ KIND = LegKind(
     parameters=RUSParameters(),
     tolerances=RUSTolerances(),
     shape=RUSShape(),
+    tree=RUSTree(),
     words=WORDS,
+    recognise=recognise,
+    measurable=measurable,
     units=ROTARY,
 )

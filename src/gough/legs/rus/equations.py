@@ -6,8 +6,8 @@ link has ‖P − A‖ = l. The crank's frame sits at the motor, x = u, y = t, z
 first axis α is fixed to the crank and turns with it. Cross and link sit at A: the cross's frame has
 z = α and x = the link's direction n made perpendicular to α; the link's has z = n and y along n×α.
 n = cos φ2 α + sin φ2 x_cross.
-Relative to the crank the link moves as any link on a universal joint (`gough.legs.link`); the crank
-carries it along with q̇ a. Nothing is neglected.
+The link moves as any link on a universal joint (`gough.legs.link`) whose first axis turns with the
+crank. Nothing is neglected.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from gough.legs.link import Link, first_angle, first_angle_rates, to_link, to_world, turning
-from gough.legs.rus.moving import Crank, MovingRUS
-from gough.mechanics.body import Body, spinning
+from gough.legs.link import Link, first_angle, to_link, to_world, turning
+from gough.legs.rus.moving import Carried, Crank, MovingRUS
+from gough.mechanics.body import Body
 from gough.mechanics.friction import Friction
-from gough.mechanics.leg import Health
+from gough.mechanics.leg import EDGE, PARALLEL, Driven, Health, Ports
 from gough.mechanics.vectors import Components, cross, dot, maximum, norm
 
 FIRM = 1e-3
@@ -53,20 +53,17 @@ def reach(
 ) -> Reached:
     """q = ψ ∓ arccos(K/ρ) of a tip, ψ = atan2(d·e2, d·e1), K = (d·d + r² − l²)/(2 r), d = P − motor.
 
-    ρ is the tip's distance from the motor's axis and h = a·d. cos q = (d1 K ± d2 R)/ρ² and
-    sin q = (d2 K ∓ d1 R)/ρ² with R = √(ρ² − K²), in factors
-    R² = (l² − h² − (ρ − r)²) ((ρ + r)² + h² − l²)/(2 r)², which do not cancel; d·u = K, d·t = ± R.
+    ρ is the tip's distance from the motor's axis. cos q = (d1 K ± d2 R)/ρ² and
+    sin q = (d2 K ∓ d1 R)/ρ² with R = √(ρ² − K²); d·u = K, d·t = ± R. Near the ends of the reach R² has
+    the error that rounding of d gives it, in factors as well.
     """
     d, r = tip - motor, crank_length
     first, second = dot(e1, d), dot(cross(motor_axis, e1), d)
     height = dot(motor_axis, d)
     square = first * first + second * second
-    distance = np.sqrt(square)
     per_twice, per_square, per_length = 1 / (2 * r), 1 / square, 1 / length
-    free = (length - height) * (length + height)
-    less, more = distance - r, distance + r
-    radicand = (free - less * less) * (more * more - free) * (per_twice * per_twice)
-    along = (square - free + r * r) * per_twice
+    along = (square + height * height) * per_twice + (r - length) * (r + length) * per_twice
+    radicand = square - along * along
     across = sign * np.sqrt(radicand)
     return Reached(
         cosine=(first * along - second * across) * per_square,
@@ -77,7 +74,7 @@ def reach(
 
 
 @dataclass(frozen=True)
-class RUS:
+class RUS(Driven):
     """Numbers of the legs, component axis first: (3, legs, 1)."""
 
     motor: Components
@@ -121,17 +118,17 @@ class RUS:
             0.0,
             False,
             "its tip is out of reach: the radicand of its crank angle is {value:.3g} m² "
-            "(limit {limit:g})",
+            "(limit {limit:.2g})",
         ),
         Health(
-            1e-9,
+            EDGE,
             True,
-            "its link is perpendicular to its crank's motion (cosine {value:.3g}, limit {limit:g})",
+            "its link is perpendicular to its crank's motion (cosine {value:.3g}, limit {limit:.2g})",
         ),
         Health(
-            1e-9,
+            PARALLEL,
             True,
-            "its link is parallel to its first universal axis (sine {value:.3g}, limit {limit:g})",
+            "its link is parallel to its first universal axis (sine {value:.3g}, limit {limit:.2g})",
         ),
     )
     unstructured: ClassVar[tuple[str, ...]] = ("sign",)
@@ -160,91 +157,98 @@ class RUS:
         first, second = self.e1, cross(self.motor_axis, self.e1)
         return cosine * first + sine * second, cosine * second - sine * first
 
-    def moving(self, tip: Components, velocity: Components, acceleration: Components) -> MovingRUS:
+    def moving(self, ports: Ports) -> MovingRUS:
         """Joint coordinates, rates and accelerations from the tip's.
 
         With q of `reach`, on the link's axes v = q̇ r t + l ṅ and v̇ = r (q̈ t − q̇² u) + l n̈, exactly:
-        q̇ = v_z/(r t_z), q̈ = (v̇_z + q̇² r u_z + l ‖ṅ‖²)/(r t_z). Seen from the crank the link's
-        direction moves with ṅ' = ṅ − q̇ a×n and n̈' = n̈ − q̈ a×n − 2 q̇ a×ṅ' − q̇² a×(a×n), as on a
-        universal joint that stands still (`turning`): ω', ω̇'. Then ω = ω' + q̇ a and
-        ω̇ = ω̇' + q̈ a + q̇ a×ω'; φ̇1 = ω'_x/s, φ̇2 = −ω'_y.
+        q̇ = v_z/(r t_z), q̈ = (v̇_z + q̇² r u_z + l ‖ṅ‖²)/(r t_z). The universal axis moves with q̇ a×α;
+        so y·α = 0 and its derivatives (`turning`) have, with b = a − (a·α) α and γ = b_z/s²,
+        ω_z = κ ω_x + γ q̇ and U_xy = −κ U_zy − E. The cross turns about α with
+        θ̇ = ω·α = ω_x/s + c γ q̇ = s (ω_x + κ ω_z), so that E = q̈ γ − q̇ (b_y/s) (2 θ̇ − (a·α) q̇) and
+        θ̈ = U_zy/s + c E − q̇² b_y b_z/s;
+        φ1 = θ − (a·α) q, φ̇2 = q̇ b_y − ω_y and φ̈2 = q̈ b_y + q̇ φ̇1 b_z/s − ω̇_y.
+        An axis along the motor's leaves b = 0: the link turns as if the crank did not.
         """
+        tip, velocity, acceleration = ports[:3]
         r, length = self.crank_length, self.length
         reached = self.reach(tip)
         nu, nt, na = reached.direction
-        u, t = self.crank_axes(reached.cosine, reached.sine)
-        alpha = ku, kt, ka = self.axis_on_crank
+        ku, kt, ka = self.axis_on_crank
         per_length, per_slope = 1 / length, 1 / (r * nt)
-        n = (tip - self.motor - r * u) * per_length
-        # on the crank's axes: y = n×α/s and x = α/s − κ n of the link; α×y, −y and α of the cross
-        side = (nt * ka - na * kt, na * ku - nu * ka, nu * kt - nt * ku)
-        sine, cosine = norm(np.stack(side)), nu * ku + nt * kt + na * ka
-        per_sine = 1 / sine
-        slope = cosine * per_sine
-        yu, yt, ya = y = [one * per_sine for one in side]
-        axis = ku * u + kt * t + ka * self.motor_axis
-        link = Link(axis, yu * u + yt * t + ya * self.motor_axis, n, sine, cosine, per_sine, slope)
-        x = [
-            k * per_sine - slope * along for k, along in zip(alpha, reached.direction, strict=True)
-        ]
-        ahead = (kt * ya - ka * yt, ka * yu - ku * ya, ku * yt - kt * yu)
-        crank, on_cross = (
-            Crank(*(np.stack(np.broadcast_arrays(*one)) for one in zip(*axes, strict=True)))
-            for axes in (
-                (x, y, reached.direction),
-                (ahead, [-one for one in y], [k + 0 * nu for k in alpha]),
-            )
-        )
+        link, (yu, yt, by) = self._link_frame(reached, tip)
+        per_sine, kappa = link.per_sine, link.slope
+        xu, xt = ku * per_sine - kappa * nu, kt * per_sine - kappa * nt
+        u, t = (np.stack(np.broadcast_arrays(*one)) for one in ((xu, yu, nu), (xt, yt, nt)))
+        drive = r * t
         v = to_link(link, velocity)
         qd = v[2] * per_slope
-        rate = (v[:2] - (qd * r) * crank.t[:2]) * per_length
+        rate = (v[:2] - qd * drive[:2]) * per_length
         at = to_link(link, acceleration)
         square = qd * qd
+        inward = square * r
         swing = length * (rate[0] * rate[0] + rate[1] * rate[1])
-        qdd = (at[2] + (square * r) * nu + swing) * per_slope
-        joint = r * (qdd * crank.t - square * crank.u)
-        ax, ay, az = crank.a
-        rx, ry = rate[0] - qd * ay, rate[1] + qd * ax
-        twice, along_link = 2 * qd * az, square * az
+        qdd = (at[2] + inward * nu + swing) * per_slope
+        joint = qdd * drive - inward * u
         faster = (at[:2] - joint[:2]) * per_length
-        fx = faster[0] - qdd * ay + twice * ry - along_link * ax
-        fy = faster[1] + qdd * ax - twice * rx - along_link * ay
-        relative = turning(link, np.stack([rx, ry]), np.stack([fx, fy]))
-        carried = qd * crank.a
-        omega = relative.omega + carried
-        omega_dot = relative.omega_dot + qdd * crank.a + cross(carried, relative.omega)
-        phi1d, phi1dd = first_angle_rates(link, relative)
-        q = np.arctan2(reached.sine, reached.cosine)
-        turned = self._turned(self.reference, u, t)
+        ahead = (na - ka * link.cosine) * per_sine
+        gamma = ahead * per_sine
+        roll, about_x = gamma * qd, -rate[1]
+        thetad = about_x * per_sine + link.cosine * roll
+        twice = 2 * thetad - ka * qd
+        swerve = gamma * qdd - (qd * (by * per_sine)) * twice
+        spin = turning(link, rate, faster, roll, swerve)
+        thetadd = spin.field[2, 1] * per_sine + link.cosine * swerve - square * (ahead * by)
+        q, phi1d = np.arctan2(reached.sine, reached.cosine), thetad - ka * qd
+        phi1 = first_angle(link, self._turned(self.reference, reached))
+        phi2dd = qdd * by + (qd * phi1d) * ahead - spin.omega_dot[1]
         return MovingRUS(
             leg=self,
             q=q,
             qd=qd,
             qdd=qdd,
-            joints=np.stack([q, first_angle(link, turned), np.arctan2(link.sine, link.cosine)]),
-            joint_rates=np.stack([qd, phi1d, -relative.omega[1]]),
-            joint_accelerations=np.stack([qdd, phi1dd, -relative.omega_dot[1]]),
-            w=n * per_slope,
-            direction=n,
-            link_angular_velocity=to_world(link, omega),
-            link_angular_acceleration=to_world(link, omega_dot),
+            joints=np.stack([q, phi1, np.arctan2(link.sine, link.cosine)]),
+            joint_rates=np.stack([qd, phi1d, qd * by - spin.omega[1]]),
+            joint_accelerations=np.stack([qdd, thetadd - ka * qdd, phi2dd]),
+            w=link.z * per_slope,
+            direction=link.z,
+            link_angular_velocity=to_world(link, spin.omega),
+            link_angular_acceleration=to_world(link, spin.omega_dot),
             link=link,
-            spin=spinning(omega, omega_dot),
-            arm=length + 0 * q,
-            per_arm=per_length + 0 * q,
+            spin=spin,
+            arm=length + 0 * qd,
+            per_arm=per_length + 0 * qd,
             tip_acceleration=at,
             health=np.stack([reached.radicand, abs(nt), link.sine]),
-            relative=relative,
-            crank=crank,
-            on_cross=on_cross,
+            crank=Crank(reached.cosine, reached.sine, t),
+            carried=Carried(gamma, np.stack([ahead, -by]), thetad, thetadd),
             joint_acceleration=joint,
-            u=u,
-            t=t,
         )
 
-    def _turned(self, vector: Components, u: Components, t: Components) -> Components:
+    def _link_frame(
+        self, reached: Reached, tip: Components
+    ) -> tuple[Link, tuple[Components, Components, Components]]:
+        """The link's frame, and its y on the crank's axes, from n and α on these: y = n×α/s."""
+        nu, nt, na = reached.direction
+        ku, kt, ka = self.axis_on_crank
+        e1, e2, r = self.e1, cross(self.motor_axis, self.e1), self.crank_length
+        arm = (r * reached.cosine) * e1 + (r * reached.sine) * e2
+        axis = (
+            reached.cosine * (ku * e1 + kt * e2)
+            + reached.sine * (ku * e2 - kt * e1)
+            + ka * self.motor_axis
+        )
+        n = (tip - self.motor - arm) * (1 / self.length)
+        side = (nt * ka - na * kt, na * ku - nu * ka, nu * kt - nt * ku)
+        sine, cosine = norm(np.stack(np.broadcast_arrays(*side))), nu * ku + nt * kt + na * ka
+        per_sine = 1 / sine
+        y = cross(n, axis) * per_sine
+        yu, yt, ya = (one * per_sine for one in side)
+        return Link(axis, y, n, sine, cosine, per_sine, cosine * per_sine), (yu, yt, ya)
+
+    def _turned(self, vector: Components, reached: Reached) -> Components:
         """A vector of the crank, as it is at q = 0, turned with it."""
         first, a = self.e1, self.motor_axis
+        u, t = self.crank_axes(reached.cosine, reached.sine)
         turned: Components = (
             dot(first, vector) * u + dot(cross(a, first), vector) * t + dot(a, vector) * a
         )
@@ -262,8 +266,8 @@ class RUS:
 
         return self.motor + self.crank_length * u, self.length + 0 * q, grip
 
-    def on_other_branch(self, q: Components, rod: Components) -> Components:
-        """Where the link leans the other way along its crank's motion: n·t = ± R/l has its sign."""
+    def leaning(self, q: Components, rod: Components) -> Components:
+        """Along the crank's motion: n·t = ± R/l has the branch's sign."""
         _, t = self.crank_axes(np.cos(q), np.sin(q))
-        lean: Components = dot(t, rod) * self.sign > 0
+        lean: Components = dot(t, rod) * self.sign
         return lean

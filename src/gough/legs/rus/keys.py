@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from gough.base.arrays import Array
-from gough.base.keys import LegScalar, LegVector
+from gough.base.keys import INERTIA, METRES, LegScalar, LegVector
 from gough.legs.keys import Branch, FrictionTable, LegBodies, LegTable
+from gough.legs.measurable import GeometricKey
 from gough.legs.reading import PARALLEL, LegReader, perpendicular
 from gough.legs.rus.equations import RUS
+from gough.legs.units import ROTARY
 
 ROUNDING = 4e-16
 """A component of a unit vector so near 0 or ±1 is that: it makes the equations shorter."""
@@ -28,13 +31,17 @@ class RUSTable(LegTable):
     """Crank on a motor, universal joint, link of fixed length, spherical joint."""
 
     kind: Literal["RUS"]
-    motor: LegVector = Field(description="centre of the crank's circle, m, world")
+    motor: Annotated[LegVector, METRES] = Field(
+        description="centre of the crank's circle, m, world"
+    )
     motor_axis: LegVector = Field(description="right-handed about which q grows; made unit length")
     crank_zero: LegVector = Field(
         description="where the crank points at q = 0; made perpendicular to motor_axis"
     )
-    crank_length: LegScalar = Field(description="from the motor's axis to the universal joint, m")
-    length: LegScalar = Field(description="of the link, m")
+    crank_length: Annotated[LegScalar, METRES] = Field(
+        description="from the motor's axis to the universal joint, m"
+    )
+    length: Annotated[LegScalar, METRES] = Field(description="of the link, m")
     branch: Branch = Field("minus", description="q = atan2(d·e2, d·e1) ∓ arccos(…)")
     axis: LegVector = Field(
         None,
@@ -45,13 +52,20 @@ class RUSTable(LegTable):
         description="zero of the first universal angle, as it is at q = 0; "
         "default crank_zero made perpendicular to axis",
     )
-    rotor_inertia: LegScalar = Field(0.0, description="drive inertia felt about q, kg m²")
+    rotor_inertia: Annotated[LegScalar, INERTIA] = Field(
+        0.0, description="drive inertia felt about q, kg m²"
+    )
     crank: LegBodies | None = Field(
         None, description="frame at motor, x along the crank, z along motor_axis"
     )
     cross: LegBodies | None = Field(None, description="z along axis, x towards the link")
     link: LegBodies | None = Field(None, description="z along the link, y along link × axis")
     friction: MotorFrictionTable = MotorFrictionTable()
+
+    @classmethod
+    def own_units(cls, data: Mapping[str, Any]) -> Mapping[str, str]:
+        """A motor's."""
+        return {"[q]": ROTARY.q}
 
 
 def read(reader: LegReader) -> RUS:
@@ -60,8 +74,9 @@ def read(reader: LegReader) -> RUS:
     crank_zero = reader.unit("crank_zero")
     e1, sine = perpendicular(crank_zero, motor_axis)
     if not np.all(sine >= PARALLEL):
-        leg = int(np.argmin(np.min(sine, axis=-1))) + 1
-        raise reader.fail(f"legs.crank_zero of leg {leg} is along its motor_axis")
+        raise reader.fail(
+            f"{reader.where}.crank_zero of leg {reader.worst(sine)} is along its motor_axis"
+        )
     axis = reader.unit_or("axis", motor_axis)
     reference = reader.reference(axis, e1)
     return RUS(
@@ -90,3 +105,15 @@ def on_crank(vector: Array, motor_axis: Array, e1: Array) -> Array:
     found = np.stack(np.broadcast_arrays(*along))
     whole = np.rint(found)
     return np.where(np.abs(found - whole) <= ROUNDING, whole, found)
+
+
+def measurable(table: RUSTable) -> tuple[GeometricKey, ...]:
+    """Motor, crank, link and joint on the platform; `crank_zero` is where q = 0."""
+    return (
+        GeometricKey("motor", "point"),
+        GeometricKey("motor_axis", "direction"),
+        GeometricKey("crank_zero", "turn", "motor_axis"),
+        GeometricKey("crank_length", "length"),
+        GeometricKey("length", "length"),
+        GeometricKey("platform", "point"),
+    )

@@ -11,7 +11,6 @@ from gough.legs.link import (
     MovingLink,
     couple_on_joint_axes,
     cross_axes,
-    first_angle_rates,
     inertia_about_joint,
     inertia_with_drive,
     link_axes,
@@ -21,13 +20,11 @@ from gough.legs.link import (
 )
 from gough.mechanics.body import (
     Frame,
-    Spin,
     field_moment,
     force,
     inertia_of,
     moment,
     second_moments,
-    spinning,
 )
 from gough.mechanics.friction import JointFriction, Loads, joint_friction
 from gough.mechanics.leg import LegLoad, Rubbing
@@ -38,14 +35,46 @@ if TYPE_CHECKING:
 
 
 class Crank(NamedTuple):
-    """The crank's axes on those of another body."""
+    """Where the crank is."""
 
-    u: Components
-    """Along the crank."""
+    cosine: Components
+    """cos q."""
+    sine: Components
+    """sin q."""
     t: Components
-    """Along the motion of its end."""
-    a: Components
-    """The motor's axis."""
+    """Along the motion of its end, on the link's axes."""
+
+
+class Carried(NamedTuple):
+    """How the crank turns cross and link; b = a − (a·α) α is the motor's axis across α, not unit."""
+
+    roll: Components
+    """γ = b_z/s²: turning by q̇ the crank spins a link of fixed direction with γ q̇."""
+    lean: Components
+    """b on the cross's axes, its x and y: (b_z/s, −b_y) of those on the link's; its z is 0."""
+    rate: Components
+    """θ̇ of the cross about α, rad/s."""
+    faster: Components
+    """θ̈, rad/s²."""
+
+
+class CrossInertia(NamedTuple):
+    """Kinetic energy ½ A q̇² + B q̇ θ̇ + ½ C θ̇² of a cross without mass, which turns with q̇ b + θ̇ α.
+
+    A = b·I b + 2 r t·(b×S) and B = α·I b + r t·(α×S) depend on φ1 = θ − (a·α) q alone; primes are
+    derivatives by it.
+    """
+
+    turning: Components
+    """A, kg m²."""
+    half_slope: Components
+    """½ A'."""
+    mixed: Components
+    """B."""
+    mixed_slope: Components
+    """B'."""
+    own: Components
+    """C = ZZ."""
 
 
 class Massless(NamedTuple):
@@ -105,24 +134,14 @@ class MovingRUS(MovingLink):
     """RUS legs from what their tips do."""
 
     leg: RUS
-    relative: Spin
-    """The link's rotation as seen from the crank, on the link's axes."""
     crank: Crank
-    """On the link's axes."""
-    on_cross: Crank
-    """On the cross's axes."""
+    carried: Carried
     joint_acceleration: Components
     """Of the universal joint, on the link's axes: r (q̈ t − q̇² u), m/s²."""
-    u: Components
-    """Along the crank, world axes."""
-    t: Components
-    """a×u, world axes."""
 
     def tip_per_q(self) -> Components:
-        """g = r t + l a×n, on the link's axes: the tip's velocity for q̇ = 1, universal joint held."""
-        x, y, _ = self.crank.a
-        swung = np.stack([y, -x, 0 * x])
-        result: Components = self.leg.crank_length * self.crank.t + self.arm * swung
+        """r t, on the link's axes: the tip's velocity for q̇ = 1, the link's direction held."""
+        result: Components = self.leg.crank_length * self.crank.t
         return result
 
     def frames(self) -> tuple[Frame, ...]:
@@ -131,119 +150,160 @@ class MovingRUS(MovingLink):
         The crank turns with q̇ a, the cross with q̇ a + φ̇1 α, the link with ω.
         """
         leg, link, omega = self.leg, self.link, self.link_angular_velocity
-        joint, velocity = leg.motor + leg.crank_length * self.u, self.qd * leg.crank_length * self.t
+        u, t = leg.crank_axes(self.crank.cosine, self.crank.sine)
+        joint, velocity = leg.motor + leg.crank_length * u, self.qd * leg.crank_length * t
         still = 0 * omega
         turning = self.qd * leg.motor_axis
-        carried = turning + first_angle_rates(link, self.relative)[0] * link.axis
-        axes = np.stack([self.u, self.t, leg.motor_axis + still], axis=1)
+        carried = turning + self.joint_rates[1] * link.axis
+        axes = np.stack([u, t, leg.motor_axis + still], axis=1)
         return (
             Frame(leg.motor + still, axes, still, turning),
             Frame(joint, cross_axes(link), velocity, carried),
             Frame(joint, link_axes(link), velocity, omega),
         )
 
-    def _to_cross(self, vector: Components) -> Components:
-        """From the link's axes to the cross's: x = (−c, 0, s), y = (0, −1, 0), z = (s, 0, c)."""
-        s, c = self.link.sine, self.link.cosine
-        x, y, z = vector
-        return np.stack(np.broadcast_arrays(s * z - c * x, -y, s * x + c * z))
+    def _cross(self, inertia: Components, first_moment: Components) -> CrossInertia:
+        """Of a cross with S = (MX, MY, 0); A, B and their slopes as `CrossInertia` says.
 
-    def _cross_spin(self) -> Spin:
-        """The cross's rotation on its axes.
-
-        ω_c = q̇ a + θ̇ z and ω̇_c = q̈ a + θ̈ z + q̇ θ̇ a×z.
+        Seen from the cross b and t turn with −φ1: b_x' = b_y, b_y' = −b_x.
         """
-        rate, faster = first_angle_rates(self.link, self.relative)
-        x, y, z = self.on_cross.a
-        both = self.qd * rate
-        omega = np.stack([self.qd * x, self.qd * y, self.qd * z + rate])
-        turned = [self.qdd * x + both * y, self.qdd * y - both * x, self.qdd * z + faster]
-        return spinning(omega, np.stack(turned))
+        link, along = self.link, self._axis_per_q()
+        bx, by = self.carried.lean
+        _, y, z = self.tip_per_q()
+        tx, ty = (z - along * link.cosine) * link.per_sine, -y  # t·x = (t·n − c t·α)/s
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
+        mx, my, _ = first_moment
+        square_x, square_y, both = bx * bx, by * by, bx * by
+        less = xx - yy
+        _, _, ka = self.leg.axis_on_crank
+        own = yy * (1 - ka * ka)  # b·b = 1 − (a·α)²
+        return CrossInertia(
+            less * square_x + 2 * (xy * both + along * (my * bx - mx * by)) + own,
+            less * both + xy * (square_y - square_x) + along * (mx * bx + my * by),
+            xz * bx + yz * by + mx * ty - my * tx,
+            xz * by - yz * bx - mx * tx - my * ty,
+            zz,
+        )
+
+    def _load_of_crank(self, bodies: Grouped, gravity: Components) -> tuple[Components, Components]:
+        """What crank and cross ask for at q and at θ, N m: Lagrange's equations, and weight.
+
+        H_q = (A + ZZ + rotor) q̈ + B θ̈ + A' q̇ (θ̇ − ½ (a·α) q̇) + B' θ̇² − g·(b×S + MX t − MY u),
+        H_θ = C θ̈ + B q̈ − (½ A' + (a·α) B') q̇² − g·(α×S).
+        """
+        link, carried, (_, _, ka) = self.link, bodies.cross, self.leg.axis_on_crank
+        of = self._cross(inertia_of(carried.second), carried.first_moment)
+        bx, by = self.carried.lean
+        qd, qdd, rate, faster = self.qd, self.qdd, self.carried.rate, self.carried.faster
+        mx, my, _ = carried.first_moment
+        along = dot(link.axis, gravity)
+        ahead = (dot(link.z, gravity) - link.cosine * along) * link.per_sine
+        at_q = (
+            (of.turning + (bodies.crank_zz + self.leg.rotor_inertia)) * qdd
+            + of.mixed * faster
+            + (of.half_slope * qd) * (2 * rate - ka * qd)
+            + of.mixed_slope * (rate * rate)
+            - along * (my * bx - mx * by)
+            - self._weight_of_crank(bodies.crank_moment, gravity)
+        )
+        at_theta = (
+            of.own * faster
+            + of.mixed * qdd
+            - (of.half_slope + ka * of.mixed_slope) * (qd * qd)
+            + my * ahead
+            + mx * dot(link.y, gravity)
+        )
+        return at_q, at_theta
 
     def load(self, gravity: Components) -> LegLoad:
         """Load A v̇ + h of the legs at their tips, in one go, by virtual power.
 
-        With N = I ω̇ + ω×(I ω) + S×(Ä − g) about A of link and cross and F = U S their forces (masses
-        are the crank's, `grouped`), the joints ask for H_y = y·N_l, H_θ = α·(N_l + N_c) and
-        H_q = a·(N_l + N_c) + r t·(F_l + F_c) + (ZZ + rotor) q̈ − g·(MX t − MY u). A force f at the tip
-        does their work: f_x = H_y/l, f_y = −H_θ/(s l), f·g = H_q with g of `tip_per_q`.
+        With N = I ω̇ + ω×(I ω) + S×(Ä − g) about A of the link and F = U S its force (masses are the
+        crank's, `grouped`), turning the link takes H_y = y·N and H_e = e·N + H_θ/s, e = α/s = (1, 0, κ).
+        The crank that turns with q̇, the link keeping its direction, spins it with γ q̇ and turns the
+        cross with θ̇ = c γ q̇: H = γ (z·N + c H_θ) + H_q + r t·F, H_q and H_θ of crank and cross.
+        A force f at the tip does their work: f_x = H_y/l, f_y = −H_e/l, f·(r t) = H.
         """
-        link, spin, leg, crank = self.link, self.spin, self.leg, self.crank
-        felt_bodies = grouped(leg)
-        weight = to_link(link, gravity)
-        felt = self.joint_acceleration - weight
-        body, carried = felt_bodies.link, felt_bodies.cross
-        of_link = field_moment(body.second, spin.field) + cross(body.first_moment, felt)
-        field = self._cross_spin().field
-        of_cross = field_moment(carried.second, field) + cross(
-            carried.first_moment, self._to_cross(felt)
-        )
-        about_e = of_link[0] + link.slope * of_link[2] + of_cross[2] * link.per_sine
+        link, leg = self.link, self.leg
+        bodies = grouped(leg)
+        body = bodies.link
+        felt = self.joint_acceleration - to_link(link, gravity)
+        of_link = field_moment(body.second, self.spin.field) + cross(body.first_moment, felt)
+        at_q, at_theta = self._load_of_crank(bodies, gravity)
+        about_e = of_link[0] + link.slope * of_link[2] + at_theta * link.per_sine
         alpha, beta = on_joint_axes(self, 0 * felt, of_link[1], about_e)
-        pushed = dot(crank.t, matvec(spin.field, body.first_moment))
-        pushed = pushed + dot(self.on_cross.t, matvec(field, carried.first_moment))
-        mx, my = felt_bodies.crank_moment
-        about_motor = (
-            dot(crank.a, of_link)
-            + dot(self.on_cross.a, of_cross)
-            + leg.crank_length * pushed
-            + (felt_bodies.crank_zz + leg.rotor_inertia) * self.qdd
-            - dot(weight, mx * crank.t - my * crank.u)
-        )
         drive = self.tip_per_q()
-        along_axis = link.sine * drive[0] + link.cosine * drive[2]
+        about_motor = (
+            self.carried.roll * (of_link[2] + link.cosine * at_theta)
+            + at_q
+            + dot(drive, matvec(self.spin.field, body.first_moment))
+        )
         return LegLoad(
             sideways=alpha * link.axis + beta * link.y,
-            along=about_motor - along_axis * alpha - drive[1] * beta,
+            along=about_motor - self._axis_per_q() * alpha - drive[1] * beta,
         )
+
+    def _axis_per_q(self) -> Components:
+        """r α·t, which does not depend on q."""
+        _, kt, _ = self.leg.axis_on_crank
+        result: Components = self.leg.crank_length * kt
+        return result
+
+    def _weight_of_crank(
+        self, moment: tuple[Components, Components], gravity: Components
+    ) -> Components:
+        """g·(MX t − MY u), N m; what does not depend on q is taken together."""
+        mx, my = moment
+        first, second = self.leg.e1, cross(self.leg.motor_axis, self.leg.e1)
+        g1, g2 = dot(first, gravity), dot(second, gravity)
+        result: Components = self.crank.cosine * (mx * g2 - my * g1) - self.crank.sine * (
+            mx * g1 + my * g2
+        )
+        return result
 
     def inertia(self) -> Components:
         """Inertia A (3, 3, ...) of the legs felt at their tips, kg.
 
-        The link turns with ω = ω_x e + ω_y y + q̇ a, the cross with ω_x e + q̇ a, e = α/s = (1, 0, κ); A
-        moves with q̇ r t. Of their energies ½ ω·I ω + q̇ r t·(ω×S) and the crank's (`grouped`) the mixed
-        terms are B_yq = y·I_l a + r t·(y×S_l), B_xq = e·(I_l + I_c) a + r t·(e×(S_l + S_c)) and
-        B_qq = a·(I_l + I_c) a + 2 r t·(a×(S_l + S_c)) + ZZ + rotor; ω_y = (v_x − g_x q̇)/l and
-        ω_x = −(v_y − g_y q̇)/l.
+        The link turns with ω = ω_x e + ω_y y + q̇ γ z and moves with q̇ r t, the cross turns with q̇ b and
+        θ̇ = ω_x/s + c γ q̇ (`CrossInertia`). Of their energies and the crank's (`grouped`) the mixed terms
+        are B_yq = γ I_yz + r t·(y×S), B_xq = γ e·I z + r t·(e×S) + (B + c γ C)/s and
+        B_qq = γ² I_zz + 2 γ r t·(z×S) + A + 2 c γ B + (c γ)² C + ZZ + rotor; ω_y = (v_x − g_x q̇)/l and
+        ω_x = −(v_y − g_y q̇)/l with g = r t.
         """
-        link, leg, crank, r = self.link, self.leg, self.crank, self.leg.crank_length
+        link, leg, roll = self.link, self.leg, self.carried.roll
         bodies = grouped(leg)
         body, carried = bodies.link, bodies.cross
-        inertia, carried_inertia = inertia_of(body.second), inertia_of(carried.second)
-        sideways = inertia_about_joint(self, inertia, carried_inertia[2][2])
+        inertia, drive = inertia_of(body.second), self.tip_per_q()
+        of = self._cross(inertia_of(carried.second), carried.first_moment)
+        sideways = inertia_about_joint(self, inertia, of.own)
         # t·(k×S) = k·(S×t)
-        lever = r * cross(body.first_moment, crank.t)
-        cross_lever = r * cross(carried.first_moment, self.on_cross.t)
-        spun = matvec(inertia, crank.a)
-        cross_spun = matvec(carried_inertia, self.on_cross.a)
-        about_y = spun + lever
-        about_z = cross_spun + cross_lever
-        yq = about_y[1]
-        xq = about_y[0] + link.slope * about_y[2] + about_z[2] * link.per_sine
-        qq = dot(crank.a, about_y + lever) + dot(self.on_cross.a, about_z + cross_lever)
+        lever = cross(body.first_moment, drive)
+        spun = roll * inertia[2]
+        about = spun + lever
+        rate = link.cosine * roll
+        turned = of.mixed + rate * of.own
+        xq = about[0] + link.slope * about[2] + turned * link.per_sine
+        qq = roll * (about[2] + lever[2]) + of.turning + rate * (of.mixed + turned)
         qq = qq + bodies.crank_zz + leg.rotor_inertia
-        mixed = (yq * self.per_arm, -xq * self.per_arm)
-        return inertia_with_drive(link, self.tip_per_q(), sideways, mixed, qq)
+        mixed = (about[1] * self.per_arm, -xq * self.per_arm)
+        return inertia_with_drive(link, drive, sideways, mixed, qq)
 
     def joint_rate(self) -> Components:
         """ω_l − q̇ a: relative to the crank."""
-        return to_world(self.link, self.relative.omega)
+        relative: Components = self.link_angular_velocity - self.qd * self.leg.motor_axis
+        return relative
 
     def couples_at_tip(self, universal: Components, spherical: Components) -> Components:
         """Force at the tip that does the work of couples on the link (world axes).
 
-        The universal joint's has its opposite on the crank; the other turns the motor too.
+        The universal joint's has its opposite on the crank: the link of fixed direction spins with
+        γ q̇ z in space, and with γ q̇ z − q̇ a on the crank.
         """
-        link = self.link
-        alpha, beta = couple_on_joint_axes(self, universal + spherical)
-        drive = self.tip_per_q()
-        along_axis = link.sine * drive[0] + link.cosine * drive[2]
-        on_motor = dot(self.leg.motor_axis, spherical)
-        result: Components = (
-            alpha * link.axis
-            + beta * link.y
-            + (on_motor - along_axis * alpha - drive[1] * beta) * self.w
-        )
+        link, both = self.link, universal + spherical
+        alpha, beta = couple_on_joint_axes(self, both)
+        on_motor = self.carried.roll * dot(link.z, both) - dot(self.leg.motor_axis, universal)
+        on_motor = on_motor - self._axis_per_q() * alpha - self.tip_per_q()[1] * beta
+        result: Components = alpha * link.axis + beta * link.y + on_motor * self.w
         return result
 
     def joint_friction(self, relative: Components, loads: Loads) -> JointFriction:

@@ -9,7 +9,7 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.legs.reading import Limits
 from gough.legs.rus.equations import RUS
-from gough.legs.shape import Bar, Dimension, Places
+from gough.legs.shape import Bar, Dimension, Places, link_places
 from gough.results import LegMotion
 
 
@@ -18,17 +18,21 @@ class RUSShape:
 
     q_is_length: ClassVar[bool] = False
 
+    def initials(self, legs: RUS) -> str:
+        """Nothing: the kind's name says it."""
+        return ""
+
     def q_size(self, legs: RUS) -> Array:
         """A right angle (legs,), rad."""
         return np.full(len(legs.length), np.pi / 2)
 
-    def places(self, legs: RUS, motion: LegMotion) -> Places:
+    def places(self, legs: RUS, motion: LegMotion, chains: Array) -> Places:
         """U = motor + crank_length u(q), S = U + length n."""
         q = motion.q[..., np.newaxis]
         first, axis = legs.e1[..., 0].T, legs.motor_axis[..., 0].T
         along = np.cos(q) * first + np.sin(q) * np.cross(axis, first)
         universal = self.feet(legs) + legs.crank_length * along
-        return Places(universal, universal + legs.length * motion.direction)
+        return link_places(universal, universal + legs.length * motion.direction)
 
     def feet(self, legs: RUS) -> Array:
         """motor (legs, 3)."""
@@ -39,9 +43,9 @@ class RUSShape:
         half = legs.crank_length / 4 * legs.motor_axis[..., 0].T
         return np.stack([self.feet(legs) - half, self.feet(legs) + half], axis=1)
 
-    def bodies(self, legs: RUS, places: Places, lengths: Array, size: float) -> tuple[Bar, ...]:
+    def bodies(self, legs: RUS, places: Places, home: Places, size: float) -> tuple[Bar, ...]:
         """A crank from the motor to the universal joint, and a link to the spherical joint."""
-        universal, spherical = places
+        universal, spherical = places.points[..., 0, :], places.tips
         motor = np.broadcast_to(self.feet(legs), universal.shape)
         return (
             Bar("crank", motor, universal, motor, 0.016 * size, 7.0, square=True),

@@ -3,10 +3,12 @@
 from gough.legs.leg import LegKind
 from gough.legs.ups.equations import UPS
 from gough.legs.ups.geometry import UPSGeometry
-from gough.legs.ups.keys import UPSTable, read
+from gough.legs.ups.keys import UPSTable, measurable, read
 from gough.legs.ups.parameters import UPSParameters
+from gough.legs.ups.recognise import recognise
 from gough.legs.ups.shape import UPSShape
 from gough.legs.ups.tolerances import UPSTolerances
+from gough.legs.ups.tree import UPSTree
 from gough.legs.ups.words import WORDS
 
 KIND = LegKind(
@@ -20,5 +22,9 @@ KIND = LegKind(
     parameters=UPSParameters(),
     tolerances=UPSTolerances(),
     shape=UPSShape(),
+    tree=UPSTree(),
     words=WORDS,
+    recognise=recognise,
+    measurable=measurable,
+    zeroed=False,
 )

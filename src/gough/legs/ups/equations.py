@@ -33,12 +33,12 @@ from gough.legs.link import (
 )
 from gough.mechanics.body import Body, Frame, force, moment, turned
 from gough.mechanics.friction import Friction, JointFriction, Loads, joint_friction
-from gough.mechanics.leg import Health, LegLoad, Rubbing
+from gough.mechanics.leg import PARALLEL, Driven, Health, LegLoad, Ports, Rubbing
 from gough.mechanics.vectors import Components, cross, dot, norm
 
 
 @dataclass(frozen=True)
-class UPS:
+class UPS(Driven):
     """Numbers of the legs, component axis first: (3, legs, 1)."""
 
     base: Components
@@ -65,11 +65,11 @@ class UPS:
     )
     LOAD_FRICTION: ClassVar[tuple[str, ...]] = ("universal_coulomb", "spherical_coulomb")
     HEALTH: ClassVar[tuple[Health, ...]] = (
-        Health(1e-9, True, "its length {value:.3g} m is zero (limit {limit:g} m)"),
+        Health(1e-7, True, "its length {value:.3g} m is zero (limit {limit:g} m)"),
         Health(
-            1e-9,
+            PARALLEL,
             True,
-            "it is parallel to its first universal axis (sine {value:.3g}, limit {limit:g})",
+            "it is parallel to its first universal axis (sine {value:.3g}, limit {limit:.2g})",
         ),
     )
 
@@ -86,12 +86,13 @@ class UPS:
         """The same legs with other numbers."""
         return replace(self, **numbers)
 
-    def moving(self, tip: Components, velocity: Components, acceleration: Components) -> MovingUPS:
+    def moving(self, ports: Ports) -> MovingUPS:
         """Joint coordinates, rates and accelerations from the tip's.
 
         q3 = ‖P − B‖, v = q̇3 n + q3 ṅ and v̇ = q̈3 n + 2 q̇3 ṅ + q3 n̈ with n = z3, read on the axes of
         frame 3 (Khalil & Guegan 2004, Eqs. 14–18); q̇1 = ω_x/sin q2, q̇2 = ω_y.
         """
+        tip, velocity, acceleration = ports[:3]
         along = tip - self.base
         q = norm(along)
         per_q = 1 / q
@@ -131,9 +132,10 @@ class UPS:
         """The leg at a fixed q as a rod from B of length q, which changes by 1 with q."""
         return self.base, q, lambda direction: 1 + 0 * direction[0]
 
-    def on_other_branch(self, q: Components, rod: Components) -> Components:
+    def leaning(self, q: Components, rod: Components) -> Components:
         """Nowhere."""
-        return np.zeros(rod.shape[1:], dtype=bool)
+        lean: Components = 0 * rod[0] - 1
+        return lean
 
     def on_link_axes(self) -> Body:
         """The cylinder on the axes of frame 3: x2 = x3, y2 = −z3, z2 = y3."""

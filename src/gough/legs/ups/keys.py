@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gough.base.keys import LegVector
+from gough.base.keys import METRES, LegVector
 from gough.legs.keys import LegBodies, UniversalLegTable
+from gough.legs.measurable import GeometricKey
 from gough.legs.reading import LegReader
 from gough.legs.ups.equations import UPS
 
@@ -16,7 +17,7 @@ class UPSTable(UniversalLegTable):
     """Universal joint on the base, actuated prismatic joint, spherical joint on the platform."""
 
     kind: Literal["UPS"]
-    base: LegVector = Field(description="universal joints B_i, m, world")
+    base: Annotated[LegVector, METRES] = Field(description="universal joints B_i, m, world")
     cross: LegBodies | None = Field(None, description="link 1, frame 1")
     cylinder: LegBodies | None = Field(None, description="link 2, frame 2")
     rod: LegBodies | None = Field(None, description="link 3, frame 3, whose origin is the tip P")
@@ -36,3 +37,8 @@ def read(reader: LegReader) -> UPS:
         rod=reader.body("rod"),
         friction=reader.friction(),
     )
+
+
+def measurable(table: UPSTable) -> tuple[GeometricKey, ...]:
+    """Joints on base and platform; the encoder's zero is in no key."""
+    return (GeometricKey("base", "point"), GeometricKey("platform", "point"))

@@ -36,15 +36,15 @@ class UPSParameters(LegParameters[UPS]):
     lines: ClassVar[Mapping[str, str]] = {"cylinder": "y", "rod": "z"}
     tip: ClassVar[TipMass | None] = TipMass(body="rod", parameter="rod M", symbol="rod M")
 
-    def opened(self) -> LegGrouping:
+    def opened(self, legs: UPS, leg: int) -> LegGrouping:
         """Eqs. 44–50: 14 parameters of 30, and the rotor mass."""
-        leg = LegGrouping.nothing_grouped(UPS.BODIES, self.rotor)
-        cylinder, rod = leg.body("cylinder"), leg.body("rod")
+        found = LegGrouping.nothing_grouped(UPS.BODIES, self.rotor)
+        cylinder, rod = found.body("cylinder"), found.body("rod")
         cylinder[:6] += prismatic(ACROSS) @ rod[:6]
         rod[:6] = 0.0
-        leg.hang("cylinder", "cross", ("XX", "YY", "MZ"))
-        leg.keep_about_axis("cross")
-        return leg
+        found.hang("cylinder", "cross", ("XX", "YY", "MZ"))
+        found.keep_about_axis("cross")
+        return found
 
     def tip_places(self, legs: UPS) -> Array:
         """Frame 3 sits at P."""

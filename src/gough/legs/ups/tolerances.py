@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.legs.geometry import Stance
 from gough.legs.tolerances import around
 from gough.legs.ups.equations import UPS
 
@@ -16,9 +17,9 @@ class UPSTolerances:
 
     names = ("base",)
 
-    def variance(self, q: Array, slope: Array) -> dict[str, Array]:
+    def variance(self, legs: UPS, q: Array, stance: Stance) -> dict[str, Array]:
         """σ_o², as ‖n‖ = 1."""
-        return {"base": np.ones_like(slope)}
+        return {"base": np.ones_like(q)}
 
     def built(
         self, legs: UPS, deviation: Mapping[str, float], samples: int, rng: np.random.Generator

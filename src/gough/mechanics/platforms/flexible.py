@@ -258,13 +258,14 @@ class MovingFlexiblePlatform:
         )
         return rigid.on_own_axes(self.deformed.body), mixed
 
-    def world_rows(self, w: Components) -> Components:
+    def world_rows(self, w: Components, holders: tuple[int, ...]) -> Components:
         """Rows of q̇ = J (v, ω), world axes."""
-        return jacobian_rows(self.tips._replace(arm=self.world_arm), w)
+        return jacobian_rows(self.tips._replace(arm=self.world_arm), w, holders)
 
-    def along_modes(self, direction: Components) -> Components:
+    def along_modes(self, direction: Components, holders: tuple[int, ...]) -> Components:
         """Φ_iᵀ w_i (legs, modes, samples)."""
-        return dot(self.modes.tables.tip_shapes, direction[:, :, np.newaxis])
+        shapes = self.modes.tables.tip_shapes[:, list(holders)]
+        return dot(shapes, direction[:, :, np.newaxis])
 
     def carried(self, inertia: Components) -> Components:
         """Σ W_i A_i Φ_i (6, modes, samples)."""

@@ -50,6 +50,10 @@ class MovingPlatform(Protocol):
     """A platform in a state."""
 
     @property
+    def state(self) -> State:
+        """The state it is in."""
+
+    @property
     def tips(self) -> Tips:
         """The legs' tips."""
 
@@ -106,11 +110,11 @@ class MovingPlatform(Protocol):
     def mass(self) -> tuple[Components, Components]:
         """M_rr (6, 6, samples) and M_re (6, modes, samples) of the platform alone, own axes."""
 
-    def world_rows(self, w: Components) -> Components:
-        """Rows (w_i, r_i×w_i) of q̇ = J (v, ω) as (6, legs, samples), world axes."""
+    def world_rows(self, w: Components, holders: tuple[int, ...]) -> Components:
+        """Rows (w_i, r_i×w_i) of q̇ = J (v, ω) as (6, actuators, samples), world axes."""
 
-    def along_modes(self, direction: Components) -> Components:
-        """Φ_iᵀ w_i (legs, modes, samples) of directions at the tips, own axes."""
+    def along_modes(self, direction: Components, holders: tuple[int, ...]) -> Components:
+        """Φ_iᵀ w_i (actuators, modes, samples) of directions at the tips, own axes."""
 
     def carried(self, inertia: Components) -> Components:
         """Σ W_i A_i Φ_i (6, modes, samples) of the legs' inertia (3, 3, legs, samples), own axes."""
@@ -156,26 +160,48 @@ class Platform(Protocol):
         """The platform in a state; `points` (3, legs, 1) are the tips' places on it."""
 
 
-def jacobian_rows(tips: Tips, w: Components) -> Components:
-    """Rows (w_i, r_i×w_i) of q̇ = J ξ as (6, legs, samples): Khalil & Guegan 2004, Eq. 13."""
-    return np.concatenate(np.broadcast_arrays(w, cross(tips.arm, w)))
+def jacobian_rows(tips: Tips, w: Components, holders: tuple[int, ...] | None = None) -> Components:
+    """Rows (w_i, r_i×w_i + m_i) of q̇ = J ξ as (6, actuators, samples): Khalil & Guegan 2004, Eq. 13.
+
+    w is (3, actuators, samples), or with moments m about the port's point (6, actuators, samples);
+    `holders` are the legs that they belong to, by default one each.
+    """
+    arm = tips.arm
+    if holders is not None and holders != tuple(range(arm.shape[1])):
+        arm = arm[:, list(holders)]
+    turning = cross(arm, w[:3])
+    if len(w) == 6:
+        turning = turning + w[3:]
+    return np.concatenate(np.broadcast_arrays(w[:3], turning))
 
 
 def gather(tips: Tips, force: Components) -> Components:
-    """Σ W_i f_i (6, samples): forces at the tips as one wrench at the frame's origin."""
-    both = np.concatenate(np.broadcast_arrays(force, cross(tips.arm, force)))
-    total: Components = both.sum(axis=1)
+    """Σ W_i f_i (6, samples): forces at ports (3 or 6, legs, samples) as one wrench at the origin."""
+    total: Components = jacobian_rows(tips, force).sum(axis=1)
     return total
 
 
 def leg_mass_matrix(tips: Tips, inertia: Components) -> Components:
     """Σ W_i A_i W_iᵀ = Σ [A, −A r̂; r̂ A, −r̂ A r̂] (6, 6, samples).
 
-    Khalil & Guegan 2004, Eq. 38, signs corrected.
+    Khalil & Guegan 2004, Eq. 38, signs corrected. Of body ports A = [A, Gᵀ; G, B], which adds
+    [0, Gᵀ; G, B + r̂ Gᵀ − G r̂].
     """
-    mixed = np.stack([cross(tips.arm, column) for column in np.moveaxis(inertia, 1, 0)], axis=1)
+    linear = inertia[:3, :3]
+    mixed = np.stack([cross(tips.arm, column) for column in np.moveaxis(linear, 1, 0)], axis=1)
     angular = np.stack([cross(tips.arm, row) for row in mixed])
-    total: Components = blocks(inertia, mixed, angular).sum(axis=2)
+    if len(inertia) == 6:
+        coupled = inertia[3:, :3]
+        bent = np.stack([cross(tips.arm, row) for row in coupled])  # −G r̂
+        angular = angular + inertia[3:, 3:] + bent + np.swapaxes(bent, 0, 1)
+        mixed = mixed + coupled
+    total: Components = blocks(linear, mixed, angular).sum(axis=2)
+    return total
+
+
+def at_ports(inertia: Components, vector: Components) -> Components:
+    """A v (3 or 6, legs, samples) of the legs' inertia; of a body port without a vector's turning."""
+    total: Components = (inertia[:, : len(vector)] * vector).sum(axis=1)
     return total
 
 

@@ -141,11 +141,11 @@ class MovingRigidPlatform:
         """M (6, 6, samples); no modes."""
         return on_own_axes(in_world(self.body, self.state.rotation)), np.zeros((6, 0, 1))
 
-    def world_rows(self, w: Components) -> Components:
+    def world_rows(self, w: Components, holders: tuple[int, ...]) -> Components:
         """Rows of q̇ = J (v, ω), world axes."""
-        return jacobian_rows(self.tips, w)
+        return jacobian_rows(self.tips, w, holders)
 
-    def along_modes(self, direction: Components) -> Components:
+    def along_modes(self, direction: Components, holders: tuple[int, ...]) -> Components:
         """None."""
         return np.zeros((direction.shape[1], 0, 1))
 

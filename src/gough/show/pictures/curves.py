@@ -14,15 +14,21 @@ from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.legs.units import LINEAR, LegUnits
+from gough.legs.reading import Actuator, Limits, actuator_names, by_units
+from gough.legs.units import LINEAR
 from gough.motion import Motion
-from gough.show.colors import leg_color
-from gough.show.style import DASHED, STYLE
+from gough.show.colors import DARK, leg_color
+from gough.show.style import DASHED, HALO, STYLE
 
 if TYPE_CHECKING:
     from gough.model.contributions import Contributions
     from gough.results import Actuation, LegMotion
     from gough.robot import Robot
+
+
+FAR = 3.0
+"""How many times the largest value a limit may be to be drawn as a line."""
+LIMIT_LINE: Any = (0, (6, 2, 1, 2))
 
 
 class Look(NamedTuple):
@@ -47,22 +53,30 @@ AXES = Look(7.5, 0.7, 1.9, 1.2, 5, ("-", "--", "-."))
 """Of what is shown on a screen, and of legs and axes in the papers' pages."""
 
 
-def leg_curves(motion: Motion, legs: LegMotion, *, units: LegUnits = LINEAR) -> Figure:
-    """Actuated coordinates, rates and accelerations of all legs over time.
+def leg_curves(motion: Motion, legs: LegMotion, *, actuators: Sequence[Actuator] = ()) -> Figure:
+    """Actuated coordinates, rates and accelerations over time.
 
-    `units` are those of the robot's actuators, `robot.leg_kind.units`.
+    `actuators` are `robot.actuators`; without them one per leg, in metres and newtons.
     """
-    panels = [
-        (legs.q, f"$q$ [{units.q}]"),
-        (legs.qd, rf"$\dot q$ [{units.speed}]"),
-        (legs.qdd, rf"$\ddot q$ [{units.speed}²]"),
-    ]
-    return _over_motion(motion, panels, "Actuated coordinates")
+    found: list[tuple[Array, str]] = []
+    for values, symbol, unit in (
+        (legs.q, "$q$", "[q]"),
+        (legs.qd, r"$\dot q$", "[q]/s"),
+        (legs.qdd, r"$\ddot q$", "[q]/s²"),
+    ):
+        found += _by_units(values, symbol, unit, actuators)
+    return _over_motion(motion, found, "Actuated coordinates", actuators)
 
 
 def joint_curves(robot: Robot, motion: Motion, legs: LegMotion) -> Figure:
     """The coordinates of every leg's passive joints, mostly angles of a universal joint, over time."""
-    words = robot.leg_kind.words
+    kinds = {group.kind.name: group.kind for group in robot.description.groups}
+    words = next(iter(kinds.values())).words
+    if len(kinds) > 1 or not words.passive:
+        raise InputError(
+            f"joint_curves: {robot.name} has legs of kind {' and '.join(kinds)}, whose passive joints "
+            "have no names in common"
+        )
     panels = [
         (legs.joints[..., i], f"{words.passive[name]} [{unit}]")
         for i, (name, unit) in enumerate(zip(words.joints, words.joint_units, strict=True))
@@ -71,27 +85,82 @@ def joint_curves(robot: Robot, motion: Motion, legs: LegMotion) -> Figure:
     return _over_motion(motion, panels, "Universal joints")
 
 
-def force_curves(motion: Motion, actuation: Actuation, *, units: LegUnits = LINEAR) -> Figure:
-    """Actuator forces and powers (W) of all legs over time; `units` as in `leg_curves`."""
-    panels = [(actuation.forces, rf"$\Gamma$ [{units.force}]"), (actuation.power, "power [W]")]
-    return _over_motion(motion, panels, "Actuator forces and powers")
+def force_curves(
+    motion: Motion,
+    actuation: Actuation,
+    *,
+    actuators: Sequence[Actuator] = (),
+    limits: Limits | None = None,
+) -> Figure:
+    """Actuator forces and powers (W) over time; `actuators` as in `leg_curves`.
+
+    `limits` are `robot.limits`: lines where forces have theirs.
+    """
+    panels = _by_units(actuation.forces, r"$\Gamma$", "[force]", actuators)
+    forces = len(panels)
+    panels.append((actuation.power, "power [W]"))
+    figure = _over_motion(motion, panels, "Actuator forces and powers", actuators)
+    if limits is not None:
+        draw_limits(figure, [values for values, _ in panels[:forces]], limits.force)
+    return figure
 
 
 def contribution_curves(
-    motion: Motion, contributions: Contributions, *, units: LegUnits = LINEAR
+    motion: Motion,
+    contributions: Contributions,
+    *,
+    actuators: Sequence[Actuator] = (),
+    limits: Limits | None = None,
 ) -> Figure:
-    """Actuator forces of all legs over time, split by cause; causes without effect are left out.
+    """Actuator forces over time, split by cause; causes without effect are left out.
 
-    `units` as in `leg_curves`.
+    `actuators` and `limits` as in `force_curves`.
     """
-    panels = [(contributions.total, f"total [{units.force}]")]
+    panels = _by_units(contributions.total, "total", "[force]", actuators)
+    total = [values for values, _ in panels]
     visible = 1e-9 * np.abs(contributions.total).max(initial=0.0)
-    panels += [
-        (value, part.name.replace("_", "\n") + f" [{units.force}]")
-        for part in fields(contributions)
-        if np.any(np.abs(value := getattr(contributions, part.name)) > visible)
-    ]
-    return _over_motion(motion, panels, "Where the actuator forces come from")
+    for part in fields(contributions):
+        value = getattr(contributions, part.name)
+        if np.any(np.abs(value) > visible):
+            panels += _by_units(value, part.name.replace("_", "\n"), "[force]", actuators)
+    figure = _over_motion(motion, panels, "Where the actuator forces come from", actuators)
+    if limits is not None:
+        draw_limits(figure, total, limits.force)
+    return figure
+
+
+def draw_limits(figure: Figure, panels: Sequence[Array], limit: Array, first: int = 0) -> None:
+    """Lines at ± limits (actuators,) in panels of curves (n, actuators), from the first-th panel on.
+
+    A limit far off is named in the corner, so that curves stay legible.
+    """
+    with matplotlib.rc_context(STYLE):
+        for axes, values in zip(figure.axes[first:], panels, strict=False):
+            own = np.isfinite(values).any(axis=0) & np.isfinite(limit)
+            levels = np.unique(limit[own])
+            most = np.nanmax(np.abs(values), initial=0.0)
+            far = levels[levels > FAR * most]
+            for level in levels[levels <= FAR * most]:
+                for sign in (-1, 1):
+                    axes.axhline(sign * level, color=DARK, linestyle=LIMIT_LINE, linewidth=1)
+            if far.size:
+                text = "limit ±" + ", ±".join(f"{level:.4g}" for level in far)
+                style: Any = {"color": DARK, "fontsize": 8, "ha": "right", "va": "top"}
+                axes.text(0.99, 0.97, text, transform=axes.transAxes, path_effects=HALO, **style)
+
+
+def _by_units(
+    values: Array, symbol: str, unit: str, actuators: Sequence[Actuator]
+) -> list[tuple[Array, str]]:
+    """A panel per unit: values (n, actuators) that are NaN where an actuator has another."""
+    if not actuators:
+        return [(values, f"{symbol} [{LINEAR.of(unit)}]")]
+    found = []
+    for units, which in by_units(actuators):
+        own = np.full_like(values, np.nan)
+        own[..., which] = values[..., which]
+        found.append((own, f"{symbol} [{units.of(unit)}]"))
+    return found
 
 
 def over_time(
@@ -102,14 +171,21 @@ def over_time(
     return curves(np.asarray(time, dtype=np.float64), "time [s]", panels, labels, title)
 
 
-def _over_motion(motion: Motion, panels: Sequence[tuple[Array, str]], title: str) -> Figure:
-    """One curve per leg, over time or, without it, over samples."""
+def _over_motion(
+    motion: Motion,
+    panels: Sequence[tuple[Array, str]],
+    title: str,
+    actuators: Sequence[Actuator] = (),
+) -> Figure:
+    """One curve per leg or actuator, over time or, without it, over samples."""
     if len(motion.shape) != 1:
         raise InputError(f"motion of batch shape {motion.shape}: curves need shape (n,)")
-    labels = [f"leg {i + 1}" for i in range(panels[0][0].shape[-1])]
-    if motion.time is None:
-        return curves(np.arange(len(motion)), "sample", panels, labels, title)
-    return curves(motion.time, "time [s]", panels, labels, title)
+    legs = [f"leg {i + 1}" for i in range(panels[0][0].shape[-1])]
+    labels = actuator_names(actuators) if actuators else legs
+    x, xlabel = np.arange(len(motion)), "sample"
+    if motion.time is not None:
+        x, xlabel = motion.time, "time [s]"
+    return curves(x, xlabel, panels, labels, title, [one.leg for one in actuators])
 
 
 def curves(
@@ -118,15 +194,19 @@ def curves(
     panels: Sequence[tuple[Array, str]],
     labels: Sequence[str],
     title: str = "",
+    legs: Sequence[int] = (),
 ) -> Figure:
-    """Panels of curves (n, k) above each other; the second half of the curves is dashed."""
+    """Panels of curves (n, k) above each other; the second half of the curves is dashed.
+
+    With the leg that each curve is of, from 0, they have its colour.
+    """
     for values, ylabel in panels:
         if values.shape != (*x.shape, len(labels)):
             raise InputError(
                 f"{ylabel}: values have shape {values.shape}, needs {(*x.shape, len(labels))} "
                 f"for {len(labels)} labels over {xlabel} of shape {x.shape}"
             )
-    figure = stacked(x, xlabel, [("", *panel) for panel in panels], labels, SCREEN)
+    figure = stacked(x, xlabel, [("", *panel) for panel in panels], labels, SCREEN, legs)
     if title:
         with matplotlib.rc_context(STYLE):
             figure.suptitle(title)
@@ -152,17 +232,26 @@ def stacked(
     panels: Sequence[tuple[str, Array, str]],
     labels: Sequence[str],
     look: Look,
+    legs: Sequence[int] = (),
 ) -> Figure:
     """Panels (title, curves (n, k), axis label) above each other, one label per curve."""
     half = (len(labels) + 1) // 2
     styles = look.styles or ("-",) * half + (DASHED,) * half
+    order = list(legs) or list(range(len(labels)))
+    if len({*order}) < len(order):  # several actuators in a leg
+        styles = tuple("-" if leg not in order[:i] else DASHED for i, leg in enumerate(order))
     with matplotlib.rc_context(STYLE):
         size = (look.width, look.frame + look.height * len(panels))
         figure = Figure(figsize=size, layout="constrained")
         rows = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
         for axes, (title, values, ylabel) in zip(rows, panels, strict=True):
             for i, (curve, label) in enumerate(zip(values.T, labels, strict=True)):
-                line = {"color": leg_color(i), "linestyle": styles[i], "linewidth": look.line}
+                line = {
+                    "color": leg_color(order[i]),
+                    "linestyle": styles[i],
+                    "linewidth": look.line,
+                    "marker": "o" if len(x) == 1 else "",
+                }
                 axes.plot(x, curve, label=label, **line)
             if title:
                 axes.set_title(title, loc="left", fontsize=10)

@@ -25,7 +25,7 @@ COLORS = {
 def force_figure(judged: Validation, unit: str) -> Figure:
     """Measured forces, those of the parameters found and their difference, a panel per leg.
 
-    `unit` of the forces: `robot.leg_kind.units.force`.
+    `unit` of the forces: `robot.units.force`.
     """
     thin = slice(None, None, max(1, len(judged.time) // MOST_POINTS))
     legs = judged.measured.shape[1]

@@ -14,12 +14,13 @@ HOME: Any = {"linestyle": "", "marker": "o", "color": "white", "markeredgecolor"
 """The dot at the home pose."""
 
 
-def plane(axes: Any, across: str, upward: str, unit: str = "m") -> None:
-    """One scale for both axes, named with their unit."""
-    axes.set_aspect("equal")
+def plane(axes: Any, across: str, upward: str, units: tuple[str, str] = ("m", "m")) -> None:
+    """Axes named with their units; one scale for both where these are the same."""
+    if units[0] == units[1]:
+        axes.set_aspect("equal")
     axes.grid(False)
-    axes.set_xlabel(f"{across} [{unit}]")
-    axes.set_ylabel(f"{upward} [{unit}]")
+    axes.set_xlabel(f"{across} [{units[0]}]")
+    axes.set_ylabel(f"{upward} [{units[1]}]")
 
 
 def home_mark(size: float = 7) -> Line2D:

@@ -16,8 +16,8 @@ from scipy.spatial import ConvexHull
 
 from gough.base.arrays import Array, unit
 from gough.errors import InputError
-from gough.legs.shape import Places
-from gough.model.places import bodies, ground, places
+from gough.model.mesh_places import mesh_places
+from gough.model.places import PlacedLegs, bodies, ground, placed_legs, tips
 from gough.motion import Motion
 from gough.show.colors import (
     BLACK,
@@ -31,6 +31,7 @@ from gough.show.colors import (
     VERMILION,
     leg_color,
 )
+from gough.show.pictures.meshes import shaded
 from gough.show.style import HALO, STYLE
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 JOINT = {"linestyle": "", "markersize": 6.5, "color": "white", "markeredgecolor": DARK}
 FRONT = 1000.0
 """Drawing order of what no body hides."""
+FLAT = 1e-6
+"""Part of their extent within which points are on a line."""
 ROOM = np.array([[0.08, 0.17], [0.88, 0.92]])
 """Lower left and upper right corner of what a drawing may fill of its page."""
 
@@ -53,10 +56,14 @@ def draw(robot: Robot, motion: Motion | None = None) -> Figure:
     if 0 in motion.shape:
         raise InputError(f"motion of batch shape {motion.shape}: nothing to draw")
     pose = motion[(0,) * len(motion.shape)]
-    ground, universal, spherical = joint_places(robot, pose)
+    stands, legs = joint_places(robot, pose)
+    held = tips(legs)
     tool = pose.position + pose.rotation @ robot.description.tool
     path = motion.position.reshape(-1, *motion.shape[-1:], 3)
-    points = [ground, spherical, path, tool, np.zeros(3)]
+    joints = [one.places.points for one in legs]
+    points = [stands, *(np.reshape(one, (-1, 3)) for one in joints), path, tool, np.zeros(3)]
+    shapes = _shapes(robot, pose)
+    points += [place for place, _, _ in shapes.values()]
     everything = np.concatenate([np.reshape(one, (-1, 3)) for one in points])
     everything = everything[np.all(np.isfinite(everything), axis=-1)]
     low, high = np.min(everything, axis=0), np.max(everything, axis=0)
@@ -66,10 +73,14 @@ def draw(robot: Robot, motion: Motion | None = None) -> Figure:
         figure = Figure(figsize=(7.0, 6.0))
         axes: Any = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d", computed_zorder=False)
         corner = _space(axes, low, high, robot.description.gravity)
-        _ground(axes, ground)
-        _legs(axes, robot, ground, universal, spherical, size)
-        depth = _nearness(axes, spherical)
-        _polygon(axes, spherical, facecolor=SKY, edgecolor=DARK, alpha=0.35, zorder=depth)
+        _ground(axes, stands)
+        _legs(axes, stands, legs, joint_places(robot, robot.home)[1], size, {*shapes})
+        for vertices, faces, color in shapes.values():
+            order = _nearness(axes, vertices)
+            axes.add_collection3d(shaded(vertices, faces, color, order))
+        depth = _nearness(axes, held)
+        if (None, "platform") not in shapes:
+            _polygon(axes, held, facecolor=SKY, edgecolor=DARK, alpha=0.35, zorder=depth)
         if pose.shape != motion.shape:
             for run in path:
                 axes.plot(*run.T, color=BLACK, linewidth=1.5, label="path of the origin")
@@ -105,10 +116,15 @@ class _Arrow(FancyArrowPatch):
         return float(np.min(depth))
 
 
-def joint_places(robot: Robot, pose: Motion) -> tuple[Array, Array, Array]:
-    """What stands on the ground (legs, 1 or 2, 3): points, ends of rails; U and S joints."""
+def joint_places(robot: Robot, pose: Motion) -> tuple[Array, list[PlacedLegs]]:
+    """What stands on the ground (legs, 2, 3), ends of rails or twice a point; and all joints."""
     legs = robot.inverse_kinematics(pose)
-    return ground(robot, legs.q), *places(robot, legs)
+    return ground(robot, legs.q), placed_legs(robot, pose, legs)
+
+
+def rails(stands: Array) -> Array:
+    """Which of what stands on the ground (legs, 2, 3) are rails, (legs,)."""
+    return np.asarray(np.any(stands[:, 0] != stands[:, 1], axis=-1))
 
 
 def _space(axes: Any, low: Array, high: Array, gravity: Array) -> Array:
@@ -148,34 +164,75 @@ def _fill_page(axes: Any, low: Array, high: Array) -> None:
     axes.set_position(axes.get_position().translated(*move))
 
 
-def _ground(axes: Any, ground: Array) -> None:
+def _ground(axes: Any, stands: Array) -> None:
     """The base polygon, or the rails and the frame their first ends hang on."""
-    if ground.shape[1] == 1:
-        _polygon(axes, ground[:, 0], facecolor=PALE, edgecolor=GREY, alpha=0.5, zorder=-FRONT)
-        return
-    _polygon(axes, ground[:, 0], facecolor="none", edgecolor=PALE, zorder=-FRONT)
-    for rail in ground:
+    long = rails(stands)
+    fill: dict[str, Any] = {"facecolor": "none", "edgecolor": PALE}
+    if not np.any(long):
+        fill = {"facecolor": PALE, "edgecolor": GREY, "alpha": 0.5}
+    _polygon(axes, stands[:, 0], zorder=-FRONT, **fill)
+    for rail in stands[long]:
         _bar(axes, *rail, color=GREY, linewidth=4, gid="rail")
 
 
+def _shapes(robot: Robot, pose: Motion) -> dict[tuple[int | None, str], tuple[Array, Array, str]]:
+    """Meshes of bodies in the world by leg and name: vertices (n, 3), faces, colour."""
+    found = {}
+    for one, (place, turn) in zip(
+        robot.meshes, mesh_places(robot, pose, robot.meshes), strict=True
+    ):
+        color = SKY if one.leg is None else leg_color(one.leg)
+        found[one.leg, one.name] = place + one.vertices @ turn.T, one.faces, color
+    return found
+
+
 def _legs(
-    axes: Any, robot: Robot, ground: Array, universal: Array, spherical: Array, size: float
+    axes: Any,
+    stands: Array,
+    legs: list[PlacedLegs],
+    home: list[PlacedLegs],
+    size: float,
+    covered: set[tuple[int | None, str]],
 ) -> None:
-    """The bodies of each leg, its joints and its number."""
-    lengths = np.linalg.norm(spherical - universal, axis=-1)
-    bars = bodies(robot, Places(universal, spherical), lengths, size)
-    feet = ground[:, 0]
-    inward = unit((ground[:, 1] if ground.shape[1] > 1 else spherical) - feet)
+    """The bodies of each leg, its joints and its number; `covered` ones have meshes."""
+    for alike, bar in bodies(legs, home, size):
+        for leg, start, end in zip(
+            range(alike.which.start, alike.which.stop), bar.seen, bar.end, strict=True
+        ):
+            if (leg, bar.name) in covered:
+                continue
+            gid = "leg" if bar.colored else bar.name
+            color = leg_color(leg) if bar.colored else DARK
+            _bar(axes, start, end, linewidth=bar.line, color=color, gid=gid)
+    feet = stands[:, 0]
+    inward = unit(np.where(rails(stands)[:, np.newaxis], stands[:, 1], tips(legs)) - feet)
     for leg, label in enumerate(feet - 0.06 * size * inward):
-        color = leg_color(leg)
-        for bar in bars:
-            style = (
-                {"color": color, "gid": "leg"} if bar.colored else {"color": DARK, "gid": bar.name}
-            )
-            _bar(axes, bar.seen[leg], bar.end[leg], linewidth=bar.line, **style)
-        _text(axes, label, str(leg + 1), color=color, fontweight="bold", fontsize=12)
-    axes.plot(*universal.T, marker="s", label="universal joint", zorder=FRONT - 1, **JOINT)
-    axes.plot(*spherical.T, marker="o", label="spherical joint", zorder=FRONT - 1, **JOINT)
+        _text(axes, label, str(leg + 1), color=leg_color(leg), fontweight="bold", fontsize=12)
+    for one in legs:
+        _joints(axes, one, size)
+
+
+MARKERS = {"universal": "s", "spherical": "o"}
+
+
+def _joints(axes: Any, legs: PlacedLegs, size: float) -> None:
+    """Universal and spherical joints as dots, revolute ones as short cylinders along their axes."""
+    places = legs.places
+    for i, (joint, driven) in enumerate(zip(places.joints, places.driven, strict=True)):
+        points = places.points[:, i]
+        if joint in MARKERS:
+            mark = {"marker": MARKERS[joint], "label": f"{joint} joint"}
+            axes.plot(*points.T, zorder=FRONT - 1, **mark, **JOINT)
+        elif joint == "revolute":
+            color, label = (DARK, "driven joint") if driven else ("white", "revolute joint")
+            for point, axis in zip(points, places.axes[:, i], strict=True):
+                order = _nearness(axes, point[np.newaxis]) + 1e-6
+                for width, half, shade in ((9.0, 0.026, DARK), (6.0, 0.02, color)):
+                    ends = np.stack([point - half * size * axis, point + half * size * axis])
+                    line = {"color": shade, "linewidth": width, "solid_capstyle": "butt"}
+                    axes.plot(*ends.T, zorder=order, gid=joint, **line)
+            block = {"marker": "s", "markerfacecolor": color, "markersize": 9}
+            axes.plot([], [], label=label, **JOINT | block)
 
 
 def _bar(axes: Any, start: Array, end: Array, **style: Any) -> None:
@@ -190,14 +247,21 @@ def _nearness(axes: Any, points: Array) -> float:
 
 
 def _polygon(axes: Any, points: Array, **style: Any) -> None:
-    """The polygon through points in a plane, by their angle about their middle, or else their hull."""
+    """The convex outline of points in a plane, or else their hull; a line where they are on one."""
     spread = points - points.mean(axis=0)
-    _, (wide, _, thick), (first, second, _) = np.linalg.svd(spread, full_matrices=False)
+    _, sizes, directions = np.linalg.svd(np.concatenate([spread, np.zeros((3, 3))]))
+    wide, across, thick = sizes
+    if across <= FLAT * wide:
+        along = spread @ directions[0]
+        ends = points[[int(np.argmin(along)), int(np.argmax(along))]]
+        color = style["edgecolor"]
+        axes.plot(*ends.T, color=color, linewidth=4, alpha=0.6, zorder=style["zorder"])
+        return
     if thick > 0.1 * wide:
         faces = points[ConvexHull(points).simplices]
         style |= {"alpha": 0.12, "linewidth": 0.5}
     else:
-        faces = points[np.argsort(np.arctan2(spread @ second, spread @ first))][np.newaxis]
+        faces = points[ConvexHull(spread @ directions[:2].T).vertices][np.newaxis]
     axes.add_collection3d(Poly3DCollection(faces, **style))
 
 

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
+from gough.base.arrays import Array
 from gough.show.colors import BLACK, BLUE, GREEN, GREY, ORANGE, PALETTE, VERMILION
 from gough.show.style import STYLE, leg_line
 
 if TYPE_CHECKING:
     from gough.simulation.result import Simulation
 
+ENERGIES = {
+    "actuator_work": ("actuators", BLUE, "-"),
+    "stored": ("stored", GREEN, "-"),
+    "loss": ("lost", VERMILION, "-"),
+    "wrench_work": ("wrench", ORANGE, "-"),
+    "energy_residual": ("unexplained", BLACK, ":"),
+}
+"""Curves of an energy audit: label, colour, line."""
 BEYOND = 1e-9
 UNITS = {1.0: "", 1e3: "m", 1e6: "µ", 1e9: "n"}
 
@@ -26,7 +36,7 @@ def overview(simulation: Simulation, row: int = 0) -> Figure:
     apart, turn = one.tracking_errors()
     audit = one.energy_audit()
     power = one.forces * one.legs()["qd"]
-    unit = one.plants[0][1].leg_kind.units.force
+    unit = one.plants[0][1].units.force
     with matplotlib.rc_context(STYLE):
         count = 6 if one.motion.modes else 5
         figure = Figure(figsize=(8.0, 1.0 + 1.75 * count), layout="constrained")
@@ -51,16 +61,7 @@ def overview(simulation: Simulation, row: int = 0) -> Figure:
                 panels[2].axhline(side, color=GREY, linestyle=":", linewidth=1)
         energy = panels[4]
         stored = audit["kinetic_energy"] + audit["potential_energy"]
-        curves = [
-            (audit["actuator_work"], "actuators", BLUE, "-"),
-            (stored - stored[0], "stored", GREEN, "-"),
-            (audit["loss"], "lost", VERMILION, "-"),
-            (audit["wrench_work"], "wrench", ORANGE, "-"),
-            (audit["energy_residual"], "unexplained", BLACK, ":"),
-        ]
-        for value, name, color, style in curves:
-            energy.plot(time, value, color=color, linestyle=style, label=name)
-        energy.set_ylabel("energy [J]")
+        _draw_energy(energy, time, {**audit, "stored": stored - stored[0]})
         if one.motion.modes:
             moved = np.linalg.norm(one.deflection(), axis=-1)
             scale, prefix = _prefix(moved)
@@ -76,6 +77,25 @@ def overview(simulation: Simulation, row: int = 0) -> Figure:
         ended = "".join(f"\nended at {stop}" for stop in one.stops.values())
         figure.suptitle(_wrapped(f"{one.plants[0][1].name}{ended}"), parse_math=False)
     return figure
+
+
+def energy_curves(x: Array, xlabel: str, parts: Mapping[str, Array]) -> Figure:
+    """An energy audit: those of its `ENERGIES` (n,), J, that there are."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(7.0, 3.5), layout="constrained")
+        axes = figure.subplots()
+        _draw_energy(axes, x, parts)
+        axes.margins(x=0)
+        axes.set_xlabel(xlabel)
+        figure.legend(loc="outside right center")
+    return figure
+
+
+def _draw_energy(axes: Any, x: Array, parts: Mapping[str, Array]) -> None:
+    for name, (label, color, style) in ENERGIES.items():
+        if name in parts:
+            axes.plot(x, parts[name], color=color, linestyle=style, label=label)
+    axes.set_ylabel("energy [J]")
 
 
 def _prefix(value: Any) -> tuple[float, str]:

@@ -14,9 +14,11 @@ from matplotlib.patches import Patch
 from gough.analysis.clearance import Clearance
 from gough.analysis.isosurface import Surface
 from gough.analysis.locus import Slice
-from gough.analysis.singularities import Singularity, lines, output_transmission
+from gough.analysis.own_space import OwnSpace
+from gough.analysis.singularities import Singularity, singularity
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.model.freedom import COORDINATES
 from gough.motion import Motion
 from gough.show.colors import BLUE, GREY, ORANGE, VERMILION
 from gough.show.pictures.planes import HOME, OUT, home_mark, plane
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 COLORS = "viridis"
 
 
-def slice_pictures(robot: Robot, slices: Sequence[Slice], rotation: Array) -> Figure:
+def slice_pictures(robot: Robot, slices: Sequence[Slice]) -> Figure:
     """The locus in planes, over the transmission index, which is 0 on it; home as a dot."""
     if not slices:
         raise InputError("no slices to draw")
@@ -38,20 +40,22 @@ def slice_pictures(robot: Robot, slices: Sequence[Slice], rotation: Array) -> Fi
         shade: Any = None
         home = robot.description.home
         for axes, one in zip(panels, slices, strict=True):
-            index = _transmission(robot, one, rotation)
+            index = _transmission(robot, one)
             shade = axes.pcolormesh(
                 one.first, one.second, index, cmap=COLORS, vmin=0, vmax=1, rasterized=True
             )
             for curve in one.curves:
                 axes.plot(*curve.T, color=VERMILION, linewidth=2.4)
             if home is not None:
-                place = [home.position["xyz".index(name)] for name in one.axes]
-                axes.plot(*place, **HOME, markersize=7)
+                place = dict(zip(COORDINATES, [*home.position, 0.0, 0.0, 0.0], strict=True))
+                axes.plot(*(place[name] for name in one.axes), **HOME, markersize=7)
             axes.set_facecolor(OUT)
-            plane(axes, *one.axes)
+            plane(axes, *one.axes, units=one.units)
             axes.set_xlim(one.first[0], one.first[-1])
             axes.set_ylim(one.second[0], one.second[-1])
-            axes.set_title(f"{one.across} = {one.at:.4g} m", fontsize=10)
+            if one.across:
+                unit = "rad" if one.across.startswith("r") else "m"
+                axes.set_title(f"{one.across} = {one.at:.4g} {unit}", fontsize=10)
         figure.colorbar(shade, ax=list(panels), label="transmission index", shrink=0.85)
         handles: list[Any] = [Line2D([], [], color=VERMILION, linewidth=2.4, label="singular")]
         if home is not None:
@@ -59,19 +63,15 @@ def slice_pictures(robot: Robot, slices: Sequence[Slice], rotation: Array) -> Fi
         if any(np.isnan(one.determinant).any() for one in slices):
             handles.append(Patch(facecolor=OUT, edgecolor=GREY, label="out of reach"))
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-        figure.suptitle(f"{robot.name}: singularities at constant orientation", parse_math=False)
+        where = "at constant orientation" if robot.mobility > 3 else "in its own coordinates"
+        figure.suptitle(f"{robot.name}: singularities {where}", parse_math=False)
     return figure
 
 
-def _transmission(robot: Robot, one: Slice, rotation: Array) -> Array:
+def _transmission(robot: Robot, one: Slice) -> Array:
     """Transmission index (m, n) on a slice's grid; NaN out of reach."""
-    axes = {name: grid for name, grid in zip(one.axes, np.meshgrid(one.first, one.second))}  # noqa: B905
-    axes[one.across] = np.full(one.determinant.shape, one.at)
-    place = np.stack([axes[name] for name in "xyz"], axis=-1).reshape(-1, 3)
-    found = lines(robot, place, np.broadcast_to(rotation, (len(place), 3, 3)))
-    index = np.minimum(np.abs(found.slope), output_transmission(found, robot.length_scale))
-    index = np.where(np.isnan(found.slope), np.nan, index).min(axis=1)
-    return np.asarray(index.reshape(one.determinant.shape))
+    found = singularity(robot, one.poses, on_error="nan").transmission
+    return np.asarray(found.reshape(one.determinant.shape))
 
 
 def surface_picture(robot: Robot, surface: Surface) -> Figure:
@@ -88,25 +88,22 @@ def surface_picture(robot: Robot, surface: Surface) -> Figure:
             axes.text2D(
                 0.5, 0.9, "no singular position here", transform=axes.transAxes, ha="center"
             )
-        if robot.description.home is not None:
-            home = robot.home
-            axes.plot(*home.position, **HOME, markersize=8)
-        for name in "xyz":
-            getattr(axes, f"set_{name}label")(f"{name} [m]")
-        if len(surface.faces):
-            shown = surface.vertices
-            if robot.description.home is not None:
-                shown = np.concatenate([shown, robot.home.position[np.newaxis]])
+        space = OwnSpace.of(robot)
+        axes.plot(*space.middle, **HOME, markersize=8)
+        for axis, name, unit in zip("xyz", space.names, space.units, strict=True):
+            getattr(axes, f"set_{axis}label")(f"{name} [{unit}]")
+        if len(surface.faces) and len(set(space.units)) == 1:
+            shown = np.concatenate([surface.vertices, space.middle[np.newaxis]])
             axes.set_box_aspect(np.maximum(np.ptp(shown, axis=0), 1e-9))
         handles: list[Any] = [
             Patch(facecolor=ORANGE, alpha=0.6, label="singular positions"),
             home_mark(8),
         ]
         figure.legend(handles=handles, loc="lower center", ncols=2)
-        figure.suptitle(
-            f"{robot.name}: singular positions of the platform at constant orientation",
-            parse_math=False,
-        )
+        where = "positions of the platform at constant orientation"
+        if robot.mobility <= 3:
+            where = f"poses, by {', '.join(space.names)}"
+        figure.suptitle(f"{robot.name}: singular {where}", parse_math=False)
     return figure
 
 

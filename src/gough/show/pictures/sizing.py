@@ -22,7 +22,7 @@ def torque_speed(sizing: Sizing, margin: float = 1.0) -> Figure:
     continuous one.
     """
     if sizing.motors is None:
-        raise InputError("torque over speed needs a drive: its screw's lead")
+        raise InputError("torque over speed needs a drive: its screw's lead or its gear's ratio")
     worst = sizing.worst()
     legs = sizing.legs.peak_force.shape[1]
     with matplotlib.rc_context(STYLE):

@@ -16,9 +16,10 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from gough.analysis.isosurface import Surface
 from gough.analysis.workspace_result import Workspace
 from gough.base.arrays import Array
+from gough.base.words import within
 from gough.errors import InputError
-from gough.model.places import places
-from gough.show.colors import BLUE, DARK, SKY, leg_color
+from gough.model.places import placed_legs
+from gough.show.colors import BLUE, DARK, leg_color
 from gough.show.pictures.planes import HOME, home_mark, plane
 from gough.show.style import STYLE
 
@@ -33,10 +34,14 @@ KINDS = {
     "spherical_angle": ("spherical joint", "#BFD7EA"),
     "legs": ("leg against leg", "#E8C6DA"),
     "platform": ("leg against platform", "#C9BFE6"),
+    "singularity": ("singularity", "#D9775F"),
+    "apart": ("no way from home", "#9AA3AD"),
     "within": ("angle asked for", "#FFFFFF"),
     "bounds": ("bounds asked for", "#FFFFFF"),
 }
 """What stops the robot: in words, and its colour."""
+SELDOM = 0.003
+"""Share of a surface's triangles below which the legend does not speak of what limits them."""
 
 
 def default_slices(found: Workspace) -> list[tuple[str, float]]:
@@ -86,7 +91,7 @@ def slices(found: Workspace, planes: Sequence[tuple[str, float]] | None = None) 
                 axes.contour(x, y, depth, levels=[0.0], colors=DARK, linewidths=1.6)
             seen |= {list(KINDS)[int(k)] for k in np.unique(kind[depth < 0])}
             _mark_home(axes, found, (first, second))
-            plane(axes, names[first], names[second], unit)
+            plane(axes, names[first], names[second], (unit, unit))
             axes.set_title(f"{names['xyz'.index(axis)]} = {scale * at:.4g} {unit}", fontsize=10)
         for axes in panels[len(planes) :]:
             axes.set_visible(False)
@@ -126,15 +131,20 @@ def surface_picture(found: Workspace, skin: Surface | None = None) -> Figure:
         size = np.linalg.norm(normal, axis=1, keepdims=True)
         light = LightSource(azdeg=200, altdeg=40)
         bright = light.shade_normals(normal / np.where(size > 0, size, 1.0), fraction=0.8)
-        blue = np.array(matplotlib.colors.to_rgb(SKY))
-        shown = np.clip((0.55 + 0.45 * bright)[:, np.newaxis] * blue, 0, 1)
+        kind = _kinds(found)[found.margins(skin.vertices[skin.faces].mean(axis=1)).argmin(axis=-1)]
+        paint = np.array([matplotlib.colors.to_rgb(color) for _, color in KINDS.values()])
+        shown = np.clip((0.55 + 0.45 * bright)[:, np.newaxis] * paint[kind], 0, 1)
         axes.add_collection3d(
             Poly3DCollection(
-                corners, facecolors=np.c_[shown, np.full(len(shown), 0.55)], linewidth=0
+                corners, facecolors=np.c_[shown, np.full(len(shown), 0.7)], linewidth=0
             )
         )
         points = [vertices]
-        handles: list[Any] = [Patch(facecolor=SKY, alpha=0.6, label=found.name)]
+        handles: list[Any] = [
+            Patch(facecolor=color, edgecolor=DARK, linewidth=0.5, label=f"limited by {name}")
+            for i, (name, color) in enumerate(KINDS.values())
+            if np.mean(kind == i) > SELDOM
+        ]
         if found.unit == "m" and found.robot.description.home is not None:
             points.append(_robot(axes, found))
             handles += [
@@ -152,7 +162,7 @@ def surface_picture(found: Workspace, skin: Surface | None = None) -> Figure:
         axes.set_box_aspect(sides, zoom=1.12 if sides[2] < 0.9 * sides[:2].max() else 0.95)
         axes.locator_params(nbins=5)
         axes.view_init(elev=18, azim=-55)
-        figure.legend(handles=handles, loc="lower center", ncols=3)
+        figure.legend(handles=handles, loc="lower center", ncols=3, fontsize=8)
         figure.suptitle(_title(found), parse_math=False)
     return figure
 
@@ -175,23 +185,36 @@ def _plane(
     place = np.full((POINTS, POINTS, 3), float(at))
     place[..., first], place[..., second] = np.meshgrid(*grids)
     margins = found.margins(place)
-    number = np.array([list(KINDS).index(label) for label in found.labels])
-    least = margins.min(axis=-1)
-    return first, second, grids, least, number[margins.argmin(axis=-1)]
+    least, kind = margins.min(axis=-1), _kinds(found)[margins.argmin(axis=-1)]
+    apart = (least >= 0) & ~found.contains(place)
+    return (
+        first,
+        second,
+        grids,
+        np.where(apart, -np.abs(least) - 1e-9, least),
+        np.where(apart, list(KINDS).index("apart"), kind),
+    )
+
+
+def _kinds(found: Workspace) -> Array:
+    """Of each margin its number in KINDS."""
+    return np.array([list(KINDS).index(label) for label in found.labels])
 
 
 def _robot(axes: Any, found: Workspace) -> Array:
     """The robot at home as lines; its points (n, 3)."""
     robot, home = found.robot, found.robot.home
-    foot, tip = places(robot, robot.inverse_kinematics(home))
-    for leg, ends in enumerate(zip(foot, tip, strict=True)):
-        axes.plot(*np.stack(ends).T, color=leg_color(leg), linewidth=1.6)
+    legs = placed_legs(robot, home, robot.inverse_kinematics(home))
+    runs = [points for one in legs for points in one.places.points]
+    for leg, points in enumerate(runs):
+        axes.plot(*points.T, color=leg_color(leg), linewidth=1.6)
+    foot, tip = (np.stack([points[end] for points in runs]) for end in (0, -1))
     for ring in (foot, tip):
         angle = np.arctan2(*(ring - ring.mean(axis=0))[:, 1::-1].T)
         loop = ring[np.argsort(angle)]
         axes.plot(*np.concatenate([loop, loop[:1]]).T, color=DARK, linewidth=1.2)
     axes.plot(*home.position, **HOME, markersize=7)
-    return np.concatenate([foot, tip])
+    return np.concatenate(runs)
 
 
 def _mark_home(axes: Any, found: Workspace, plane: tuple[int, int]) -> None:
@@ -203,4 +226,4 @@ def _mark_home(axes: Any, found: Workspace, plane: tuple[int, int]) -> None:
 
 def _title(found: Workspace) -> str:
     unit = "m³" if found.unit == "m" else "rad³"
-    return f"{found.robot.name}: {found.name}, {found.volume:.4g} ± {found.error:.1g} {unit}"
+    return f"{found.robot.name}: {found.name}, {within(found.volume, found.error, 4, 1)} {unit}"

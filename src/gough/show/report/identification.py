@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gough.base.arrays import Array
-from gough.parameters.base import unit_of
 from gough.parameters.identification import GOOD, ROUGH, Identification, Validation
 from gough.show.page import Cell, Mark, Marked, Page
 from gough.show.pictures.identification import (
@@ -45,7 +44,7 @@ def identification_page(
 ) -> Page:
     """A page about parameters found in one log and judged by another; `logs` are their names."""
     verdicts = [*found.verdicts]
-    measured, unit = found.measured, robot.leg_kind.units.force
+    measured, unit = found.measured, robot.units.force
     span = len(measured.raw_forces) / measured.rate
     facts = [
         f"log {logs[0]}: {span:.4g} s at {measured.rate:.4g} Hz, "
@@ -95,12 +94,12 @@ def _validation(whole: Page, judged: Validation, unit: str) -> None:
 
 def _parameters(whole: Page, found: Identification) -> None:
     rows: list[list[Cell]] = []
-    for i, name in enumerate(found.base.base_names):
+    for i, column in enumerate(found.base.base_columns):
         verdict, part = found.verdicts[i], 100 * found.relative[i]
         rows.append(
             [
-                name,
-                unit_of(name),
+                column.name,
+                column.unit,
                 f"{found.base.values[i]:.5g}",
                 f"{found.values[i]:.5g}",
                 f"{found.deviations[i]:.2g}",

@@ -1,4 +1,4 @@
-"""The page about a result: what ran, curves over time, peaks of every leg, limits, energy audit.
+"""The page about a result: what ran, curves over time, peaks of every actuator, limits, energy audit.
 
 A result is the dataset that `gough simulate`, `gough forces` or `gough kinematics` writes as NetCDF.
 It is known by what it holds, not by its name, and may come from anywhere: variables of another shape
@@ -17,13 +17,14 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.base.tables import read_bytes
-from gough.data.datasets import LABELS
+from gough.data.datasets import JOINT_LOADS, LABELS
 from gough.data.motion_files import read_dataset
 from gough.errors import FileError
 from gough.legs.units import LINEAR, ROTARY
 from gough.model.contributions import Contributions
 from gough.show.page import Cell, Marked, Page
-from gough.show.pictures.curves import curves
+from gough.show.pictures.curves import curves, draw_limits
+from gough.show.pictures.simulation import ENERGIES, energy_curves
 
 if TYPE_CHECKING:
     import xarray
@@ -34,26 +35,15 @@ KINDS = {
     "kinematics": ("q", "q_rate", "q_acceleration"),
 }
 """Variables that tell a result, by what it is."""
-LEGS = {
+ACTUATORS = {
     "q": ("coordinate", "$q$"),
     "q_rate": ("speed", r"$\dot q$"),
     "q_acceleration": ("acceleration", r"$\ddot q$"),
     "force": ("force", r"$\Gamma$"),
     "power": ("power", "power"),
 }
-"""Quantities of a leg: name, and how a picture writes it."""
+"""Quantities of an actuator: name, and how a picture writes it."""
 CAUSES = {f"force_{part.name}": part.name.replace("_", " ") for part in fields(Contributions)}
-REACTIONS = (
-    *("spherical", "universal", "universal_moment", "guide", "guide_moment"),
-    *("sliding_force", "sliding_moment"),
-)
-ENERGIES = {
-    "actuator_work": "actuators",
-    "stored": "stored",
-    "loss": "lost",
-    "wrench_work": "wrench",
-    "energy_residual": "unexplained",
-}
 FARTHEST = 1e30
 """Numbers beyond this are no result and would break a picture."""
 MOST_MODES = 10
@@ -78,12 +68,31 @@ def kind_of_result(dataset: xarray.Dataset) -> str:
     raise FileError(f"no result of gough simulate, forces or kinematics: it holds {held}")
 
 
-def _units(dataset: xarray.Dataset) -> dict[str, str]:
-    """Of `LEGS`: those of actuators along a line but where the result says radian or newton metre."""
-    said = {str(dataset[name].attrs.get("units")) for name in ("q", "force") if name in dataset}
-    of = LINEAR if said.isdisjoint({ROTARY.q, ROTARY.force}) else ROTARY
-    rates = {"q_rate": of.speed, "q_acceleration": f"{of.speed}²"}
-    return {"q": of.q, **rates, "force": of.force, "power": "W"}
+class Units:
+    """Units of `ACTUATORS`, one per actuator: what the result says, or else metre and newton."""
+
+    def __init__(self, dataset: xarray.Dataset, count: int) -> None:
+        said = {}
+        for name in ("q", "force"):
+            text = str(dataset[name].attrs.get("units", "")) if name in dataset else ""
+            parts = text.split(", ")
+            said[name] = parts if len(parts) == count else parts[:1] * count
+        turns = [{ROTARY.q, ROTARY.force} & {*pair} for pair in zip(*said.values(), strict=True)]
+        self._each = [ROTARY if one else LINEAR for one in turns]
+
+    def of(self, name: str) -> list[str]:
+        """Of each actuator."""
+        forms = {"q": "[q]", "q_rate": "[q]/s", "q_acceleration": "[q]/s²", "power": "W"}
+        return [one.of(forms.get(name, "[force]")) for one in self._each]
+
+    def label(self, name: str) -> str:
+        """The unit that all have, or all that there are."""
+        return " or ".join(dict.fromkeys(self.of(name)))
+
+    def apart(self, name: str, values: Array) -> list[tuple[Array, str]]:
+        """Values (n, actuators) unit by unit, NaN where an actuator has another."""
+        own = np.array(self.of(name))
+        return [(np.where(own == unit, values, np.nan), unit) for unit in dict.fromkeys(own)]
 
 
 def result_page(dataset: xarray.Dataset, name: str = "") -> Page:
@@ -105,7 +114,7 @@ def _batch(page: Page, dataset: xarray.Dataset, kind: str) -> None:
     flat = dataset.stack(flat=batch) if len(batch) > 1 else dataset.rename({batch[0]: "flat"})
     apart = np.linalg.norm(_values(flat["position_error"], ("flat", "time", "axis")), axis=-1)
     turned = np.linalg.norm(_values(flat["rotation_error"], ("flat", "time", "axis")), axis=-1)
-    forces = np.abs(_values(flat["force"], ("flat", "time", "leg")))
+    forces = np.abs(_values(flat["force"], ("flat", "time", "actuator")))
     worst = [_largest(one.reshape(len(one), -1)) for one in (apart, turned, forces)]
     rows: list[list[Cell]] = [
         [str(i), *(_number(float(column[i])) for column in worst)] for i in range(len(apart))
@@ -118,7 +127,7 @@ def _batch(page: Page, dataset: xarray.Dataset, kind: str) -> None:
             "simulation",
             "position error [m]",
             "rotation error [rad]",
-            f"force [{_units(dataset)['force']}]",
+            f"force [{Units(dataset, forces.shape[-1]).label('force')}]",
         ],
         rows[:MOST_ROWS],
         f"Largest over time.{more} Below: simulation {chosen}, which errs most.",
@@ -142,7 +151,7 @@ def _facts(dataset: xarray.Dataset, kind: str) -> list[tuple[str, str | Marked]]
     samples = int(np.prod([n for dim, n in dataset.sizes.items() if dim not in LABELS]))
     span = "" if time is None or not len(time) else f", {time[-1] - time[0]:.6g} s"
     facts.append(("samples", f"{samples}{span}"))
-    facts.append(("legs", str(dataset.sizes.get("leg", 0))))
+    facts.append(("actuators", str(dataset.sizes.get("actuator", 0))))
     stops = _said(dataset, "stops")
     if stops:
         facts.append(("ended early", Marked(stops, "bad")))
@@ -152,25 +161,27 @@ def _facts(dataset: xarray.Dataset, kind: str) -> list[tuple[str, str | Marked]]
 def add_result(page: Page, dataset: xarray.Dataset) -> None:
     """Sections on all that a result holds: one state or a run of samples, no batch."""
     dims = [str(dim) for dim in dataset.sizes if dim not in LABELS]
-    legs = int(dataset.sizes.get("leg", 0))
+    count = int(dataset.sizes.get("actuator", 0))
     run = dims[0] if len(dims) == 1 else "sample"
     flat = dataset.stack(sample=dims) if len(dims) > 1 else dataset
     flat = flat if dims else flat.expand_dims(run)
-    if "leg" not in dataset.sizes:
-        raise FileError(f"no dimension leg, but {', '.join(map(str, dataset.sizes))[:100]}")
-    if flat.sizes[run] == 0 or legs == 0:
+    if "actuator" not in dataset.sizes:
+        raise FileError(f"no dimension actuator, but {', '.join(map(str, dataset.sizes))[:100]}")
+    if flat.sizes[run] == 0 or count == 0:
         raise FileError("the result holds no samples")
     time = _time(dataset) if dims == ["time"] else None
     data = {
         str(name): _values(flat[name], (run, *_own_dims(flat[name], run))) for name in _used(flat)
     }
-    units = _units(dataset)
+    units = Units(dataset, count)
     _limits(page, dataset)
-    _peaks(page, data, units, time, legs)
+    _peaks(page, data, units, time)
     x, xlabel = (np.arange(flat.sizes[run]), "sample") if time is None else (time, "time [s]")
     if len(dims) == 1 and len(x) > 1:
-        _pictures(page, data, units, x, xlabel, legs)
-    _reactions(page, data, legs)
+        said = dataset["force"].attrs.get("limit") if "force" in dataset else None
+        limit = np.broadcast_to(np.inf if said is None else np.asarray(said, dtype=float), count)
+        _pictures(page, data, units, x, xlabel, limit)
+    _reactions(page, data)
     if "energy_residual" in data:
         _energy(page, data)
 
@@ -180,7 +191,7 @@ def _used(flat: xarray.Dataset) -> Iterator[str]:
     single = {"position_error", "rotation_error", "saturated", *ENERGIES}
     single |= {"kinetic_energy", "potential_energy", "elastic"}
     for name in map(str, flat.data_vars):
-        if name in {*single, *LEGS, *REACTIONS, *CAUSES}:
+        if name in {*single, *ACTUATORS, *JOINT_LOADS, *CAUSES}:
             yield name
 
 
@@ -189,13 +200,13 @@ def _own_dims(variable: xarray.DataArray, run: str) -> tuple[str, ...]:
     name = str(variable.name)
     if name in ("position_error", "rotation_error"):
         return ("axis",)
-    if name in REACTIONS:
-        return ("leg", "axis")
+    if name in JOINT_LOADS:
+        return ("leg", "leg_joint", "axis") if name.startswith("joint_") else ("leg", "axis")
     if name == "elastic":
         return ("mode",)
     if name in ENERGIES or name.endswith("_energy"):
         return ()
-    return ("leg",)
+    return ("actuator",)
 
 
 def _values(variable: xarray.DataArray, dims: tuple[str, ...]) -> Array:
@@ -232,23 +243,25 @@ def _limits(page: Page, dataset: xarray.Dataset) -> None:
     page.facts([("", Marked(line, "bad" if line.startswith("leg ") else "good")) for line in lines])
 
 
-def _peaks(
-    page: Page, data: dict[str, Array], units: dict[str, str], time: Array | None, legs: int
-) -> None:
-    """Range or peak, when, and root mean square of every leg's quantities."""
-    page.heading("Legs")
+def _peaks(page: Page, data: dict[str, Array], units: Units, time: Array | None) -> None:
+    """Range or peak, when, and root mean square of every actuator's quantities."""
+    page.heading("Actuators")
     for group in (("q", "q_rate", "q_acceleration"), ("force", "power")):
-        columns: list[Sequence[str]] = [[str(i + 1) for i in range(legs)]]
-        header = ["leg"]
-        for name in (one for one in group if one in data):
-            header += _peak_header(name, units[name], time is not None)
+        shown = [one for one in group if one in data]
+        if not shown:
+            continue
+        mixed = len({*units.of(group[0])}) > 1
+        header = ["actuator", *(["unit"] if mixed else [])]
+        columns: list[Sequence[str]] = [[str(i + 1) for i in range(data[shown[0]].shape[1])]]
+        columns += [units.of(group[0])] if mixed else []
+        for name in shown:
+            header += _peak_header(name, units.label(name), time is not None)
             columns += _peak_columns(name, data[name], time)
         if "saturated" in data and group[0] == "force":
             header.append("at its limit [% of samples]")
             columns.append([f"{100 * one:.1f}" for one in np.mean(data["saturated"] > 0, axis=0)])
-        if len(header) > 1:
-            rows: list[list[Cell]] = [list(row) for row in zip(*columns, strict=True)]
-            page.table(header, rows, RMS if group[0] == "force" else "")
+        rows: list[list[Cell]] = [list(row) for row in zip(*columns, strict=True)]
+        page.table(header, rows, RMS if group[0] == "force" else "")
 
 
 RMS = "Peak: largest absolute value, with its sign; rms over time, or over samples without times."
@@ -257,7 +270,7 @@ RMS = "Peak: largest absolute value, with its sign; rms over time, or over sampl
 def _peak_header(name: str, unit: str, timed: bool) -> list[str]:
     if name == "q":
         return [f"{what} [{unit}]" for what in ("shortest q", "longest q", "used")]
-    what, _ = LEGS[name]
+    what, _ = ACTUATORS[name]
     when = ["at [s]"] if timed else []
     return [f"peak {what} [{unit}]", *when, f"rms {what} [{unit}]"]
 
@@ -288,9 +301,10 @@ def _rms(curve: Array, time: Array | None) -> float:
 
 
 def _pictures(
-    page: Page, data: dict[str, Array], units: dict[str, str], x: Array, xlabel: str, legs: int
+    page: Page, data: dict[str, Array], units: Units, x: Array, xlabel: str, limit: Array
 ) -> None:
-    labels = [f"leg {i + 1}" for i in range(legs)]
+    """Curves; `limit` (actuators,) of the forces, infinite where there is none."""
+    labels = [f"actuator {i + 1}" for i in range(len(limit))]
     page.heading("Over time" if xlabel.startswith("time") else "Over the samples")
     if "position_error" in data and "rotation_error" in data:
         panels = [
@@ -304,10 +318,16 @@ def _pictures(
         (("q", "q_rate", "q_acceleration"), "Actuated coordinates."),
     ):
         panels = [
-            (data[name], f"{LEGS[name][1]} [{units[name]}]") for name in names if name in data
+            (values, f"{ACTUATORS[name][1]} [{unit}]")
+            for name in names
+            if name in data
+            for values, unit in units.apart(name, data[name])
         ]
         if panels:
-            page.figure(curves(x, xlabel, panels, labels), caption)
+            figure = curves(x, xlabel, panels, labels)
+            if names[0] == "force" and "force" in data:
+                draw_limits(figure, [one for one, _ in units.apart("force", data["force"])], limit)
+            page.figure(figure, caption)
     if "elastic" in data:
         shown = data["elastic"][:, :MOST_MODES]
         modes = [f"mode {i + 1}" for i in range(shown.shape[1])]
@@ -316,17 +336,19 @@ def _pictures(
     causes = _causes(data)
     if causes:
         panels = [
-            (value, CAUSES[name].replace(" ", "\n") + f" [{units['force']}]")
+            (values, CAUSES[name].replace(" ", "\n") + f" [{unit}]")
             for name, value in causes.items()
+            for values, unit in units.apart("force", value)
         ]
         page.figure(curves(x, xlabel, panels, labels), "Where the actuator forces come from.")
         largest = [(name, _largest(np.abs(value).T)) for name, value in causes.items()]
         rows: list[list[Cell]] = [
             [CAUSES[name], *(_number(one) for one in column)] for name, column in largest
         ]
-        page.table([f"largest share [{units['force']}]", *labels], rows)
+        page.table([f"largest share [{units.label('force')}]", *labels], rows)
     if "energy_residual" in data:
-        page.figure(_energy_curves(data, x, xlabel), "Energy audit: works, energy stored and lost.")
+        audit = energy_curves(x, xlabel, {**data, "stored": _stored(data)})
+        page.figure(audit, "Energy audit: works, energy stored and lost.")
 
 
 def _causes(data: dict[str, Array]) -> dict[str, Array]:
@@ -337,15 +359,14 @@ def _causes(data: dict[str, Array]) -> dict[str, Array]:
     return {name: value for name, value in found.items() if sizes[name] > visible}
 
 
-def _reactions(page: Page, data: dict[str, Array], legs: int) -> None:
-    found = [name for name in REACTIONS if name in data]
+def _reactions(page: Page, data: dict[str, Array]) -> None:
+    found = [name for name in JOINT_LOADS if name in data]
     if not found:
         return
     page.heading("Joint reactions")
-    columns: list[Sequence[str]] = [[str(i + 1) for i in range(legs)]]
-    columns += [
-        [_number(one) for one in _largest(np.linalg.norm(data[name], axis=-1).T)] for name in found
-    ]
+    largest = {name: _largest(np.moveaxis(_sizes(data[name]), 0, -1)) for name in found}
+    columns: list[Sequence[str]] = [[str(i + 1) for i in range(len(largest[found[0]]))]]
+    columns += [[_number(one) for one in largest[name]] for name in found]
     header = ["leg"] + [
         f"{name.replace('_', ' ')} [{'N m' if name.endswith('moment') else 'N'}]" for name in found
     ]
@@ -353,17 +374,17 @@ def _reactions(page: Page, data: dict[str, Array], legs: int) -> None:
     page.table(header, rows, "Largest magnitudes: forces and moments for sizing bearings.")
 
 
+def _sizes(vectors: Array) -> Array:
+    """Magnitudes (n, legs) of vectors (n, legs, 3), of (n, legs, joints, 3) the largest."""
+    found = np.linalg.norm(vectors, axis=-1)
+    return found if found.ndim == 2 else _largest(found)
+
+
 def _stored(data: dict[str, Array]) -> Array:
     """Energy stored since the first sample, J."""
     known = [data[name] for name in ("kinetic_energy", "potential_energy") if name in data]
     stored: Any = sum(known, np.zeros_like(data["energy_residual"]))
     return np.asarray(stored - stored[0])
-
-
-def _energy_curves(data: dict[str, Array], x: Array, xlabel: str) -> Any:
-    parts = {**data, "stored": _stored(data)}
-    shown = {label: parts[name] for name, label in ENERGIES.items() if name in parts}
-    return curves(x, xlabel, [(np.stack([*shown.values()], axis=-1), "energy [J]")], [*shown])
 
 
 def _energy(page: Page, data: dict[str, Array]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,14 +12,19 @@ import numpy as np
 from gough.analysis.singularities import singularity
 from gough.base.arrays import Array
 from gough.data.datasets import force_dataset, leg_dataset
-from gough.errors import GoughError
+from gough.errors import GoughError, UnstableWarning
+from gough.legs.reading import actuator_names
+from gough.model.deflected import deflected, how_deflected
+from gough.model.places import alike
 from gough.motion import Motion
 from gough.show.page import Cell, Mark, Marked, Page
 from gough.show.pictures.modes import mode_sheet
 from gough.show.pictures.robot import draw
 from gough.show.pictures.views import home_bars, three_views
 from gough.show.report.result import add_result
+from gough.show.sheets import gaps, mobility
 from gough.show.sheets import robot as sheet
+from gough.show.sheets.holding import can_be_held, holding, too_few
 from gough.show.sheets.modes import mode_rows
 
 if TYPE_CHECKING:
@@ -55,9 +61,10 @@ def robot_page(
 
 
 def _facts(robot: Robot) -> list[tuple[str, str]]:
-    facts = [("legs", f"{robot.leg_count} {robot.kind}: {robot.leg_kind.summary}")]
+    facts = mobility.legs(robot)
     platform = f"flexible, {robot.modes} modes" if robot.modes else "rigid"
     facts.append(("platform", platform))
+    facts += [(f"platform {name}", words) for name, words in mobility.freedom(robot)]
     facts += [_flat(one) for one in sheet.about(robot) if one[0] in ("gravity", "tool")]
     total = _total_mass(robot)
     if total is not None:
@@ -71,8 +78,8 @@ def _flat(fact: sheet.Fact) -> sheet.Fact:
 
 
 def _legs_mass(robot: Robot) -> float:
-    legs = robot.description.legs
-    return float(sum(getattr(legs, name).mass.sum() for name in robot.mechanism.legs.BODIES))
+    bodies = (body for one in alike(robot) for body in one.legs.named_bodies().values())
+    return float(sum(body.mass.sum() for body in bodies))
 
 
 def _total_mass(robot: Robot) -> float | None:
@@ -90,6 +97,7 @@ def _checks(robot: Robot, warned: Sequence[str]) -> list[tuple[str, str | Marked
     found += [("robot file", Marked(one.removeprefix(own), "fair")) for one in warned]
     if not warned:
         found.append(("robot file", Marked("nothing to complain about", "good")))
+    found += [("robot", Marked(one, "bad")) for one in gaps.wrong(robot)]
     if robot.description.missing:
         lacks = f"not given: {', '.join(sorted(robot.description.missing))}; no dynamics"
         found.append(("masses", Marked(lacks, "fair")))
@@ -97,9 +105,14 @@ def _checks(robot: Robot, warned: Sequence[str]) -> list[tuple[str, str | Marked
         return [*found, ("home", Marked("not given", "fair"))]
     home = robot.home
     try:
-        condition = float(robot.condition_number(home))
-        mark = Marked(f"{condition:.4g}", _grade(condition), CONDITION)
-        found.append(("condition number at home", mark))
+        if not too_few(robot):
+            condition = float(robot.condition_number(home))
+            mark = Marked(f"{condition:.4g}", _grade(condition), CONDITION)
+            found.append(("condition number at home", mark))
+        if robot.modes and can_be_held(robot):
+            falls = holding(robot).falls
+            stands = Marked("with its actuators locked", "good")
+            found.append(("stands at home", Marked(falls, "bad") if falls else stands))
         report = robot.check(home)
     except GoughError as error:
         return [*found, ("home", Marked(str(error), "bad"))]
@@ -128,11 +141,13 @@ def _draw(page: Page, robot: Robot) -> None:
 
 
 def _tables(page: Page, robot: Robot) -> None:
-    points, others, masses = sheet.tables(robot)
+    geometry, masses = sheet.tables(robot)
     page.heading("Geometry")
-    frame = "Base points and rails in world axes, platform points in the platform's."
-    page.table(points.header, points.rows, frame)
-    page.table(others.header, others.rows)
+    frame = (
+        "Base points, rails and joints at home in world axes, platform points in the platform's."
+    )
+    for i, grid in enumerate(geometry):
+        page.table(grid.header, grid.rows, "" if i else frame)
     page.heading("Masses")
     page.table(masses.header, masses.rows, "Each body in its own frame.")
     for title, facts in (("Friction", sheet.friction(robot)), ("Limits", sheet.limits(robot))):
@@ -145,19 +160,21 @@ def _home(page: Page, robot: Robot) -> None:
     page.heading("Home")
     facts, trouble = sheet.home(robot)
     page.facts([_flat(one) for one in facts if one[0] in ("position", "rotation vector")])
-    for line in trouble:
-        page.text(line, "bad")
     try:
         q = robot.inverse_kinematics(robot.home).q
-        held = sheet.can_be_held(robot)
-        forces = robot.inverse_dynamics(robot.home).forces if held else None
+        held = holding(robot) if can_be_held(robot) else None
     except GoughError as error:
         page.text(str(error), "bad")
         return
+    forces = None if held is None else held.forces
+    for line in trouble:
+        if held is None or line != held.falls:  # the checks say that
+            page.text(line, "bad")
     page.table(*_home_table(robot, q, forces))
-    caption = "Leg coordinates at home"
+    caption = "Actuated coordinates at home"
     if forces is not None:
         caption += ", and the actuator forces that hold the robot there against gravity"
+        caption += ", its platform deflected" if robot.modes else ""
     page.figure(home_bars(robot, q, forces), f"{caption}.")
     _singularity(page, robot)
 
@@ -165,20 +182,24 @@ def _home(page: Page, robot: Robot) -> None:
 def _home_table(
     robot: Robot, q: Array, forces: Array | None
 ) -> tuple[list[str], list[list[Cell]], str]:
-    """q, the room left in the stroke, and the holding force of every leg."""
-    limits, units = robot.description.limits, robot.leg_kind.units
+    """q, the room left in the stroke, and the holding force of every actuator."""
+    limits, actuators = robot.description.limits, robot.actuators
+    units = {name: [getattr(one.units, name) for one in actuators] for name in ("q", "force")}
     strokes = np.isfinite(limits.shortest) & np.isfinite(limits.longest)
-    header = ["leg", f"q [{units.q}]"]
-    columns = [[str(i + 1) for i in range(robot.leg_count)], [f"{one:.5f}" for one in q]]
+    header = ["actuator", "q"]
+    columns = [[*actuator_names(actuators)], [f"{one:.5f}" for one in q]]
     if np.any(strokes):
-        header += [f"to the shortest [{units.q}]", f"to the longest [{units.q}]"]
+        header += ["to the shortest", "to the longest"]
         columns += [
             [f"{one:.4f}" if np.isfinite(one) else "–" for one in room]
             for room in (q - limits.shortest, limits.longest - q)
         ]
+    header, columns = _with_units(header, columns, units["q"])
     if forces is not None:
-        header.append(f"holding force [{units.force}]")
-        columns.append([f"{one:.2f}" for one in forces])
+        own, shown = _with_units(
+            ["holding force"], [[f"{one:.2f}" for one in forces]], units["force"]
+        )
+        header, columns = header + own, columns + shown
         if np.any(np.isfinite(limits.force)):
             header.append("of the limit [%]")
             share = 100 * np.abs(forces) / limits.force
@@ -186,6 +207,16 @@ def _home_table(
     rows: list[list[Cell]] = [list(row) for row in zip(*columns, strict=True)]
     caption = "Γ > 0 pushes towards larger q." if forces is not None else ""
     return header, rows, caption
+
+
+def _with_units(
+    header: list[str], columns: list[list[str]], units: list[str]
+) -> tuple[list[str], list[list[str]]]:
+    """Columns of numbers with their unit in the head, or where they differ in a column of its own."""
+    numbers = [name for name in header if name != "actuator"]
+    if len({*units}) == 1:
+        return [f"{one} [{units[0]}]" if one in numbers else one for one in header], columns
+    return [*header, "unit"], [*columns, units]
 
 
 def _singularity(page: Page, robot: Robot) -> None:
@@ -220,10 +251,11 @@ def _modes(page: Page, robot: Robot) -> None:
     page.table(*mode_rows(body), "Modes of the platform alone, its frame held.")
     if body.modes:
         page.figure(mode_sheet(body, robot.name), "Mode shapes; the dots are the legs' tips.")
-    if robot.description.home is None or not body.modes or not sheet.can_be_held(robot):
+    if robot.description.home is None or not body.modes or not can_be_held(robot):
         return
     try:
-        found = robot.natural_frequencies(robot.home)
+        with warnings.catch_warnings(action="ignore", category=UnstableWarning):  # in the checks
+            found = robot.natural_frequencies(robot.home)
     except GoughError as error:
         page.text(f"No natural frequencies: {error}", "fair")
         return
@@ -240,8 +272,14 @@ def _modes(page: Page, robot: Robot) -> None:
 
 def _motion(page: Page, robot: Robot, motion: Motion, what: str) -> None:
     page.heading(f"Along {what}")
+    given = motion
+    if can_be_held(robot):
+        motion = deflected(robot, given)
+        how = how_deflected(given, motion)
+        if how:
+            page.text(f"The platform deflects: {how}.")
     found = leg_dataset(robot, motion, robot.inverse_kinematics(motion))
-    if sheet.can_be_held(robot):
+    if can_be_held(robot):
         forces = robot.inverse_dynamics(motion)
         found = found.merge(force_dataset(robot, motion, forces), combine_attrs="drop_conflicts")
     found.attrs["limits"] = str(robot.check(motion))

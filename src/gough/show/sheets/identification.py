@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
 
-from gough.parameters.base import unit_of
+from gough.legs.reading import Actuator, actuator_names
 from gough.parameters.identification import Identification, Validation
+from gough.parameters.known import summary
 from gough.show.sheets.bare_table import bare_table
 
 SHORT = {"not identifiable": "no", "not excited": "unseen"}
@@ -16,7 +18,7 @@ SHORT = {"not identifiable": "no", "not excited": "unseen"}
 def identification_numbers(found: Identification, judged: Validation | None) -> dict[str, Any]:
     """The result for programs, SI units."""
     table = zip(
-        found.base.base_names,
+        found.base.base_columns,
         found.base.values,
         found.values,
         found.deviations,
@@ -28,16 +30,18 @@ def identification_numbers(found: Identification, judged: Validation | None) -> 
         "condition_number": found.condition,
         "cutoff": found.measured.cutoff,
         "residual": found.noise,
+        "summary": summary(found),
+        "equal_legs": found.equal is not None,
         "parameters": [
             {
-                "name": name,
-                "unit": unit_of(name),
+                "name": column.name,
+                "unit": column.unit,
                 "file": before,
                 "value": value,
                 "deviation": deviation,
                 "verdict": verdict,
             }
-            for name, before, value, deviation, verdict in table
+            for column, before, value, deviation, verdict in table
         ],
     }
     if judged is not None:
@@ -47,29 +51,35 @@ def identification_numbers(found: Identification, judged: Validation | None) -> 
 
 
 def print_identification(
-    found: Identification, judged: Validation | None, unit: str, console: Console
+    found: Identification,
+    judged: Validation | None,
+    actuators: Sequence[Actuator],
+    console: Console,
 ) -> None:
-    """A row for each base parameter, how many are known, and the error on the second log.
-
-    `unit` of the actuator forces: `robot.leg_kind.units.force`.
-    """
+    """What is known and what is not, a row for each base parameter, the error on the second log."""
+    for line in summary(found):
+        console.print(line, highlight=False, soft_wrap=True)
+    if found.equal is not None:
+        console.print("one set of parameters for legs of a kind: the first leg stands for all")
+    console.print()
     table = bare_table("base parameter", "unit", numbers=("file", "found", "σ rel."))
     table.add_column("known")
-    for column in table.columns:
-        column.no_wrap = True
+    for one in table.columns:
+        one.no_wrap = True
     rows = zip(
-        found.base.base_names,
+        found.base.base_columns,
         found.base.values,
         found.values,
         found.relative,
         found.verdicts,
         strict=True,
     )
-    for name, before, value, part, verdict in rows:
+    for column, before, value, part, verdict in rows:
         shown = f"{100 * part:.1f} %" if part < 10 else "–"
         numbers = (f"{before:.4g}", f"{value:.4g}", shown)
         style = "" if verdict in ("good", "rough") else "bright_black"
-        table.add_row(name, unit_of(name), *numbers, SHORT.get(verdict, verdict), style=style)
+        shown_as = SHORT.get(verdict, verdict)
+        table.add_row(column.name, column.unit, *numbers, shown_as, style=style)
     console.print(table)
     verdicts = [*found.verdicts]
     counts = ", ".join(
@@ -81,10 +91,11 @@ def print_identification(
     if not {*SHORT}.isdisjoint(verdicts):
         console.print("no: not identifiable from this log; unseen: its motion does not excite it")
     if judged is not None:
-        for leg, (error, percent) in enumerate(zip(judged.error, judged.percent, strict=True)):
-            before = judged.percent_before[leg]
+        names = actuator_names(actuators)
+        for i, actuator in enumerate(actuators):
+            error = f"{judged.error[i]:.4g} {actuator.units.force}, {judged.percent[i]:.2f} %"
+            before = f"{judged.percent_before[i]:.2f} %"
             console.print(
-                f"validation, leg {leg + 1}: rms error {error:.4g} {unit}, {percent:.2f} % "
-                f"(robot file as it was: {before:.2f} %)",
+                f"validation, {names[i]}: rms error {error} (robot file as it was: {before})",
                 highlight=False,
             )

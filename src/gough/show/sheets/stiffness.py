@@ -9,8 +9,10 @@ from rich.console import Console
 from rich.markup import escape
 
 from gough.analysis.accuracy import Accuracy
+from gough.analysis.measured_stiffness import MeasuredStiffness
 from gough.analysis.stiffness import Stiffness, Turning
 from gough.base.arrays import Array
+from gough.legs.reading import actuator_names
 from gough.robot import Robot
 from gough.show.sheets.bare_table import bare_table
 
@@ -86,3 +88,35 @@ def print_stiffness(
         parts = {name: np.trace(share) / total for name, share in exact.shares.items() if total}
         of_that = ", ".join(f"{name} {part:.0%}" for name, part in parts.items() if part > 0)
         console.print(f"                      of that {of_that}", highlight=False)
+
+
+def measured_numbers(robot: Robot, found: MeasuredStiffness) -> dict[str, Any]:
+    """Stiffness of drives from tests, SI units."""
+    return {
+        "robot": robot.name,
+        "stiffness": found.stiffness.tolist(),
+        "deviations": found.deviations.tolist(),
+        "residuals": found.residuals,
+        "unseen": [i + 1 for i in found.unseen],
+    }
+
+
+def print_measured(robot: Robot, found: MeasuredStiffness, console: Console) -> None:
+    """A row per actuator, and what the tests leave unexplained."""
+    table = bare_table("actuator", "unit", numbers=("stiffness", "σ rel."))
+    names = actuator_names(robot.actuators)
+    for i, one in enumerate(robot.actuators):
+        part = found.deviations[i] / found.stiffness[i]
+        known = f"{100 * part:.2g} %" if np.isfinite(part) else "unseen"
+        stiff = f"{found.stiffness[i]:.5g}" if np.isfinite(part) else "–"
+        table.add_row(names[i], one.units.of("[force]/[q]"), stiff, known)
+    console.print(table)
+    shown = {"deflection": ("1e3", "mm"), "turn": ("1e3", "mrad"), "frequency": ("100", "%")}
+    left = ", ".join(
+        f"{name} {float(shown[name][0]) * rms:.3g} {shown[name][1]}"
+        for name, rms in found.residuals.items()
+    )
+    console.print(f"left unexplained, rms: {left}", highlight=False)
+    if found.unseen:
+        lost = ", ".join(names[i] for i in found.unseen)
+        console.print(f"these tests do not tell the stiffness of {lost}: load other directions")

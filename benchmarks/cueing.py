@@ -1,0 +1,75 @@
+"""What cueing claims, measured.
+
+`python -m benchmarks.cueing [errors|tuned|limits [washouts optimised]]`.
+
+- errors: sensation errors of the classical and the optimised cue, and seconds of record per second.
+- tuned: the same with the best of 90 washouts for each manoeuvre.
+- limits: random scalings from 0.1 to 30; every motion is compared with all limits at its samples,
+  and between them on the spline through its poses.
+"""
+
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import gough
+from gough.cueing import Predictive, Washout, cue, flight_turn, lane_change
+from gough.cueing.limiting import limits_of, worst_excess
+from gough.trajectories import Spline
+
+SIMULATOR = Path(__file__).parents[1] / "examples" / "simulator.toml"
+
+
+def errors(robot, best=False):
+    """Both cues of both manoeuvres."""
+    for name, vehicle in (("lane change", lane_change()), ("flight turn", flight_turn())):
+        washout = Washout()
+        if best:
+            washout = min(washouts(), key=lambda one: cue(robot, vehicle, one).error)
+        classical, optimised = cue(robot, vehicle, washout), cue(robot, vehicle)
+        print(f"{name}: {washout}\n  classical {classical}\n  optimised {optimised}")
+        print(f"  {optimised.error / classical.error:.3f} of its error", flush=True)
+
+
+def washouts():
+    """Settings to choose from."""
+    return [
+        Washout(*one)
+        for one in itertools.product(
+            (0.03, 0.06, 0.1, 0.2, 0.4), (0.02, 0.05, 0.15), (0.1, 0.2, 0.5), (3.0, 6.0)
+        )
+    ]
+
+
+def limits(robot, washouts, optimised):
+    """Random scalings of both manoeuvres, so many by each cue."""
+    rng = np.random.default_rng(0)
+    allowed = limits_of(robot)
+    manoeuvres = {"lane change": lane_change(step=0.05), "flight turn": flight_turn(step=0.1)}
+    ways = ((Washout(), washouts), (Predictive(preview=4.0, kept=2.0, knot=0.2), optimised))
+    for (how, count), (name, vehicle) in itertools.product(ways, manoeuvres.items()):
+        left, between, gains = 0, -np.inf, []
+        for scale in 10 ** rng.uniform(-1, 1.5, count):
+            found = cue(robot, vehicle, how, scale=scale)
+            motion = found.motion
+            left += not robot.check(motion).ok
+            fine = Spline(motion.time, motion).sample(4 * len(motion))
+            between = max(between, worst_excess(robot, fine, allowed)[0])
+            gains.append(found.gain)
+        print(
+            f"{name}, {type(how).__name__}: {left} of {count} leave a limit; between samples at most "
+            f"{between:+.2e} of it; gains from {min(gains):.3g} to {max(gains):.3g}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    what = sys.argv[1] if len(sys.argv) > 1 else "errors"
+    simulator = gough.load(SIMULATOR)
+    if what == "limits":
+        counts = [int(one) for one in sys.argv[2:]] or [1000, 1000]
+        limits(simulator, *counts)
+    else:
+        errors(simulator, best=what == "tuned")

@@ -1,0 +1,285 @@
+"""What planning claims, measured: `python -m benchmarks.planning [retime|room|clamp] [robots…]`.
+
+- retime: durations beside a direct transcription solved by cvxpy (D. Verscheure et al., Time-optimal
+  path tracking for robots: a convex optimization approach, IEEE Trans. Automatic Control 54, 2009),
+  which shares nothing with `gough.planning` but the robot's inverse model; limits at ten times finer
+  samples.
+- room, clamp: beside bisection on `robot.check`.
+"""
+
+import sys
+import time
+import tomllib
+import warnings
+
+import cvxpy
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+import gough
+from gough.base.pose_spline import quintic
+from gough.description.catalogue import catalogue_text
+from gough.planning import retime
+from gough.planning.course import course_of
+
+ROBOTS = (
+    "kim-ryu-2002",
+    "plaza-hexaglide-2019",
+    "pollen-reachy-mini-2025",
+    "alikoc-delta-2023",
+    "chablat-orthoglide-2003",
+    "shyam-heliostat-2017",
+)
+COLLOCATION = 300
+
+
+def rubbing(name):
+    """A catalogue robot, with friction where its file has none."""
+    data = tomllib.loads(catalogue_text(name))
+    legs = data["legs"]
+    for group in legs if isinstance(legs, list) else [legs]:
+        if group["kind"] == "RUS":
+            group.setdefault("friction", {"motor_viscous": 0.05, "motor_coulomb": 0.05})
+        elif group["kind"] == "chain":
+            for joint in group["joints"]:
+                if joint.get("actuated"):
+                    joint |= {"viscous": 50.0, "coulomb": 20.0}
+        else:
+            group.setdefault("friction", {"slider_viscous": 20.0, "slider_coulomb": 0.1})
+    return gough.Robot.from_dict(data)
+
+
+def smooth_path(robot, rng):
+    """A spline about home that the robot can make, with time."""
+    count = 7
+    if robot.mobility == 6:
+        size = 0.1 * robot.length_scale
+        turn = Rotation.from_rotvec(0.08 * rng.normal(size=(count, 3)))
+        poses = gough.Motion(
+            robot.home.position + size * rng.normal(size=(count, 3)),
+            turn * Rotation.from_matrix(robot.home.rotation),
+        )
+        return gough.trajectories.Spline(np.arange(count, dtype=float), poses)
+    home = dict(zip(["x", "y", "z"], robot.home.position, strict=True))
+    middle = np.array([home.get(name, 0.0) for name in robot.coordinates])
+    spread = [0.05 if name.startswith("r") else 0.05 * robot.leg_size for name in robot.coordinates]
+    u = middle + np.array(spread) * rng.normal(size=(count, robot.mobility))
+    spline = quintic(np.arange(count, dtype=float), u)
+    t = np.linspace(0, count - 1, 80)
+    return robot.motion(spline(t), spline(t, 1), spline(t, 2), time=t)
+
+
+def transcribed(robot, stretch, speed, force, guess):
+    """The least duration by convex optimisation; friction from the profile before, until it stands."""
+    begin, end = stretch.begin, stretch.end
+    s = np.linspace(begin, end, COLLOCATION + 1)
+    d, middle = np.diff(s), (s[1:] + s[:-1]) / 2
+    path = stretch.guide.state(middle)
+
+    def forces(rate, second, friction):
+        along, bend = rate[:, None], second[:, None]
+        motion = gough.Motion(
+            path.position,
+            path.rotation,
+            path.velocity * along,
+            path.angular_velocity * along,
+            path.acceleration * along**2 + path.velocity * bend,
+            path.angular_acceleration * along**2 + path.angular_velocity * bend,
+        )
+        return robot.inverse_dynamics(motion, None, friction).forces
+
+    one, none = np.ones(COLLOCATION), np.zeros(COLLOCATION)
+    rest = forces(none, none, False)
+    push, drift = forces(none, one, False) - rest, forces(one, none, False) - rest
+    rates = robot.inverse_kinematics(path).qd
+    rubs, last = np.zeros_like(rest), np.inf
+    unit = ((end - begin) / guess) ** 2
+    for turn in range(5):
+        y = cvxpy.Variable(COLLOCATION + 1, nonneg=True)
+        root, slow = cvxpy.Variable(COLLOCATION + 1, nonneg=True), cvxpy.Variable(COLLOCATION)
+        u = cvxpy.multiply(unit * (y[1:] - y[:-1]), 1 / (2 * d))
+        x = unit * (y[1:] + y[:-1]) / 2
+        rules = [y[0] == 0, y[COLLOCATION] == 0, root <= cvxpy.sqrt(y)]
+        rules.append(cvxpy.inv_pos(root[1:] + root[:-1]) <= slow)
+        for j in range(robot.actuator_count):
+            load = cvxpy.multiply(push[:, j], u) + cvxpy.multiply(drift[:, j], x)
+            rules.append(cvxpy.abs(load + rest[:, j] + rubs[:, j]) / force <= 1)
+            rules.append(cvxpy.multiply((rates[:, j] / speed) ** 2, x) <= 1)
+        cost = cvxpy.sum(cvxpy.multiply(2 * d / (end - begin), slow))
+        problem = cvxpy.Problem(cvxpy.Minimize(cost), rules)
+        try:
+            problem.solve(solver=cvxpy.CLARABEL)
+        except cvxpy.error.SolverError:
+            problem.solve(solver=cvxpy.SCS, eps=1e-6, max_iters=100_000)
+        if y.value is None:
+            return np.nan
+        duration = float(problem.value) * guess
+        squares = unit * np.maximum(y.value, 0.0)
+        at, bend = (squares[1:] + squares[:-1]) / 2, np.diff(squares) / (2 * d)
+        linear = push * bend[:, None] + drift * at[:, None] + rest
+        new = forces(np.sqrt(at), bend, True) - linear
+        rubs = new if turn == 0 else (rubs + new) / 2
+        if abs(duration - last) < 1e-3 * duration:
+            break
+        last = duration
+    return duration
+
+
+def retime_all(names):
+    """Durations, limits and activity of retimed splines."""
+    for name in names:
+        robot = rubbing(name)
+        motion = smooth_path(robot, np.random.default_rng(7))
+        sampled = motion if isinstance(motion, gough.Motion) else motion.sample(200)
+        still = gough.Motion(sampled.position, sampled.rotation)
+        holding = np.abs(robot.inverse_dynamics(still).forces).max()
+        needed = np.abs(robot.inverse_dynamics(sampled).forces).max()
+        force = min(1.5 * holding + 2 * (needed - holding), 0.95 * float(robot.limits.force.min()))
+        speed = 3 * np.abs(robot.inverse_kinematics(sampled).qd).max()
+        start = time.process_time()
+        found = retime(robot, motion, force=force, speed=speed)
+        took = time.process_time() - start
+        cells = sum(len(part.marks()) - 1 for part in found._parts)
+        share = found.shares(np.linspace(0, found.duration, 10 * cells + 1)).max(axis=1)
+        convex = sum(
+            transcribed(robot, part, speed, force, found.duration)
+            for part in course_of(robot, motion)
+        )
+        print(
+            f"{name}: {found.duration:.5f} s, convex {convex:.5f} s "
+            f"({found.duration / convex - 1:+.2%}); "
+            f"largest share − 1 = {share.max() - 1:.1e}; share > 0.99 {np.mean(share > 0.99):.1%}, "
+            f"> 0.95 {np.mean(share > 0.95):.1%} of the time; {took:.1f} s",
+            flush=True,
+        )
+
+
+def random_poses(robot, count, rng, spread=1.0):
+    """Poses about home, most of them within limits."""
+    if robot.mobility == 6:
+        size = spread * 0.25 * robot.length_scale
+        turn = Rotation.from_rotvec(spread * 0.2 * rng.normal(size=(count, 3)))
+        return gough.Motion(
+            robot.home.position + size * rng.normal(size=(count, 3)),
+            turn * Rotation.from_matrix(robot.home.rotation),
+        )
+    home = dict(zip(["x", "y", "z"], robot.home.position, strict=True))
+    middle = np.array([home.get(name, 0.0) for name in robot.coordinates])
+    size = [0.1 if name.startswith("r") else 0.1 * robot.leg_size for name in robot.coordinates]
+    found = robot.motion(
+        middle + spread * np.array(size) * rng.normal(size=(2 * count, robot.mobility)),
+        on_error="nan",
+    )
+    return found[np.isfinite(found.position).all(axis=1)][:count]
+
+
+def allowed(robot, pose):
+    """What `check` says of a pose; None where it is fine."""
+    try:
+        report = robot.check(pose)
+    except gough.errors.GoughError:
+        return "reach"
+    return None if report.ok else report.violations
+
+
+def room_all(names, count=10_000):
+    """Rooms beside bisection on `check`, a random direction a pose."""
+    for name in names:
+        robot = gough.load(name)
+        rng = np.random.default_rng(3)
+        poses = random_poses(robot, count, rng)
+        start = time.process_time()
+        found = robot.room(poses)
+        took = time.process_time() - start
+        which = rng.integers(found.distance.shape[-1], size=len(poses))
+        wrong = compared = singular = 0
+        for i, way in enumerate(which):
+            far = float(found.distance[i, way])
+            end = found.limits[found.which[i, way]] if found.which[i, way] >= 0 else None
+            if end is not None and end.limit in ("singularity", "reach"):
+                singular += 1
+                continue
+            compared += 1
+            wrong += not agrees(robot, poses[i], found.directions[way], far, end)
+        print(
+            f"{name}: room of {len(poses)} poses in {took:.1f} s; {compared} directions beside "
+            f"bisection on check, {wrong} disagree ({singular} end at a singularity or out of reach)",
+            flush=True,
+        )
+
+
+def along(robot, pose, direction, far):
+    """The pose moved in a direction of `room`."""
+    sign, name = (1.0 if direction[0] == "+" else -1.0), direction[1:]
+    if robot.mobility < 6:
+        turn = Rotation.from_matrix(pose.rotation @ robot.home.rotation.T).as_rotvec()
+        every = dict(zip(("x", "y", "z", "rx", "ry", "rz"), [*pose.position, *turn], strict=True))
+        every[name] += sign * far
+        return robot.motion([every[one] for one in robot.coordinates], guess=pose)
+    axis = np.eye(3)["xyz".index(name[-1])] * sign * far
+    if name.startswith("r"):
+        return gough.Motion(pose.position, Rotation.from_rotvec(axis).as_matrix() @ pose.rotation)
+    return gough.Motion(pose.position + axis, pose.rotation)
+
+
+def agrees(robot, pose, direction, far, end):
+    """Bisection on check between 0 and a little beyond, after a march of 24 steps."""
+    if far == 0:
+        return allowed(robot, pose) is not None
+    reach = far * 1.05 if np.isfinite(far) else 1.0
+    low, high, said = 0.0, None, None
+    for step in np.linspace(0, reach, 25):
+        said = allowed(robot, along(robot, pose, direction, step))
+        if said is not None:
+            high = step
+            break
+        low = step
+    if high is None:
+        return not np.isfinite(far)
+    for _ in range(40):
+        middle = (low + high) / 2
+        verdict = allowed(robot, along(robot, pose, direction, middle))
+        low, high, said = (middle, high, said) if verdict is None else (low, middle, verdict)
+    same = said != "reach" and any((one.leg, one.limit) == (end.leg, end.limit) for one in said)
+    return abs(low - far) <= 1e-9 * max(1.0, far) and same
+
+
+def clamp_all(names, count=10_000):
+    """Clamped poses: within limits, touching one, and no farther than bisection towards home."""
+    for name in names:
+        robot = gough.load(name)
+        rng = np.random.default_rng(4)
+        poses = random_poses(robot, count, rng, 2.0)
+        start = time.process_time()
+        found = robot.clamp(poses)
+        took = time.process_time() - start
+        within = robot.check(found.motion).ok
+        moved = np.flatnonzero(found.distance > 0)
+        fine = np.array([allowed(robot, pose) is None for pose in poses])
+        kept = np.flatnonzero(fine & (found.distance > 0))
+        singular = sum(found.reason((int(i),)).limit == "singularity" for i in kept)
+        missed = int(np.sum(~fine & (found.distance == 0)))
+        nearer = 0
+        for i in moved:
+            random = rng.normal(size=(20, 6))
+            random *= 0.98 * found.distance[i] / np.linalg.norm(random, axis=1, keepdims=True)
+            if robot.mobility < 6:
+                break
+            turn = Rotation.from_rotvec(random[:, 3:] / robot.length_scale).as_matrix()
+            near = gough.Motion(poses[i].position + random[:, :3], turn @ poses[i].rotation)
+            nearer += any(allowed(robot, one) is None for one in near) and (
+                found.reason((int(i),)).limit != "singularity"
+            )
+        print(
+            f"{name}: {len(moved)} of {len(poses)} poses clamped in {took:.1f} s; all within limits: "
+            f"{within}; {missed} missed; {len(kept)} moved that check allows, {singular} of them off a "
+            "singularity; "
+            f"{nearer} with a random pose nearer that check allows",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    what, *chosen = sys.argv[1:] or ["retime"]
+    {"retime": retime_all, "room": room_all, "clamp": clamp_all}[what](chosen or ROBOTS)

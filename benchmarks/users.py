@@ -1,0 +1,186 @@
+"""What users ask of robots, with friction and without, through the robot's methods."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+
+import gough
+from benchmarks.ours import BATCH
+from benchmarks.timing import Contender, race
+from gough.show.speed import states
+
+mpl.use("agg")
+
+POINTS = {"universal_coulomb": 0.005, "spherical_coulomb": 0.005, "universal_viscous": 0.01}
+ROBOTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "6-UPS": ("long-khalil-martinet-2014", {**POINTS, "slider_coulomb": 20.0}),
+    "6-PUS": ("kim-ryu-2002", {}),
+    "6-RUS": (
+        "pollen-reachy-mini-2025",
+        {**POINTS, "universal_coulomb": 5e-4, "spherical_coulomb": 5e-4},
+    ),
+    "Delta": ("alikoc-delta-2023", POINTS),
+    "3-RPS, chains": ("shyam-heliostat-2017", {"viscous": 1.0, "coulomb": 0.5}),
+    "6-UPS, flexible": ("long-khalil-martinet-2014", {**POINTS, "slider_coulomb": 20.0}),
+}
+"""Catalogue robots, and friction where the file has none; that of chains is one per joint."""
+FLEXIBLE = "6-UPS, flexible"
+GOALS = {"inverse": 4.0, "direct": 4.0, "reactions": 1.5}
+FEWER = 4096
+"""States of robots whose poses take long to find, and of a flexible one."""
+
+
+class Times(NamedTuple):
+    """Seconds a state of one robot, by what was asked."""
+
+    name: str
+    states: int
+    seconds: dict[str, float]
+
+    def ratio(self, asked: str, beside: str) -> float:
+        """How many times as long one takes as the other."""
+        return self.seconds[asked] / self.seconds[beside]
+
+
+def robot_of(name: str) -> gough.Robot:
+    """A robot of the table, with friction."""
+    catalogued, friction = ROBOTS[name]
+    data = tomllib.loads(gough.load(catalogued).text)
+    groups = data["legs"] if isinstance(data["legs"], list) else [data["legs"]]
+    for group in groups if friction else ():
+        for joint in group.get("joints", ()):
+            if joint["type"] in ("revolute", "prismatic"):
+                joint |= friction
+        if "joints" not in group:
+            group["friction"] = friction
+    robot = gough.Robot.from_dict(data)
+    return robot if name == FLEXIBLE else robot.rigid
+
+
+def motion_of(robot: gough.Robot, count: int) -> gough.Motion:
+    """Random states near home."""
+    if robot.mobility == 6:
+        return states(robot, count)
+    rng = np.random.default_rng(0)
+    home = [
+        robot.home.position["xyz".index(one)] if one in "xyz" else 0 for one in robot.coordinates
+    ]
+    u, ud, udd = 0.02 * rng.uniform(-1, 1, (3, count, robot.mobility))
+    return robot.motion(np.array(home) + u, 10 * ud, 50 * udd)
+
+
+def measure(seconds: float) -> list[Times]:
+    """All robots, a race of so many seconds each, on one thread."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [_race(name, seconds) for name in ROBOTS]
+
+
+def _race(name: str, seconds: float) -> Times:
+    robot = robot_of(name)
+    count = BATCH if robot.mobility == 6 and not robot.modes else FEWER
+    motion = motion_of(robot, count)
+    one, forces = motion[0], robot.inverse_dynamics(motion, friction=False).forces
+    pushed = robot.inverse_dynamics(motion).forces
+    calls = {
+        "inverse": Contender(lambda: robot.inverse_dynamics(motion, friction=False), count),
+        "inverse, friction": Contender(lambda: robot.inverse_dynamics(motion), count),
+        "direct": Contender(lambda: robot.direct_dynamics(motion, forces, friction=False), count),
+        "direct, friction": Contender(lambda: robot.direct_dynamics(motion, pushed), count),
+        "reactions": Contender(lambda: robot.reactions(motion, friction=False), count),
+        "one state": Contender(lambda: robot.inverse_dynamics(one, friction=False)),
+        "one state, friction": Contender(lambda: robot.inverse_dynamics(one)),
+    }
+    if robot.mobility == 6:
+        q, near = robot.inverse_kinematics(motion).q, _near(motion)
+        calls["forward kinematics"] = Contender(lambda: robot.forward_kinematics(q, near), count)
+    os.environ["GOUGH_THREADS"] = "1"
+    return Times(name, count, race(calls, seconds))
+
+
+def _near(motion: gough.Motion) -> gough.Motion:
+    """Poses a millimetre off."""
+    shift = 1e-3 * np.random.default_rng(1).normal(size=motion.position.shape)
+    bent = motion.elastic if motion.modes else None
+    return gough.Motion(motion.position + shift, motion.rotation, elastic=bent)
+
+
+HEADERS = (
+    "", "states", "inverse", "× with friction", "direct", "× with friction", "reactions × inverse",
+    "forward kinematics", "one state", "with friction",
+)  # fmt: skip
+
+
+def rows(found: list[Times]) -> list[tuple[str, ...]]:
+    """A line for each robot."""
+
+    def shown(seconds: float | None) -> str:
+        return "" if seconds is None else f"{seconds * 1e6:.3g} µs"
+
+    return [
+        (
+            one.name,
+            f"{one.states}",
+            shown(one.seconds["inverse"]),
+            f"{one.ratio('inverse, friction', 'inverse'):.1f}",
+            shown(one.seconds["direct"]),
+            f"{one.ratio('direct, friction', 'direct'):.1f}",
+            f"{one.ratio('reactions', 'inverse'):.1f}",
+            shown(one.seconds.get("forward kinematics")),
+            shown(one.seconds["one state"]),
+            shown(one.seconds["one state, friction"]),
+        )
+        for one in found
+    ]
+
+
+def page(found: list[Times]) -> list[str]:
+    """The section of the page."""
+    lines = ["| " + " | ".join(HEADERS) + " |", "|" + " --- |" + " ---: |" * (len(HEADERS) - 1)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows(found)]
+    return [
+        "",
+        "## What users ask: friction, reactions, poses, one state",
+        "",
+        "The robot's own methods on one thread with all checks, one race per robot; rigid platforms but "
+        "for the last. Where the robot file has no friction, Coulomb and viscous friction were added in "
+        "all joints. Goals: with friction at most "
+        f"{GOALS['inverse']:g} times the same call without, reactions at most "
+        f"{GOALS['reactions']:g} times inverse dynamics, forward kinematics from a guess 1 mm off in "
+        "1 µs, one state in 10 µs and "
+        "with friction in 30 µs. Results of 65 536 states do not fit a processor's cache: there "
+        "reactions, 103 numbers a state, wait for memory.",
+        "",
+        *lines,
+        "",
+        "![Time a state of each robot, with friction and without](benchmarks.png)",
+    ]
+
+
+def picture(found: list[Times], path: Path) -> None:
+    """Times a state of each robot, side by side, on a logarithmic scale."""
+    from matplotlib import pyplot as plt
+
+    asked = ["inverse", "inverse, friction", "direct", "direct, friction", "reactions"]
+    figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
+    for k, name in enumerate(asked):
+        heights = [1e9 * one.seconds[name] for one in found]
+        axes.bar(np.arange(len(found)) + 0.16 * (k - 2), heights, 0.16, label=name)
+    axes.set(yscale="log", ylabel="ns a state, one thread")
+    axes.set_xticks(range(len(found)), [one.name for one in found])
+    axes.legend(frameon=False, ncols=3, fontsize="small")
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    found = measure(2.0)
+    for row in (HEADERS, *rows(found)):
+        print(*row, sep=" | ")

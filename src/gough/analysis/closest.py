@@ -1,0 +1,155 @@
+"""Interference along motions: which parts of a robot come nearest to each other, and when.
+
+A leg is the polyline through its joints as pictures show them (`gough.model.places`), with a radius r a
+row of capsules. Of two legs the distance is that of their polylines less 2 r. The platform counts as the
+plane of the legs' joints on it, the base as that of their feet: of leg and platform the distance is how
+far the leg's foot stands off the platform's plane, of leg and base how far its tip stands off the
+base's, less r, on the side where it is at home. Legs that share a joint are left out, and so is a plane
+where joints have none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from gough.analysis.interference import segment_distance
+from gough.base.arrays import Array
+from gough.errors import InputError
+from gough.model.model import Model
+from gough.model.places import placed_legs
+from gough.motion import Motion
+
+TOUCHING = 1e-9
+"""m: legs nearer than that at home share a joint."""
+FLAT = 0.05
+"""How far joints may be off their plane, in length scales."""
+
+
+@dataclass(frozen=True)
+class Closest:
+    """How near parts come to each other along a motion (...)."""
+
+    pairs: tuple[tuple[str, str], ...]
+    """Such as ("leg 1", "leg 2") or ("leg 3", "platform")."""
+    distances: Array
+    """(..., pairs) m between surfaces; below 0 where they meet."""
+    time: Array | None
+    """(...) s, if the motion has it."""
+
+    @property
+    def where(self) -> tuple[int, ...]:
+        """Sample and pair of the least distance: an index into `distances`."""
+        found = np.unravel_index(int(np.argmin(self.distances)), self.distances.shape)
+        return tuple(int(one) for one in found)
+
+    @property
+    def distance(self) -> float:
+        """The least, m."""
+        return float(self.distances[self.where])
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Who comes nearest."""
+        return self.pairs[self.where[-1]]
+
+    @property
+    def clear(self) -> bool:
+        """Nothing meets."""
+        return self.distance > 0
+
+    def __str__(self) -> str:
+        sample = self.where[:-1]
+        when = ""
+        if self.time is not None:
+            when = f" at t = {float(self.time[sample]):.6g} s"
+        elif sample:
+            when = f" at sample {sample}"
+        first, second = self.pair
+        if self.clear:
+            return f"{first} and {second} come nearest: {self.distance:.4g} m{when}"
+        return f"{first} and {second} meet: {-self.distance:.4g} m into each other{when}"
+
+
+def closest(robot: Model, motion: Motion, *, leg_radius: float = 0.0) -> Closest:
+    """Which of a robot's legs, platform and base come nearest to each other along a motion.
+
+    A flexible platform counts as undeformed.
+
+    Args:
+        robot: any.
+        motion: batch shape (...), with time or without.
+        leg_radius: of all legs, m.
+
+    Example:
+        >>> robot = gough.load("kim-ryu-2002")
+        >>> circle = gough.trajectories.Circle(robot.home.position, 0.1, rpm=20).sample(101)
+        >>> closest(robot, circle, leg_radius=0.01).clear
+        True
+
+    """
+    if not (np.isfinite(leg_radius) and leg_radius >= 0):
+        raise InputError(f"leg_radius is {leg_radius}, must be 0 or more, in m")
+    if 0 in motion.shape:
+        raise InputError(f"a motion of batch shape {motion.shape} has no samples")
+    legs, home = _polylines(robot, motion), _polylines(robot, robot.home)
+    pairs: list[tuple[str, str]] = []
+    found: list[Array] = []
+    for i, j in combinations(range(len(legs)), 2):
+        if _apart(home[i], home[j]) > TOUCHING:
+            pairs.append((f"leg {i + 1}", f"leg {j + 1}"))
+            found.append(_apart(legs[i], legs[j]) - 2 * leg_radius)
+    turned = motion.rotation @ robot.home.rotation.T
+    for part, near, far, with_it in (("platform", -1, 0, turned), ("base", 0, -1, np.eye(3))):
+        heights = _heights(robot, legs, home, near, far, with_it)
+        if heights is not None:
+            pairs += [(f"leg {i + 1}", part) for i in range(len(legs))]
+            found += [heights[..., i] - leg_radius for i in range(len(legs))]
+    if not found:
+        raise InputError(f"{robot.name}: no two parts whose distance can be told")
+    return Closest(tuple(pairs), np.stack(found, axis=-1), motion.time)
+
+
+def _polylines(robot: Model, motion: Motion) -> list[Array]:
+    """Per leg the points (..., joints, 3) from its foot to its tip."""
+    poses = Motion(motion.position, motion.rotation, time=motion.time)
+    placed = placed_legs(robot, poses, robot.inverse_kinematics(poses))
+    return [
+        one.places.points[..., leg, :, :] for one in placed for leg in range(one.alike.legs.count)
+    ]
+
+
+def _apart(first: Array, second: Array) -> Array:
+    """Distance (...) of two polylines (..., joints, 3); a leg that is one joint is a point."""
+    a, b = (one if one.shape[-2] > 1 else np.repeat(one, 2, axis=-2) for one in (first, second))
+    found = [
+        segment_distance(a[..., i, :], a[..., i + 1, :], b[..., j, :], b[..., j + 1, :])
+        for i in range(a.shape[-2] - 1)
+        for j in range(b.shape[-2] - 1)
+    ]
+    return np.asarray(np.min(found, axis=0))
+
+
+def _heights(
+    robot: Model, legs: list[Array], home: list[Array], near: int, far: int, turned: Array
+) -> Array | None:
+    """(..., legs): how far the legs' far ends stand off the plane of their near ends, on home's side.
+
+    The plane has turned since home; None where the near ends, or a far one, do not tell it.
+    """
+    at_home = np.stack([one[near, :] for one in home])
+    _, sizes, axes = np.linalg.svd(at_home - at_home.mean(axis=0))
+    scale = robot.length_scale
+    if len(home) < 3 or sizes[1] < FLAT * scale or sizes[2] > FLAT * scale:
+        return None
+    normal = axes[2]
+    own = np.stack([one[far, :] for one in home])
+    side = np.sign((own - at_home.mean(axis=0)) @ normal)
+    if np.any(side == 0):
+        return None
+    points = np.stack([one[..., near, :] for one in legs], axis=-2)
+    ends = np.stack([one[..., far, :] for one in legs], axis=-2)
+    off = ends - points.mean(axis=-2, keepdims=True)
+    return np.asarray(np.einsum("...li,...i->...l", off, turned @ normal) * side)

@@ -1,0 +1,93 @@
+"""Postures of any robot by chance: Newton from many random poses, joints of chains anywhere.
+
+No count of solutions is known for chains and for platforms that legs or mobility hold: what is found is
+there, what is missing can only be estimated (`gough.analysis.multistart`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from gough.analysis.multistart import SEEN_ENOUGH, Coverage, coverage, distinct
+from gough.base.arrays import Array
+from gough.model import chains, forward
+from gough.model.model import Model
+from gough.motion import Motion
+
+STARTS, MOST_WAVES = 500, 8
+"""Starts a wave, and waves at most."""
+MOST_POSTURES = 200
+"""More than these are not isolated; the search ends."""
+
+
+class Search(NamedTuple):
+    """Postures (k,) that were met, sorted, and how sure it is that there are no others."""
+
+    position: Array
+    rotation: Array
+    chains: Array
+    other_branch: Array
+    """(k,) whether a leg with a closed form is on another branch than the robot file's."""
+    coverage: Coverage
+
+
+def search(robot: Model, q: Array, seed: int) -> Search:
+    """Postures with actuated coordinates q (actuators,); ends once each was met often enough."""
+    rng = np.random.default_rng(seed)
+    size = max(robot.leg_size, robot.length_scale)
+    known = np.zeros((0, 12 + robot.mechanism.legs.coordinates + 1))
+    counts = np.zeros(0, dtype=np.intp)
+    waves = 0
+    for waves in range(1, MOST_WAVES + 1):
+        guess = _starts(robot, q, size, rng)
+        found = forward.solve(robot, np.tile(q, (STARTS, 1)), guess)
+        good = np.isin(found.status, (forward.CONVERGED, forward.OTHER_BRANCH))
+        other = (found.status == forward.OTHER_BRANCH)[:, np.newaxis]
+        rows = np.concatenate(
+            [found.position / size, found.rotation.reshape(-1, 9), found.chains, other], axis=1
+        )[good]
+        every = np.concatenate([known, rows])
+        index, met = distinct(every[:, :12])
+        met[: len(known)] += counts - 1
+        known, counts = every[index], met
+        if len(known) > MOST_POSTURES or (waves > 1 and np.all(counts >= SEEN_ENOUGH)):
+            break
+    keys = np.round(known[:, :12], 9) + 0.0
+    known = known[np.lexsort([*keys[:, 3:].T[::-1], keys[:, 0], keys[:, 1], keys[:, 2]])]
+    return Search(
+        size * known[:, :3],
+        known[:, 3:12].reshape(-1, 3, 3),
+        known[:, 12:-1],
+        known[:, -1] > 0,
+        coverage(waves * STARTS, counts),
+    )
+
+
+def _starts(robot: Model, q: Array, size: float, rng: np.random.Generator) -> Motion:
+    """Random poses about home: half of them along what it can do there, the others anywhere.
+
+    What `mobility` takes from the platform is kept in all of them. Joints of chains are scattered, and
+    then, where they can, follow the pose, whatever the actuators then read.
+    """
+    home, free = robot.home, robot.freedom.directions
+    share = np.minimum(rng.uniform(0, 2, (STARTS, 1)), 1.0)
+    shift = size * rng.normal(size=(STARTS, 3))
+    vector = rng.uniform(-np.pi, np.pi, (STARTS, 3))
+    along = np.concatenate([shift / size, vector], axis=1) @ free @ free.T
+    bound = (
+        np.arange(STARTS) % 2 == 0 if robot.mechanism.mobility is None else np.full(STARTS, True)
+    )
+    shift[bound], vector[bound] = size * along[bound, :3], along[bound, 3:]
+    turn = Rotation.from_rotvec(share * vector).as_matrix() @ home.rotation
+    guess = Motion(home.position + share * shift, turn)
+    legs = robot.mechanism.legs
+    if legs.coordinates:
+        joints = legs.scattered(np.tile(q[:, np.newaxis], STARTS), size, rng).T
+        third = np.arange(STARTS) % 3 == 0  # some of them near home's branch
+        joints[third] = legs.at_home() + share[third] * (joints[third] - legs.at_home())
+        poses = chains.Poses(guess.position, guess.rotation, robot.which())
+        robot.remember(guess, chains.close(robot.executor, poses, np.ascontiguousarray(joints)))
+    return guess

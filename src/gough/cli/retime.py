@@ -1,0 +1,117 @@
+"""`gough retime`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gough.cli.arguments import (
+    PICTURES,
+    TABLES,
+    Friction,
+    Json,
+    RobotArgument,
+    Samples,
+    file_to_write,
+    load,
+    motion_argument,
+    output_file,
+    per_actuator,
+    read_motion,
+)
+from gough.cli.terminal import err, finishing, print_json, say, say_written
+
+EACH = "one number, or one per actuator with commas between"
+
+
+def command(
+    name: RobotArgument,
+    motion: Annotated[
+        str,
+        motion_argument("motion file (.csv, .nc), path file (.toml) or a paper's motion by name"),
+    ],
+    output: Annotated[Path, output_file("motion file, .csv or .nc", TABLES)],
+    uniform: Annotated[
+        bool, typer.Option("--uniform", help="keep the timing but for one factor on time")
+    ] = False,
+    speed: Annotated[
+        str | None, typer.Option(help=f"limit of actuators, m/s or rad/s: {EACH}")
+    ] = None,
+    force: Annotated[str | None, typer.Option(help="N or N m")] = None,
+    power: Annotated[str | None, typer.Option(help="of |force × speed|, W")] = None,
+    jerk: Annotated[str | None, typer.Option(help="m/s³ or rad/s³")] = None,
+    platform_speed: Annotated[float | None, typer.Option(help="m/s")] = None,
+    platform_turn_rate: Annotated[float | None, typer.Option(help="rad/s")] = None,
+    platform_acceleration: Annotated[float | None, typer.Option(help="m/s²")] = None,
+    platform_turn_acceleration: Annotated[float | None, typer.Option(help="rad/s²")] = None,
+    friction: Friction = True,
+    plot: Annotated[
+        Path | None, file_to_write("picture; default: beside the motion, .png", kinds=PICTURES)
+    ] = None,
+    samples: Samples = 601,
+    json: Json = False,
+) -> None:
+    """The same path as fast as limits allow.
+
+    From rest to rest, by TOPP-RA, with the limits of the robot file and those given, whichever is
+    less. What is written has --samples samples; so has a paper's motion that is read.
+
+    Example: gough retime kim-ryu-2002 kim-ryu-2002/circle-20rpm -o fast.csv --speed 0.5 --force 200
+    """
+    from gough.data.motion_files import write_motion
+    from gough.planning import retime
+    from gough.planning.path_files import read_path
+    from gough.show.pictures.retiming import retiming_curves
+    from gough.show.style import save
+
+    robot = load(name)
+    count = robot.actuator_count
+    given: dict[str, Any] = {
+        key: per_actuator(f"--{key}", text, count)
+        for key, text in (("speed", speed), ("force", force), ("power", power), ("jerk", jerk))
+    }
+    path = (
+        read_path(motion, robot)
+        if motion.lower().endswith(".toml")
+        else read_motion(motion, samples, robot)
+    )
+    with err.status("retiming …"):
+        found = retime(
+            robot,
+            path,
+            uniform=uniform,
+            friction=friction,
+            platform_speed=platform_speed,
+            platform_turn_rate=platform_turn_rate,
+            platform_acceleration=platform_acceleration,
+            platform_turn_acceleration=platform_turn_acceleration,
+            **given,
+        )
+    picture = plot or output.with_suffix(".png")
+    with finishing(output):
+        write_motion(found.sample(samples), output)
+        save(retiming_curves(found), picture)
+    if json:
+        print_json(
+            {
+                "output": str(output),
+                "picture": str(picture),
+                "before": found.before,
+                "duration": found.duration,
+                "binding": found.binding_times(),
+                "bindings": [
+                    {
+                        "begin": one.begin,
+                        "end": one.end,
+                        "who": None if one.limit is None else one.limit.who,
+                        "limit": None if one.limit is None else one.limit.limit,
+                    }
+                    for one in found.bindings
+                ],
+            }
+        )
+        return
+    say(f"{output}: {found}")
+    say_written(picture)

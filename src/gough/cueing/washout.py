@@ -1,0 +1,109 @@
+"""Classical washout with tilt coordination.
+
+L. D. Reid, M. A. Nahon, Flight Simulation Motion-Base Drive Algorithms, UTIAS Report 296, 1985.
+
+Attitude: high-passed rates, and a slow tilt that lets gravity stand in for what lasts. With the specific
+force f of the vehicle less that at rest, and g (world axes, m/s²),
+
+    θ_turn = s²/(s² + 2ζω_r s + ω_r²) · ω/s
+    θ_tilt = (g × LP f)/‖g‖²,  LP = ω_t²/(s² + 2ζω_t s + ω_t²)
+
+θ_tilt turns no faster than a rate that is not noticed. Position: with R of θ_turn + θ_tilt,
+
+    p̈ = s³/((s² + 2ζω_p s + ω_p²)(s + ω_p)) · (R (f − g) + g)
+
+Third order: after any lasting acceleration the platform comes back to where it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from gough.base.arrays import Array
+from gough.cueing.limiting import Displacements, gravity_of
+from gough.cueing.vehicle import Vehicle
+from gough.cueing.vestibular import filtered
+from gough.errors import InputError
+from gough.legs.reading import Limits
+from gough.model.model import Model
+
+
+@dataclass(frozen=True)
+class Washout:
+    """A classical washout, as a vehicle engineer sets it."""
+
+    translation: float = 0.1
+    """Break frequency of the high pass of acceleration, Hz."""
+    rotation: float = 0.1
+    """Break frequency of the high pass of turn rates, Hz."""
+    tilt: float = 0.3
+    """Break frequency of the low pass that tilts, Hz."""
+    tilt_rate: float = 3.0
+    """Largest turn rate of tilting, deg/s."""
+    damping: float = 1.0
+    """ζ of all three."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no filter can be."""
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if not (np.isfinite(value) and value > 0):
+                raise InputError(f"washout: {one.name} is {value}, must be over 0 and finite")
+
+    def cue(self, robot: Model, vehicle: Vehicle, limits: Limits) -> Displacements:
+        """Displacements (n, m) that the washout asks of a robot: filters know no limits."""
+        gravity = gravity_of(robot)
+        force = vehicle.specific_force(gravity)
+        turn = self._turned(vehicle)
+        tilt = self._tilted(np.cross(gravity, force) / (gravity @ gravity), vehicle.step)
+        angle, rate, second = (a + b for a, b in zip(turn, tilt, strict=True))
+        attitude = Rotation.from_rotvec(angle)
+        wished = attitude.apply(force - gravity) + gravity
+        place = self._moved(wished, vehicle.step)
+        every = [
+            np.concatenate(pair, axis=1) for pair in zip(place, (angle, rate, second), strict=True)
+        ]
+        own = [("x", "y", "z", "rx", "ry", "rz").index(name) for name in robot.coordinates]
+        return Displacements(vehicle.time, *(one[:, own] for one in every))
+
+    def _second_order(self, frequency: float) -> Array:
+        """s² + 2ζω s + ω²."""
+        omega = 2 * np.pi * frequency
+        return np.array([1.0, 2 * self.damping * omega, omega**2])
+
+    def _turned(self, vehicle: Vehicle) -> list[Array]:
+        """θ_turn, its rate and second derivative (n, 3)."""
+        below = self._second_order(self.rotation)
+        lag = np.polymul(below, [0.5 * vehicle.step, 1.0])  # differentiable: half a sample
+        return [
+            filtered(above, lag, vehicle.rates, vehicle.step)
+            for above in ([1.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0])
+        ]
+
+    def _moved(self, wished: Array, step: float) -> list[Array]:
+        """Position, velocity and acceleration (n, 3) of a wished acceleration."""
+        below = np.polymul(
+            self._second_order(self.translation), [1.0, 2 * np.pi * self.translation]
+        )
+        above = ([1.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0])
+        return [filtered(one, below, wished, step) for one in above]
+
+    def _tilted(self, wished: Array, step: float) -> list[Array]:
+        """θ_tilt towards `wished` (n, 3), its rate and second derivative, within the tilt rate.
+
+        θ̈ = ω²(wished − θ) − 2ζω θ̇, held over a step (solved for the end of it), θ̇ cut at the limit.
+        """
+        _, drag, pull = self._second_order(self.tilt)
+        limit = np.radians(self.tilt_rate)
+        angle, rate, second = (np.zeros_like(wished) for _ in range(3))
+        inertia = 1.0 + step * drag + step**2 * pull
+        for i in range(len(wished) - 1):
+            push = pull * (wished[i + 1] - angle[i] - step * rate[i]) - drag * rate[i]
+            after = np.clip(rate[i] + step * push / inertia, -limit, limit)
+            second[i] = (after - rate[i]) / step
+            rate[i + 1] = after
+            angle[i + 1] = angle[i] + step * (rate[i] + after) / 2
+        return [angle, rate, second]

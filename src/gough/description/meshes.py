@@ -1,0 +1,116 @@
+"""Meshes that a robot file names, read and put into the frames of their bodies."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from gough.base.arrays import Array
+from gough.base.files import content
+from gough.description.numbers import Description
+from gough.description.schema import RobotFile
+from gough.errors import FileError
+from gough.legs.meshes import MeshTable
+
+MOST_MEGABYTES = 100
+"""Of a mesh file."""
+MOST_FACES = 1_000_000
+"""Of one mesh file."""
+
+
+class BodyMesh(NamedTuple):
+    """What one body looks like: triangles in its own frame."""
+
+    leg: int | None
+    """Its leg, from 0 through all groups; None of the platform."""
+    body: int
+    """Its number in `Leg.BODIES`; 0 of the platform."""
+    name: str
+    """As the leg's kind calls it, or "platform"."""
+    vertices: Array
+    """(n, 3), m."""
+    faces: Array
+    """(m, 3): numbers of vertices."""
+
+
+class MeshesOfBody(NamedTuple):
+    """The mesh files of one body."""
+
+    leg: int | None
+    body: int
+    name: str
+    tables: tuple[MeshTable, ...]
+
+
+def body_meshes(file: RobotFile, description: Description, folder: Path) -> tuple[BodyMesh, ...]:
+    """The meshes of all bodies that have some; those of a body are one."""
+    read: dict[str, tuple[Array, Array]] = {}
+    return tuple(
+        BodyMesh(one.leg, one.body, one.name, *_joined(one.tables, folder, read))
+        for one in mesh_tables(file, description)
+    )
+
+
+def mesh_tables(file: RobotFile, description: Description) -> Iterator[MeshesOfBody]:
+    """What the robot file says of the meshes of bodies that have some."""
+    table = file.platform
+    if table is not None and table.mesh is not None and table.mesh[0]:
+        yield MeshesOfBody(None, 0, "platform", tuple(table.mesh[0]))
+    for group in description.groups:
+        names = group.legs.BODIES
+        for body, tables in enumerate(group.table.body_tables(names)):
+            for leg in range(group.leg_count):
+                own = tables[leg if len(tables) > 1 else 0] if tables else None
+                lists = own.mesh if own is not None else None
+                meshes = lists[leg if len(lists) > 1 else 0] if lists else []
+                if meshes:
+                    yield MeshesOfBody(group.first + leg, body, names[body], tuple(meshes))
+
+
+def _joined(
+    meshes: Sequence[MeshTable], folder: Path, read: dict[str, tuple[Array, Array]]
+) -> tuple[Array, Array]:
+    """Several meshes as one, in the frame of their body."""
+    vertices, faces, count = [], [], 0
+    for one in meshes:
+        if one.file not in read:
+            read[one.file] = read_mesh(folder / one.file)
+        points, corners = read[one.file]
+        turn = Rotation.from_rotvec(np.array(one.rotation_vector, dtype=np.float64)).as_matrix()
+        scale = np.asarray(one.scale, dtype=np.float64)
+        vertices.append(np.asarray(one.position) + (scale * points) @ turn.T)
+        mirrored = np.prod(np.broadcast_to(scale, 3)) < 0
+        faces.append(count + (corners[:, ::-1] if mirrored else corners))
+        count += len(points)
+    return np.concatenate(vertices), np.concatenate(faces)
+
+
+def read_mesh(path: Path) -> tuple[Array, Array]:
+    """Vertices (n, 3) and faces (m, 3) of an STL, OBJ or GLB file; nothing that it names is read."""
+    try:
+        import trimesh
+    except ImportError:
+        raise FileError(
+            f"{path}: meshes are read with trimesh, which is not installed; it comes with the extra: "
+            "pip install 'gough[exchange]'"
+        ) from None
+    try:
+        data = content(path, "mesh", MOST_MEGABYTES)
+        kind = path.suffix.lower().removeprefix(".")
+        mesh = trimesh.load_mesh(io.BytesIO(data), file_type=kind, process=False)
+        vertices, faces = np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces)
+    except FileError as error:
+        raise FileError(f"{path}: {error}") from None
+    except (Exception, RecursionError) as error:  # what a reader makes of a broken file is its own
+        said = " ".join(str(error).split())
+        raise FileError(f"{path}: not a mesh: {said}"[:200]) from None
+    if not len(faces) or not np.all(np.isfinite(vertices)):
+        raise FileError(f"{path}: has no triangles, or numbers that are not finite")
+    if len(faces) > MOST_FACES:
+        raise FileError(f"{path}: has {len(faces)} triangles; limit {MOST_FACES}")
+    return vertices, faces

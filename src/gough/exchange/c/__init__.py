@@ -1,0 +1,5 @@
+"""A robot's programs as portable C99 for controllers."""
+
+from gough.exchange.c.export import export_c, sanitised
+
+__all__ = ["export_c", "sanitised"]

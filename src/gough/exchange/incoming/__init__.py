@@ -1,0 +1,1 @@
+"""Robots from other programs: MuJoCo's MJCF, and URDF with its loops."""

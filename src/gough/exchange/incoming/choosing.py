@@ -1,0 +1,79 @@
+"""Which body of a network is the platform, and which way each leg goes from the base to it."""
+
+from __future__ import annotations
+
+from gough.base.words import nearest
+from gough.errors import FileError, InputError
+from gough.exchange.incoming.linkage import Linkage, PartFrame
+from gough.exchange.incoming.network import Network, NetworkJoint
+
+
+def named_platform(linkage: Linkage, name: str) -> PartFrame:
+    """The frame of a body, link or site that a user names."""
+    if name not in linkage.frames:
+        known = sorted(linkage.frames)
+        hint = f"; the nearest is {nearest(name, known)}" if known else ""
+        raise InputError(f"{linkage.name}: has no body, link or site {name!r}{hint}")
+    return linkage.frames[name]
+
+
+def refuse_without_loops(linkage: Linkage, found: Network) -> None:
+    """Refuse what has no legs between a base and anything."""
+    if len(found.bodies) > 1:
+        return
+    why = "has no loop (those of a URDF are in a .yaml file beside it)"
+    if linkage.loops:
+        why = "its loops are on bodies that float, or that one joint alone joins to the ground"
+    raise FileError(
+        f"{linkage.name}: {why}: gough reads parallel robots, in which several legs lead from a base "
+        "that stands still to one platform"
+    )
+
+
+def proposed_platform(found: Network) -> int:
+    """The body that most legs hold: most joints, and of these most loops of the file, are its own."""
+    others = [body for body in found.bodies if body != found.base]
+
+    def score(body: int) -> tuple[int, int]:
+        ends = found.at(body)
+        return len(ends), sum(one.closes for one in ends)
+
+    most = max(map(score, others))
+    best = [body for body in others if score(body) == most and found.bodies[body].names]
+    if len(best) == 1:
+        return best[0]
+    names = [found.bodies[body].name for body in best]
+    raise FileError(
+        f"{found.name}: which body is the platform? {', '.join(map(repr, names[:6]))} "
+        f"have {most[0]} joints each: name it (platform=, --platform)"
+    )
+
+
+def legs_of(found: Network, platform: int) -> list[list[tuple[NetworkJoint, int]]]:
+    """The way of each leg from the base: its joints, each with the body that it starts from.
+
+    In the order in which the file has their first joints.
+    """
+    legs = []
+    for last in found.at(platform):
+        way: list[tuple[NetworkJoint, int]] = []
+        joint, body = last, platform
+        while True:
+            body = joint.other(body)
+            way.append((joint, body))
+            if body == found.base:
+                break
+            onward = [one for one in found.at(body) if one is not joint]
+            if len(onward) != 1:
+                several = ", ".join(repr(one.joint.name) for one in found.at(body))
+                raise FileError(
+                    f"{found.name}: {found.bodies[body].name!r} joins {len(onward) + 1} joints "
+                    f"({several}): a leg that branches is not one of gough's, but for "
+                    "parallelograms of two rods with spherical joints; is another body the platform?"
+                )
+            (joint,) = onward
+        if len({one.joint.name for one, _ in way}) != len(way):
+            raise FileError(f"{found.name}: a leg comes back to the platform")
+        legs.append(way[::-1])
+    order = {id(joint): place for place, joint in enumerate(found.joints)}
+    return sorted(legs, key=lambda way: order[id(way[0][0])])

@@ -1,0 +1,50 @@
+"""RUS legs as bodies and joints: crank, cross and link in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from gough.legs.rus.equations import RUS
+from gough.legs.tree import TreeJoint, acting, per_leg
+from gough.mechanics.body import Frame
+from gough.mechanics.leg import Leg
+from gough.results import LegMotion
+
+
+class RUSTree:
+    """q about the motor's axis, φ1 about the cross's z axis, φ2 about its y axis.
+
+    Viscous friction of the universal joint is −c φ̇ about each of its axes, which are perpendicular.
+    """
+
+    numbers: ClassVar[tuple[type[Leg], ...]] = (RUS,)
+
+    def joints(
+        self, legs: RUS, frames: Mapping[str, Frame], motion: LegMotion
+    ) -> tuple[TreeJoint, ...]:
+        """The motor, and two revolute joints at the universal joint."""
+        rubs = legs.friction
+        turning, none = per_leg(rubs.universal_viscous), np.zeros(legs.count)
+        crank, cross = frames["crank"], frames["cross"]
+        turns, first, second = motion.joints.T
+        axis = legs.motor_axis[..., 0].T
+        return (
+            TreeJoint("q", "revolute", crank.origin, axis, turns, "crank", True,
+                      per_leg(rubs.motor_viscous), per_leg(rubs.motor_coulomb)),
+            TreeJoint("phi1", "revolute", cross.origin, cross.axes[..., 2], first, "cross", False,
+                      turning, none),
+            TreeJoint("phi2", "revolute", cross.origin, cross.axes[..., 1], second, "link", False,
+                      turning, none),
+        )  # fmt: skip
+
+    def holds_body(self, legs: RUS) -> bool:
+        """It ends in a spherical joint."""
+        return False
+
+    def left_out(self, legs: RUS) -> tuple[str, ...]:
+        """Couples in spherical joints, and those that grow with the load."""
+        names = ("universal_coulomb", "spherical_viscous", "spherical_coulomb")
+        return acting(legs.friction, names)

@@ -1,0 +1,75 @@
+"""A kind of leg as a tree of bodies and joints, for programs that know nothing but these.
+
+All is as it stands with the robot at home, where joints read what gough reads there. World axes, SI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from gough.base.arrays import Array
+from gough.mechanics.body import Frame
+from gough.mechanics.friction import Friction
+from gough.mechanics.leg import Leg
+from gough.results import LegMotion
+
+L = TypeVar("L", bound=Leg, contravariant=True)
+
+JointType = Literal["revolute", "prismatic", "spherical"]
+
+
+class TreeJoint(NamedTuple):
+    """A joint that every leg of a kind has, with one axis or a centre."""
+
+    name: str
+    """As the leg's kind calls its coordinate."""
+    type: JointType
+    point: Array
+    """(legs, 3), m: on the axis, or the centre; of a prismatic joint any point that it carries."""
+    axis: Array
+    """(legs, 3), unit, of growing coordinate; zeros of a spherical joint."""
+    reads: Array
+    """(legs,): the coordinate at home, m or rad."""
+    body: str
+    """Of `Leg.BODIES`, what it carries; empty before another joint, and before the platform."""
+    actuated: bool
+    viscous: Array
+    """(legs,): friction per speed, N s/m or N m s."""
+    coulomb: Array
+    """(legs,): friction that only has the rate's sign, N or N m."""
+    place: int = 0
+    """Its number in the robot file, from 0, where joints have tables of their own."""
+
+
+class LegTree(Protocol[L]):
+    """A kind's bodies and joints from the base on; L is the class of its numbers."""
+
+    numbers: ClassVar[tuple[type[Leg], ...]]
+    """Classes that it tells all of: numbers of one that adds something, a spring, are another's."""
+
+    def joints(
+        self, legs: L, frames: Mapping[str, Frame], motion: LegMotion
+    ) -> tuple[TreeJoint, ...]:
+        """All but a spherical joint at the platform.
+
+        `frames` are those of its bodies at home, (legs, 3) and (legs, 3, 3); `motion` its coordinates.
+        """
+
+    def holds_body(self, legs: L) -> bool:
+        """Whether the last of `joints` carries the platform; else a spherical joint holds it."""
+
+    def left_out(self, legs: L) -> tuple[str, ...]:
+        """Keys of friction in the file that no joint of a tree can have."""
+
+
+def acting(friction: Friction, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of some coefficients that are not 0."""
+    return tuple(name for name in names if np.any(getattr(friction, name)))
+
+
+def per_leg(value: Array) -> Array:
+    """A number of the legs, (legs, 1), as (legs,)."""
+    return np.asarray(value[:, 0])

@@ -1,0 +1,99 @@
+"""Can these numbers be this robot's? Poses and coordinates that only another unit explains.
+
+A pose farther from home than `FAR` times the robot's own size, or a coordinate that much larger than
+any the robot has, is in millimetres or degrees by mistake.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gough.base.arrays import Array
+from gough.errors import Failure, ReachError, UnitsWarning
+from gough.mechanics.groups import parted
+from gough.model.batch import OnError
+from gough.motion import Motion
+
+if TYPE_CHECKING:
+    from gough.model.described import DescribedModel
+
+FAR = 30.0
+"""Ratio of sizes that only another unit explains: thousands, half way in logarithms."""
+GIANT = 30.0
+"""Length scale of a platform, m, beyond which robots are not built."""
+TOO_FAR = "a position {:.4g} m from home, where {} reaches about {:.3g} m; is it in millimetres?"
+
+
+def reach(robot: DescribedModel) -> float:
+    """From the platform's place at home to where the farthest leg stands, and on to the platform, m.
+
+    Without home from the world's origin; with the platform's joints as far from its frame as they are.
+    """
+    home = robot.description.home
+    middle = np.zeros(3) if home is None else home.position
+    feet = [
+        group.kind.shape.feet(one)
+        for group in robot.description.groups
+        for one in parted(group.legs)
+    ]
+    away = np.linalg.norm(np.concatenate(feet) - middle, axis=-1)
+    points = robot.description.platform_points
+    return float(away.max() + np.linalg.norm(points, axis=0).max()) + robot.length_scale
+
+
+def warn_of_giants(robot: DescribedModel, name: str) -> None:
+    """Warn of a robot that is larger than robots are: its file may be in millimetres."""
+    if robot.length_scale > GIANT:
+        warnings.warn(
+            f"{name}: its platform holds the legs {robot.length_scale:.3g} m from their middle; are "
+            'lengths in millimetres? Then say so: units = { length = "mm" }',
+            UnitsWarning,
+            stacklevel=4,
+        )
+
+
+def coordinate_sizes(robot: DescribedModel) -> Array:
+    """How large each actuated coordinate gets, in its unit, roughly; (actuators,).
+
+    By the stroke, by lengths of the leg, and at home.
+    """
+    limits = robot.description.limits
+    ends = [np.where(np.isfinite(one), one, 0.0) for one in (limits.shortest, limits.longest)]
+    own = [
+        group.kind.shape.q_size(one)
+        for group in robot.description.groups
+        for one in parted(group.legs)
+    ]
+    ends.append(np.concatenate(own))
+    if robot.description.home is not None:
+        ends.append(robot.inverse_kinematics(robot.home).q)
+    return np.asarray(np.abs(np.stack(ends)).max(axis=0))
+
+
+def sensible(robot: DescribedModel, motion: Motion, on_error: OnError) -> Motion:
+    """The motion, if its positions can be the robot's; samples that are not raise, or become NaN."""
+    limit = FAR * robot.reach
+    home = robot.description.home
+    middle = np.zeros(3) if home is None else home.position
+    if not np.abs(motion.position).max(initial=0.0) > (limit - np.abs(middle).max()) / 2:
+        return motion  # the usual case, cheaply: ‖p − home‖ ≤ √3 |p|∞ + ‖home‖
+    with np.errstate(over="ignore"):
+        away = np.linalg.norm(motion.position - middle, axis=-1)
+    bad = (away > limit) & np.isfinite(away)  # what is not finite is told as such
+    if not bad.any():
+        return motion
+    if on_error == "nan":
+        return motion.replace(position=np.where(bad[..., np.newaxis], np.nan, motion.position))
+    raise ReachError(
+        [
+            Failure(
+                tuple(int(i) for i in place),
+                None,
+                TOO_FAR.format(away[tuple(place)], robot.name, robot.reach),
+            )
+            for place in np.argwhere(bad)
+        ]
+    )

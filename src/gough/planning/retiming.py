@@ -1,0 +1,210 @@
+"""The same path in another time: as fast as limits allow, or evenly slower or faster."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gough.analysis.locus import determinant_along
+from gough.base.arrays import Array
+from gough.errors import Failure, InputError, LimitError, SingularError
+from gough.model.model import Model
+from gough.motion import Motion
+from gough.planning.course import Part, Rest, Stretch, course_of, scaled
+from gough.planning.demands import Demands, MotionLimits
+from gough.planning.jerk import jerk_limited
+from gough.planning.path import Path
+from gough.planning.profile import CELLS, MARGIN, fastest_law
+from gough.planning.retimed import Retimed
+from gough.planning.timing import EvenTiming, LawTiming, Pause, Timing
+from gough.trajectories import Trajectory
+
+LOOKED_AT = 4001
+"""Points of a stretch at which poses are checked."""
+
+
+def retime(
+    robot: Model,
+    motion: Motion | Trajectory | Path,
+    *,
+    uniform: bool = False,
+    friction: bool = True,
+    wrench: ArrayLike | None = None,
+    speed: ArrayLike | None = None,
+    force: ArrayLike | None = None,
+    power: ArrayLike | None = None,
+    jerk: ArrayLike | None = None,
+    platform_speed: float | None = None,
+    platform_turn_rate: float | None = None,
+    platform_acceleration: float | None = None,
+    platform_turn_acceleration: float | None = None,
+    cells: int = CELLS,
+) -> Retimed:
+    """The same path as fast as limits allow, from rest to rest; rests stay as long as they are.
+
+    Limits are the robot file's and those given, whichever is less. By TOPP-RA
+    (`gough.planning.reachability`) with the inverse model's coefficients along the path, friction and
+    power in passes.
+
+    Args:
+        robot: with a rigid platform.
+        motion: a trajectory, samples (n,) with time, of which the poses count, or a path.
+        uniform: keep the timing as it is but for one factor, the greatest that limits allow.
+        friction: whether the friction of the robot file counts.
+        wrench: (6,) on the platform at its frame's origin, world axes.
+        speed: of actuators, m/s or rad/s: one number, or one each (actuators,); likewise the next.
+        force: N or N m.
+        power: W, of |Γ q̇|.
+        jerk: m/s³ or rad/s³.
+        platform_speed: m/s, of the platform frame's origin.
+        platform_turn_rate: rad/s.
+        platform_acceleration: m/s².
+        platform_turn_acceleration: rad/s².
+        cells: intervals of constant acceleration along each stretch between stops.
+
+    Returns:
+        A trajectory that says which leg and which limit hold it back when.
+
+    Raises:
+        LimitError: poses that limits forbid, or limits that leave no speed at all; names instant, leg
+            and limit.
+        SingularError: the path goes through a singularity; names the instant.
+
+    Example:
+        >>> robot = gough.load("kim-ryu-2002")
+        >>> circle = gough.trajectories.Circle(robot.home.position, 0.1, rpm=20)
+        >>> found = gough.planning.retime(robot, circle, speed=0.5, force=200)
+        >>> round(found.before, 3), round(found.duration, 2)
+        (3.0, 0.88)
+
+    """
+    limits = MotionLimits.of(
+        robot,
+        speed=speed,
+        force=force,
+        power=power,
+        jerk=jerk,
+        platform_speed=platform_speed,
+        platform_turn_rate=platform_turn_rate,
+        platform_acceleration=platform_acceleration,
+        platform_turn_acceleration=platform_turn_acceleration,
+    )
+    if not isinstance(cells, (int, np.integer)) or cells < 10:
+        raise InputError(f"cells is {cells!r}, needs a whole number, 10 at least")
+    demands = Demands(robot, limits, wrench, friction)
+    parts = motion.course() if isinstance(motion, Path) else course_of(robot, motion)
+    if not any(isinstance(part, Stretch) for part in parts):
+        raise InputError("the motion stands still: there is nothing to retime")
+    for part in parts:
+        if isinstance(part, Stretch):
+            check_path(demands, part)
+    if uniform and isinstance(motion, Path):
+        raise InputError("uniform: a path has no timing of its own that could be kept")
+    before = sum(
+        part.duration if isinstance(part, Rest) else part.end - part.begin for part in parts
+    )
+    timings = _evenly(demands, parts) if uniform else _fastest(demands, parts, cells)
+    return Retimed(demands, timings, None if isinstance(motion, Path) else float(before))
+
+
+def check_path(demands: Demands, stretch: Stretch) -> None:
+    """Refuse poses that strokes, angles or holding forces forbid, singular ones and speeds of zero."""
+    robot = demands.robot
+    s = stretch.inside(np.linspace(stretch.begin, stretch.end, LOOKED_AT))
+    path = stretch.guide.state(s)
+    still = np.zeros(len(s))
+    poses = scaled(robot, path, still, still).replace(time=s)
+    if robot.mechanism.legs.coordinates:
+        robot.remember(poses, robot.chains_of(path))
+    if robot.actuator_count == robot.mobility:
+        _refuse_crossing(robot, stretch, poses, s)
+    report = robot.check(poses, demands.wrench)
+    if not report.ok:
+        worst = max(report.violations, key=lambda one: one.excess / (abs(one.allowed) or 1.0))
+        place = stretch.guide.where(float(s[worst.sample]))
+        alone = worst._replace(sample=(), time=None)
+        raise LimitError(f"the path cannot be followed at {place}: {alone}")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = demands.speed_shares(path)
+    for bound in np.flatnonzero([one.allowed == 0 for one in demands.bounds]):
+        one = demands.bounds[bound]
+        moves = np.flatnonzero(~(share[:, bound] == 0)) if bound < demands.speeds else np.arange(1)
+        moves = moves[~np.isnan(share[moves, bound])] if bound < demands.speeds else moves
+        if moves.size:
+            raise LimitError(
+                f"{stretch.guide.where(float(s[moves[0]]))}: {one.who} has to move, and its "
+                f"{one.limit} limit is 0"
+            )
+
+
+def _refuse_crossing(robot: Model, stretch: Stretch, poses: Motion, s: Array) -> None:
+    """A sign change of det between two poses is a parallel singularity between them."""
+    sides = np.sign(determinant_along(robot, poses, robot.length_scale))
+    crossed = np.flatnonzero(sides[1:] * sides[:-1] <= 0)
+    if crossed.size:
+        i = int(crossed[0])
+        raise SingularError(
+            [
+                Failure(
+                    (),
+                    None,
+                    "the path goes through a singularity behind "
+                    f"{stretch.guide.where(float(s[i]))}: no actuator forces hold the platform there",
+                )
+            ]
+        )
+
+
+def _fastest(demands: Demands, parts: list[Part], cells: int) -> tuple[Timing, ...]:
+    """Every stretch as fast as it goes."""
+    found: list[Timing] = []
+    for part in parts:
+        if isinstance(part, Rest):
+            found.append(Pause(part, part.duration))
+            continue
+        timing = LawTiming(part, fastest_law(demands, part, cells))
+        found.append(jerk_limited(demands, timing))
+    return tuple(found)
+
+
+def _evenly(demands: Demands, parts: list[Part]) -> tuple[Timing, ...]:
+    """One factor for all."""
+    robot = demands.robot
+    paths = []
+    for part in parts:
+        if isinstance(part, Stretch):
+            paths.append(part.guide.state(np.linspace(part.begin, part.end, LOOKED_AT)))
+
+    def worst(factor: float) -> tuple[float, int, int, int]:
+        """The largest share, and where it is: path, sample, bound."""
+        found = (-np.inf, 0, 0, 0)
+        for i, path in enumerate(paths):
+            rate = np.full(len(path), factor)
+            share = demands.shares(scaled(robot, path, rate, 0 * rate))
+            sample, bound = np.unravel_index(np.argmax(share), share.shape)
+            found = max(found, (float(share[sample, bound]), i, int(sample), int(bound)))
+        return found
+
+    most = 1 - MARGIN / 2
+    low = 1e-6
+    share, i, sample, bound = worst(low)
+    if share > most:
+        one, time = demands.bounds[bound], paths[i].time
+        assert time is not None
+        stretch = [part for part in parts if isinstance(part, Stretch)][i]
+        raise LimitError(
+            f"{stretch.guide.where(float(time[sample]))}: {one.who} exceeds its {one.limit} limit "
+            f"of {one.allowed:.6g} {one.unit} however slow the motion is"
+        )
+    high = 1.0
+    while worst(high)[0] <= most:
+        low, high = high, 2 * high
+        if high > 1e9:
+            raise InputError("nothing limits how fast the motion may be")
+    while high - low > 1e-9 * high:
+        middle = np.sqrt(low * high) if high > 2 * low else (low + high) / 2
+        low, high = (middle, high) if worst(middle)[0] <= most else (low, middle)
+    return tuple(
+        Pause(part, part.duration / low) if isinstance(part, Rest) else EvenTiming(part, float(low))
+        for part in parts
+    )

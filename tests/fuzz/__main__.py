@@ -1,0 +1,67 @@
+"""The whole campaign: every kind of file, arguments, command lines and states, each in its own process.
+
+FUZZ_MINUTES  how long, 5 by default; FUZZ_SEED  where to begin, printed, random by default
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from fuzz.files import MAKERS
+from fuzz.worker import OTHERS, SECONDS
+
+KINDS = (*MAKERS, *OTHERS)
+FAILURES = Path("fuzz-failures")
+
+
+def main() -> int:
+    """Run all kinds in turn, as long as asked; 1 if anything failed."""
+    minutes = float(os.environ.get("FUZZ_MINUTES", "5"))
+    seed = int(os.environ.get("FUZZ_SEED", random.randrange(10**9)))
+    print(f"{minutes:g} minutes, FUZZ_SEED={seed}", flush=True)
+    share = max(5.0, 60 * minutes / len(KINDS))
+    bad = 0
+    for kind in KINDS:
+        bad += _watched(kind, seed, share)
+    print("failures are in fuzz-failures/" if bad else "no failures")
+    return min(bad, 1)
+
+
+def _watched(kind: str, first: int, seconds: float) -> int:
+    """Failures of one kind; a process that hangs or dies is one, with the case it was at."""
+    with tempfile.TemporaryDirectory() as folder:
+        current = Path(folder) / "current"
+        words = [
+            sys.executable,
+            "-m",
+            "fuzz.worker",
+            kind,
+            str(first),
+            str(seconds),
+            str(FAILURES.absolute()),
+        ]
+        worker = subprocess.Popen([*words, str(current)], stdout=subprocess.PIPE, text=True)
+        try:
+            said, _ = worker.communicate(timeout=seconds + 10 * SECONDS)
+        except subprocess.TimeoutExpired:
+            worker.kill()
+            said = worker.communicate()[0]
+        print(said, end="", flush=True)
+        bad = said.count("FAILED")
+        if worker.returncode:
+            FAILURES.mkdir(exist_ok=True)
+            kept = FAILURES / f"{kind.replace(' ', '-')}-{time.time_ns()}"
+            kept.write_bytes(current.read_bytes() if current.exists() else b"")
+            print(f"FAILED {kind}: the process ended with {worker.returncode}; its case is {kept}")
+            bad += 1
+        return bad
+
+
+if __name__ == "__main__":
+    sys.exit(main())

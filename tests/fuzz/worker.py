@@ -1,0 +1,128 @@
+"""One process of the campaign: cases of one kind from a seed on, until it is told to end.
+
+Before each case its input is on disk, so that whoever watches knows what hung or killed the process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from functools import partial
+from pathlib import Path
+
+from fuzz import arguments, states
+from fuzz.files import Seed, quiet, seeds
+from fuzz.mutations import minimised, mutated
+from gough.errors import GoughError
+
+SECONDS = 20
+"""That one case may take."""
+MEGABYTES = 1000
+"""That a process may take on a file under 10 MB."""
+OTHERS = ("call", "command line", "state")
+
+
+class Hang(BaseException):
+    """A case that takes too long."""
+
+
+def case(data: bytes, seed: Seed) -> str:
+    """What reading a mutated file stumbles over, "" if nothing: type and place."""
+    sound = seed.path.read_bytes()
+    seed.path.write_bytes(data)
+    try:
+        return guarded(lambda: quiet(seed.read, seed.path))
+    finally:
+        seed.path.write_bytes(sound)
+
+
+def guarded(run) -> str:
+    """What a case stumbles over, "" if nothing."""
+    signal.signal(signal.SIGALRM, _late)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    silence = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence):
+            run()
+    except GoughError:
+        return ""
+    except (Exception, Hang, SystemExit) as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        place = next((f for f in reversed(frames) if "gough" in f.filename), frames[-1])
+        return f"{type(error).__name__} at {Path(place.filename).name}:{place.name}: {str(error)[:120]}"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    return f"{used:.0f} MB taken" if used > MEGABYTES else ""
+
+
+def _late(*_: object) -> None:
+    raise Hang(f"over {SECONDS} s")
+
+
+def run(
+    kind: str, first: int, seconds: float, failures: Path, current: Path, most: int = 10**9
+) -> int:
+    """Cases from a seed on; returns how many. Failures are kept, each way to fail once."""
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+    made = [] if kind in OTHERS else seeds(folder, kind)
+    if not made and kind not in OTHERS:
+        return 0
+    known: set[str] = set()
+    end, number = time.monotonic() + seconds, first
+    while time.monotonic() < end and number - first < most:
+        rng = random.Random(f"{kind} {number}")
+        if kind in OTHERS:
+            current.write_text(f"{kind} {number}")
+            found, data = guarded(_other(kind, number, rng, folder)), str(number).encode()
+        else:
+            seed = rng.choice(made)
+            data = mutated(seed.path.read_bytes(), rng, seed.text)
+            current.write_bytes(data)
+            found = case(data, seed)
+        fact = found.partition(":")[0] + found.partition(":")[2].partition(":")[0]
+        if found and fact not in known:
+            known.add(fact)
+            name = f"{kind.replace(' ', '-')}-{number}"
+            if kind not in OTHERS and "MB taken" not in found and "Hang" not in found:
+                data = minimised(data, partial(_same, seed=seed, found=found))
+                name += f"-{seed.path.name}"
+            failures.mkdir(exist_ok=True)
+            (failures / name).write_bytes(data)
+            print(f"FAILED {kind}, seed {number}: {found}; kept as {failures / name}", flush=True)
+        number += 1
+    return number - first
+
+
+def _same(data: bytes, seed: Seed, found: str) -> bool:
+    return case(data, seed)[:40] == found[:40]
+
+
+def _other(kind: str, number: int, rng: random.Random, folder: Path):
+    if kind == "call":
+        return lambda: arguments.call(rng)
+    if kind == "command line":
+        return lambda: arguments.command_line(rng, folder)
+
+    def compare() -> None:
+        error, where, _ = states.errors(number)
+        assert error <= states.LIMIT, f"off by {error:.1e} ({where})"
+
+    return compare
+
+
+if __name__ == "__main__":
+    limit = 6_000_000_000  # of addresses: libraries reserve more than they take
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    kind, first, seconds, failures, current = sys.argv[1:]
+    count = run(kind, int(first), float(seconds), Path(failures), Path(current))
+    print(f"DONE {kind}: {count} cases", flush=True)

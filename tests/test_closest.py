@@ -1,0 +1,68 @@
+"""Parts that come near each other along motions, beside points sampled on them."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import gough
+from gough.analysis.closest import closest
+from gough.analysis.interference import leg_distances
+from gough.errors import InputError
+
+SIMULATOR = Path(__file__).parents[1] / "examples" / "simulator.toml"
+
+
+def moved(robot, count, seed=0):
+    rng = np.random.default_rng(seed)
+    shift = 0.05 * robot.length_scale * rng.normal(size=(count, 3))
+    turn = Rotation.from_rotvec(0.1 * rng.normal(size=(count, 3)))
+    home = robot.home
+    return gough.Motion(
+        home.position + shift, turn * Rotation.from_matrix(home.rotation), time=np.arange(count)
+    )
+
+
+def test_legs_of_a_hexapod_by_their_segments(on_numpy):
+    robot = gough.load(SIMULATOR)
+    motion = moved(robot, 7)
+    found = closest(robot, motion, leg_radius=0.01)
+    expected = leg_distances(robot, motion) - 0.02
+    np.testing.assert_allclose(found.distances[:, :15], expected, atol=1e-12)
+    sample, pair = found.where
+    assert found.distance == found.distances.min() == found.distances[sample, pair]
+    assert f"t = {sample} s" in str(found)
+    feet = robot.description.groups[0].legs.base[..., 0].T
+    tips = motion.position[:, np.newaxis] + np.einsum(
+        "nij,lj->nli", motion.rotation, robot.description.platform_points[..., 0].T
+    )
+    place = [one for one in found.pairs if one[1] == "base"]
+    assert len(place) == 6
+    heights = tips[..., 2] - feet[:, 2].mean()
+    np.testing.assert_allclose(found.distances[:, -6:], heights - 0.01, atol=1e-9)
+
+
+def test_chains_by_points_along_them(on_numpy):
+    from gough.model.places import placed_legs
+
+    robot = gough.load("shah-3rrr-2012")
+    found = closest(robot, robot.home)
+    placed = placed_legs(robot, robot.home, robot.inverse_kinematics(robot.home))
+    points = placed[0].places.points
+    share = np.linspace(0, 1, 2001)[:, np.newaxis]
+    lines = [np.concatenate([a + share * (b - a) for a, b in pairwise(leg)]) for leg in points]
+    least = np.min(np.linalg.norm(lines[0][::4, np.newaxis] - lines[1][::4], axis=-1))
+    assert found.pairs[0] == ("leg 1", "leg 2")
+    assert found.distances[0] == pytest.approx(least, rel=1e-3)
+
+
+def test_thick_legs_meet_and_nonsense_is_refused(on_numpy):
+    robot = gough.load("kim-ryu-2002")
+    thick = closest(robot, robot.home, leg_radius=0.1)
+    assert not thick.clear
+    assert "meet" in str(thick)
+    for wrong in (-1, np.nan):
+        with pytest.raises(InputError, match="leg_radius"):
+            closest(robot, robot.home, leg_radius=wrong)

@@ -1,0 +1,176 @@
+"""Kills, Ctrl-C and names that clash: no orphans, no lost work, no leftovers, no input overwritten."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from cases import command
+from cases.studies import SWEEP
+from gough.base.files import replacing
+from gough.data.motion_files import write_motion
+from gough.data.paper_motions import paper_motion
+from gough.errors import FileError
+from gough.simulation.result import Simulation
+from gough.studies.store import read_study
+
+SIMULATION = """
+robot = "kim-ryu-2002"
+duration = 0.05
+[motion]
+name = "kim-ryu-2002/circle-40rpm"
+[controller]
+kind = "computed torque"
+frequency = 30.0
+"""
+PATIENCE = 20.0
+
+
+def children(parent):
+    """Processes that a process has started, and theirs."""
+    found = []
+    for one in os.listdir("/proc"):
+        if one.isdigit():
+            try:
+                with open(f"/proc/{one}/stat") as file:
+                    above = int(file.read().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            if above == parent:
+                found += [int(one), *children(int(one))]
+    return found
+
+
+def alive(process):
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="asks Linux for its processes")
+@pytest.mark.parametrize("killed", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_workers_of_a_study_end_with_it(tmp_path, killed):
+    file = tmp_path / "s.toml"
+    file.write_text(SWEEP.format(points=4000).replace("part = 50", "part = 4"))
+    words = [sys.executable, "-m", "gough", "study", str(file), "--jobs", "2"]
+    study = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + 60
+    while not list((tmp_path).glob("s.zarr/seal/[0-9]*")):
+        assert time.monotonic() < end
+        assert study.poll() is None
+        time.sleep(0.05)
+    started = children(study.pid)
+    assert len(started) >= 2
+    study.send_signal(killed)
+    said = study.communicate(timeout=PATIENCE)  # nobody holds the pipes
+    assert study.returncode in (-killed, 128 + killed), said
+    end = time.monotonic() + PATIENCE
+    while any(map(alive, started)):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert "Traceback" not in said[1]
+    again = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert again.returncode == 0, again.stderr
+    assert read_study(tmp_path / "s.zarr").attrs["finished"] == 1.0
+    assert not list(tmp_path.rglob("*.unfinished"))
+
+
+def test_ctrl_c_while_a_simulation_is_saved_waits(tmp_path, monkeypatch):
+    true_save = Simulation.save
+
+    def save(self, path):
+        os.kill(os.getpid(), signal.SIGINT)
+        true_save(self, path)
+
+    monkeypatch.setattr(Simulation, "save", save)
+    (tmp_path / "s.toml").write_text(SIMULATION)
+    answer = command.run("simulate", "s.toml", cwd=tmp_path)
+    assert answer.returncode == 130
+    assert "s.nc is written" in " ".join(answer.stderr.split())
+    assert (tmp_path / "s.nc").stat().st_size > 1000
+
+
+def test_ctrl_c_twice_does_not_wait(tmp_path, monkeypatch):
+    def save(self, path):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        raise AssertionError
+
+    monkeypatch.setattr(Simulation, "save", save)
+    (tmp_path / "s.toml").write_text(SIMULATION)
+    assert command.run("simulate", "s.toml", cwd=tmp_path).returncode == 130
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
+    code = "import sys, os\nfrom gough.base.files import replacing\n"
+    code += "with replacing(sys.argv[1]): os.kill(os.getpid(), 9)"
+    target = tmp_path / "out.nc"
+    subprocess.run([sys.executable, "-c", code, str(target)], check=False)
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".out-")
+    with replacing(target) as first:
+        first.write_text("one")
+        with replacing(target) as second:  # of a process that is alive nothing is removed
+            second.write_text("two")
+        assert target.read_text() == "two"
+    assert target.read_text() == "one"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.fixture
+def motion(tmp_path):
+    write_motion(paper_motion("kim-ryu-2002/circle-40rpm").sample(5), tmp_path / "m.csv")
+    return tmp_path / "m.csv"
+
+
+def test_no_command_overwrites_what_it_reads(motion):
+    before = motion.read_bytes()
+    link = motion.with_name("link.csv")
+    link.symlink_to(motion)
+    for words in (
+        ("forces", "kim-ryu-2002", motion, "-o", motion),
+        ("forces", "kim-ryu-2002", motion, "-o", link),
+        ("forces", "kim-ryu-2002", "m.csv", "-o", "./m.csv"),
+        ("kinematics", "kim-ryu-2002", motion, "-o", motion),
+        ("identify", "kim-ryu-2002", motion, "-o", motion),
+    ):
+        said = command.refused(*words, cwd=motion.parent)
+        assert "would be overwritten" in said
+    same = ("forces", "kim-ryu-2002", "m.csv", "-o", "a.csv", "--plot", "a.csv")
+    command.refused(*same, cwd=motion.parent)
+    assert motion.read_bytes() == before
+
+
+@pytest.mark.parametrize("words", [
+    ("forces", "kim-ryu-2002", "m.csv", "-o", "a.csv", "--plot", "a.jpeg"),
+    ("forces", "kim-ryu-2002", "m.csv", "-o", "a.xls"),
+    ("forces", "kim-ryu-2002", "m.csv", "-o", "a.csv", "--plot", "nowhere/a.png"),
+    ("simulate", "s.toml", "--plot", "a.jpeg"),
+    ("simulate", "s.toml", "-o", "a.png"),
+    ("size", "kim-ryu-2002", "m.csv", "--lead", "0.01", "--plot", "a.csv"),
+    ("study", "s.toml", "--plot", "a.txt"),
+    ("draw", "kim-ryu-2002", "-o", "a"),
+    ("postures", "kim-ryu-2002", "-o", "a.bmp"),
+    ("singularities", "kim-ryu-2002", "-o", "a.bmp"),
+])  # fmt: skip
+def test_a_bad_name_is_refused_before_anything_runs(motion, monkeypatch, words):
+    def never(*_, **__):
+        raise AssertionError("ran")
+
+    monkeypatch.setattr("gough.robot.load", never)
+    monkeypatch.setattr("gough.simulation.config.read_config", never)
+    monkeypatch.setattr("gough.studies.plan.read_plan", never)
+    said = command.refused(*words, cwd=motion.parent)
+    assert "must end in" in said or "does not exist" in said
+    assert list(motion.parent.iterdir()) == [motion]
+
+
+def test_a_folder_that_cannot_be_written_to_is_said(tmp_path):
+    with pytest.raises(FileError, match="does not exist"), replacing(tmp_path / "no" / "a.csv"):
+        pass

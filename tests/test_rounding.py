@@ -1,0 +1,99 @@
+"""What rounding makes of answers: below 1e-8 where they are given, and else refused by name."""
+
+import numpy as np
+import pytest
+
+import gough
+from gough import Motion, Robot
+from gough.errors import SampleError, SingularError
+from gough.mechanics import programs
+from gough.mechanics.solves import factor, factor_symmetric
+from gough.mechanics.state import RIGID_FIELDS
+from oracles.many_digits import exact
+from oracles.random_robot import random_robot, toml_text
+
+SPEEDS = {"velocity": [0.1, 0.05, -0.1], "acceleration": [0.1, 0.2, 0.3]}
+
+
+def far_robot(distance):
+    """A hexapod, and the vector of its platform frame's shift."""
+    data = random_robot(np.random.default_rng(0), "UPS")
+    shift = distance * np.array([0.6, -0.5, 0.62])
+    data["legs"]["platform"] = (np.array(data["legs"]["platform"]) + shift).tolist()
+    platform = data["platform"]
+    del data["home"], platform["payload"]
+    platform["center_of_mass"] = (np.array(platform["center_of_mass"]) + shift).tolist()
+    return Robot.from_text(toml_text(data), "far"), shift
+
+
+def accelerations(distance):
+    """ω̇ of the hexapod in one state under one set of forces."""
+    robot, shift = far_robot(distance)
+    velocity, turn = np.array([0.3, 0.2, -0.1]), np.array([0.5, -0.4, 0.3])
+    motion = Motion(
+        position=np.array([0, 0, 1.0]) - shift,
+        velocity=velocity - np.cross(turn, shift),
+        angular_velocity=turn,
+    )
+    return robot.direct_dynamics(motion, np.linspace(100, 200, 6)).angular
+
+
+def test_a_frame_far_from_its_joints_is_right_or_refused():
+    true = accelerations(0)
+    for distance in (10, 100):
+        np.testing.assert_allclose(accelerations(distance), true, rtol=1e-8)
+    for distance in (3e3, 1e5):
+        with pytest.raises(SingularError, match="put it nearer"):
+            accelerations(distance)
+
+
+@pytest.mark.parametrize(
+    "name", ["kim-ryu-2002", "pollen-reachy-mini-2025", "alikoc-delta-2023", "shyam-heliostat-2017"]
+)
+def test_at_the_edge_of_reach_answers_are_told_or_refused(name, monkeypatch):
+    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
+    robot = gough.load(name)
+    motion = robot.home.replace(**(SPEEDS if robot.mobility != 3 or "delta" in name else {}))
+
+    def at(height):
+        return motion.replace(position=motion.position + np.array([0, 0, height]))
+
+    def there(height):
+        return np.isfinite(robot.inverse_kinematics(at(height), on_error="nan").q).all()
+
+    low, high = 0.0, 10 * float(np.abs(motion.position).max())
+    assert not there(high) or name == "shyam-heliostat-2017"
+    while low < (low + high) / 2 < high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if there(middle) else (low, middle)
+    for back in (0, 1e-12, 1e-9, 1e-6):
+        one = at(low - back)
+        given = {name: np.asarray(getattr(one, name)) for name in RIGID_FIELDS}
+        given |= {"wrench": np.zeros(6), "chains": robot.chains_of(one)}
+        true = exact(robot.mechanism, programs.inverse_dynamics, given, ["wrench"])["forces"]
+        try:
+            forces = robot.inverse_dynamics(one, friction=False).forces
+        except SampleError:
+            continue
+        assert float(np.abs(forces - true).max() / np.abs(true).max()) < 1e-8
+
+
+def test_floors_lie_below_the_reciprocal_condition_number():
+    rng = np.random.default_rng(0)
+    for spread in np.logspace(0, -7, 30):
+        square = rng.normal(size=(8, 6))
+        square[:, 3] = square[:, :3] @ rng.normal(size=3) + spread * square[:, 3]
+        units = square / np.linalg.norm(square, axis=0)
+        floor = float(factor(square[..., np.newaxis]).floor[0])
+        assert floor <= 1 / np.linalg.cond(units)
+        assert floor > 1e-6 * spread
+        mass = units.T @ units
+        assert float(factor_symmetric(mass[..., np.newaxis]).floor[0]) <= 1.1 / np.linalg.cond(mass)
+
+
+def test_a_shear_is_seen_though_all_that_is_left_is_one():
+    shear = np.eye(2)
+    shear[0, 1] = 1e8
+    factors = factor(shear[..., np.newaxis])
+    assert factors.health[0] == 1
+    assert factors.floor[0] < 1e-7

@@ -1,0 +1,107 @@
+"""Numbers that are none never come back silently: not finite, masked, complex, dated, too large."""
+
+import numpy as np
+import pytest
+
+import gough
+from cases.exported import COMPILER, Exported
+from gough.errors import InputError, NotFiniteError
+
+HUGE = (1e160, -1e160, 0.0)
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return gough.load("kim-ryu-2002")
+
+
+@pytest.mark.parametrize("engine", ["llvm", "numpy"])
+@pytest.mark.parametrize("field", ["velocity", "angular_velocity", "acceleration"])
+def test_huge_numbers_that_cancel_are_refused(robot, monkeypatch, engine, field):
+    monkeypatch.setenv("GOUGH_ENGINE", engine)
+    one = gough.load("kim-ryu-2002")
+    for shape in ((), (3,), (100,)):
+        huge = {field: np.tile(HUGE, (*shape, 1))}
+        many = gough.Motion(np.tile(one.home.position, (*shape, 1)), one.home.rotation, **huge)
+        with pytest.raises(NotFiniteError):
+            one.inverse_dynamics(many)
+        assert np.isnan(one.inverse_dynamics(many, on_error="nan").forces).all()
+
+
+def test_forces_that_cancel_are_refused(robot):
+    with pytest.raises(NotFiniteError):
+        robot.direct_dynamics(robot.home, [1e160, -1e160, 0, 0, 0, 0])
+
+
+BAD = {
+    "masked": np.ma.masked_array([0.0, 0.0, 1.0], [True, False, False]),
+    "complex": np.array([0.0, 0.0, 1.0 + 1j]),
+    "dated": np.array(["2020-01-01"] * 3, dtype="datetime64[s]"),
+    "spans": np.array([1, 2, 3], dtype="timedelta64[s]"),
+    "texts": ["0", "0", "1"],
+    "beyond doubles": [0, 0, 10**400],
+    "none": [0.0, None, 1.0],
+    "objects": [0.0, {}, 1.0],
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_what_is_no_array_of_numbers_is_refused(robot, kind):
+    with pytest.raises(InputError, match="position is not an array of numbers"):
+        gough.Motion(BAD[kind])
+    twice = np.ma.concatenate([BAD[kind]] * 2) if kind == "masked" else [*BAD[kind], *BAD[kind]]
+    with pytest.raises(InputError, match="wrench is not an array of numbers"):
+        robot.inverse_dynamics(robot.home, twice)
+    with pytest.raises(InputError, match="forces is not an array of numbers"):
+        robot.direct_dynamics(robot.home, twice)
+
+
+def test_what_is_an_array_of_numbers_is_taken(robot):
+    for value in ([0, 0, 1], np.float32([0, 0, 1]), [np.float64(0), 0, True], np.uint8([0, 0, 1])):
+        np.testing.assert_array_equal(gough.Motion(value).position, [0.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize("friction", [None, "yes", 1, [True]])
+def test_a_switch_is_true_or_false(robot, friction):
+    for call in (
+        lambda: robot.inverse_dynamics(robot.home, friction=friction),
+        lambda: robot.reactions(robot.home, friction=friction),
+        lambda: robot.direct_dynamics(robot.home, np.zeros(6), friction=friction),
+    ):
+        with pytest.raises(InputError, match="friction is True or False"):
+            call()
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+@pytest.mark.parametrize("real", ["double", "float"])
+def test_exported_c_calls_no_huge_state_healthy(robot, tmp_path, real):
+    exported = Exported(robot, tmp_path / "c", real=real, programs=["inverse_dynamics"])
+    home = {name: np.array(getattr(robot.home, name)) for name in ("position", "rotation")}
+    rest = ("velocity", "angular_velocity", "acceleration", "angular_acceleration")
+    state = home | {name: np.zeros(3) for name in rest}
+    healthy, _ = exported("inverse_dynamics", state, None)
+    for name in rest:
+        for huge in (HUGE, (np.inf, 0, 0), (np.nan, 0, 0), (np.inf, -np.inf, 0)):
+            with np.errstate(over="ignore"):
+                status, _ = exported("inverse_dynamics", state | {name: np.array(huge)}, None)
+            assert status != healthy
+
+
+@pytest.mark.parametrize(
+    "on_error", [None, np.zeros(3), np.zeros(3, dtype=[("a", "f8")]), "", ["nan"]]
+)
+def test_on_error_is_one_of_two_words(robot, on_error):
+    for call in (
+        lambda: robot.inverse_dynamics(robot.home, on_error=on_error),
+        lambda: robot.forward_kinematics(np.zeros(6), robot.home, on_error=on_error),
+    ):
+        with pytest.raises(InputError, match="on_error is 'raise' or 'nan'"):
+            call()
+
+
+@pytest.mark.parametrize("name", [3, None, b"kim-ryu-2002", ["kim-ryu-2002"]])
+def test_a_robot_has_a_name(robot, name):
+    with pytest.raises(InputError, match="named by its file"):
+        gough.load(name)
+    with pytest.raises(InputError, match="dotted key"):
+        robot.edited({3: 1.0})

@@ -1,0 +1,165 @@
+"""Folders of studies, cut, flipped, emptied or forged: they resume to the same bits, or are refused."""
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import zarr
+
+from cases.studies import SWEEP
+from gough.base import sources
+from gough.errors import FileError
+from gough.studies.plan import make_plan
+from gough.studies.run import run
+from gough.studies.store import Store, read_study
+
+CHUNKS = ("inputs/0.0", "values/0.0", "values/1.0", "failed/1", "seal/0", "seal/2")
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return make_plan(SWEEP.format(points=150))
+
+
+@pytest.fixture(scope="module")
+def whole(plan, tmp_path_factory):
+    return run(plan, tmp_path_factory.mktemp("whole") / "s.zarr").path
+
+
+def content(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def spoiled(kind, data, rng):
+    if kind == "flipped":
+        place = rng.randrange(len(data))
+        return data[:place] + bytes([data[place] ^ (1 << rng.randrange(8))]) + data[place + 1 :]
+    return {"emptied": b"", "cut": data[:10], "longer": data + b"\0", "junk": b"x" * 5000}[kind]
+
+
+@pytest.mark.parametrize("kind", ["emptied", "cut", "flipped", "longer", "junk", "gone"])
+def test_a_torn_study_resumes_to_the_same_bits(plan, whole, tmp_path, kind):
+    rng = random.Random(kind)
+    for number, chunk in enumerate(CHUNKS):
+        torn = tmp_path / f"{number}.zarr"
+        shutil.copytree(whole, torn)
+        if kind == "gone":
+            (torn / chunk).unlink()
+        else:
+            (torn / chunk).write_bytes(spoiled(kind, (torn / chunk).read_bytes(), rng))
+        assert run(plan, torn).finished.all(), chunk
+        assert content(torn) == content(whole), chunk
+
+
+def test_results_of_a_torn_study_are_not_read(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "s.zarr")
+    (tmp_path / "s.zarr" / "values" / "1.0").write_bytes(b"")
+    with pytest.raises(FileError, match="part 1 has been damaged"):
+        read_study(tmp_path / "s.zarr")
+    (tmp_path / "s.zarr" / "seal" / "1").unlink()
+    assert 0 < read_study(tmp_path / "s.zarr").attrs["finished"] < 1
+
+
+def metadata_files(folder):
+    return [name for name in content(folder) if name.rpartition("/")[2].startswith(".z")]
+
+
+def test_metadata_that_are_not_ours_are_refused(plan, whole, tmp_path):
+    assert len(metadata_files(whole)) == 14
+    for number, name in enumerate(metadata_files(whole)):
+        for kind, text in enumerate(("", "{", "[" * 100_000, "[]", '{"zarr_format": 3}', "\xff")):
+            torn = tmp_path / f"{number}-{kind}.zarr"
+            shutil.copytree(whole, torn)
+            (torn / name).write_text(text, "latin-1")
+            with pytest.raises(FileError, match=r"damaged|not the folder"):
+                Store(torn, plan)
+            if not name.startswith((".zgroup", "input/", "quantity/")):  # which other readers need
+                with pytest.raises(FileError, match=r"damaged|not the folder"):
+                    read_study(torn)
+
+
+@pytest.mark.parametrize("old", ["150", "50", "160", '"<f8"', '"zlib"', "2"])
+@pytest.mark.parametrize("new", ["0", "-1", "1e400", "9" * 30, "null", "[]", "{}", '"x"', "true"])
+def test_shapes_that_are_not_ours_are_refused(whole, tmp_path, old, new):
+    shutil.copytree(whole, tmp_path / "s.zarr")
+    for name in ("inputs", "failed", "values", "seal"):
+        file = tmp_path / "s.zarr" / name / ".zarray"
+        file.write_text(file.read_text().replace(old, new))
+    with pytest.raises(FileError, match=r"damaged|not the folder"):
+        read_study(tmp_path / "s.zarr")
+
+
+def test_pickles_in_a_folder_are_never_read(plan, whole, tmp_path):
+    """Object arrays with a pickle filter: numcodecs before 0.16.6 runs what they hold."""
+    marker = tmp_path / "marker"
+    payload = f"cposix\nsystem\n(S'touch {marker}'\ntR.".encode()
+    forged = tmp_path / "s.zarr"
+    shutil.copytree(whole, forged)
+    metadata = json.loads((forged / "failed" / ".zarray").read_text())
+    metadata |= {
+        "dtype": "|O",
+        "compressor": None,
+        "filters": [{"id": "vlen-utf8"}, {"id": "pickle", "protocol": 2}],
+    }
+    (forged / "failed" / ".zarray").write_text(json.dumps(metadata))
+    for part in range(plan.parts):
+        (forged / "failed" / str(part)).write_bytes(payload)
+    for reading in (lambda: run(plan, forged), lambda: read_study(forged)):
+        with pytest.raises(FileError, match="damaged"):
+            reading()
+    assert not marker.exists()
+
+
+def test_a_folder_that_was_half_made_is_completed(plan, whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "s.zarr")
+    for name in (".zattrs", "failed/.zarray", "values/0.0"):
+        (tmp_path / "s.zarr" / name).unlink()
+    assert content(run(plan, tmp_path / "s.zarr").path) == content(whole)
+
+
+def test_a_second_study_on_a_folder_is_refused(plan, whole, tmp_path):
+    store = Store(whole, plan)
+    with store.alone(), pytest.raises(FileError, match="another process writes this study now"):
+        run(plan, whole)
+    run(plan, whole)
+    file = tmp_path / "s.toml"
+    file.write_text(SWEEP.format(points=5000).replace("part = 50", "part = 2"))
+    words = [sys.executable, "-m", "gough", "study", str(file)]
+    both = [subprocess.Popen(words, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [one.communicate(timeout=300)[1] for one in both]
+    assert sorted(one.returncode for one in both) == [0, 2], said
+    assert sum("another process writes this study" in one for one in said) == 1
+
+
+def test_other_code_does_not_resume(plan, whole, monkeypatch):
+    before = plan.digest
+    monkeypatch.setattr("gough.studies.plan.package_digest", lambda: b"an edited equation")
+    assert plan.digest != before
+    with pytest.raises(FileError, match="another version of gough"):
+        run(plan, whole)
+
+
+def test_the_digest_is_of_contents(tmp_path):
+    (tmp_path / "below").mkdir()
+    for name in ("a.py", "below/b.py"):
+        (tmp_path / name).write_text("x = 1\n")
+    seen = {sources.content_digest(str(tmp_path))}
+    for name in ("a.py", "below/b.py"):
+        (tmp_path / name).write_text("x = 2\n")
+        sources.content_digest.cache_clear()
+        seen.add(sources.content_digest(str(tmp_path)))
+    assert len(seen) == 3
+
+
+def test_zarr_reads_what_is_written(plan, whole):
+    group = zarr.open_group(str(whole), mode="r", zarr_format=2)
+    assert group["quantity"][:].tolist() == ["peak_force", "stroke", "cost"]
+    assert np.isfinite(group["values"][:]).any()
