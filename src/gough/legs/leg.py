@@ -14,6 +14,7 @@ from gough.legs.reading import LegReader
 from gough.legs.serial import Recognised, SerialLeg
 from gough.legs.shape import LegShape
 from gough.legs.sliding_links import SlidingLinks
+from gough.legs.telescopes import Telescopes
 from gough.legs.tolerances import LegTolerances
 from gough.legs.tree import LegTree
 from gough.legs.units import LINEAR, LegUnits
@@ -63,3 +64,5 @@ class LegKind:
     """These keys also say where q is 0; else an encoder's zero is a number of its own."""
     sliding_links: Callable[[Any], SlidingLinks] | None = None
     """Its numbers as those of links on sliders, if it is one: for papers that know no other legs."""
+    telescopes: Callable[[Any], Telescopes] | None = None
+    """Its numbers as those of telescopes, if it is one: likewise."""

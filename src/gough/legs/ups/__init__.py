@@ -1,7 +1,7 @@
 """UPS legs: universal joint, telescope, spherical joint."""
 
 from gough.legs.leg import LegKind
-from gough.legs.ups.equations import UPS
+from gough.legs.ups.equations import UPS, telescopes
 from gough.legs.ups.geometry import UPSGeometry
 from gough.legs.ups.keys import UPSTable, measurable, read
 from gough.legs.ups.parameters import UPSParameters
@@ -27,4 +27,5 @@ KIND = LegKind(
     recognise=recognise,
     measurable=measurable,
     zeroed=False,
+    telescopes=telescopes,
 )
