@@ -6,12 +6,13 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike
 
 from gough.analysis import postures
 from gough.base.arrays import Array
+from gough.base.showing import shown
 from gough.engine.emit.jax import Pure
 from gough.engine.run.threads import limited
 from gough.errors import ForeignFileWarning, InputError
@@ -25,9 +26,32 @@ from gough.planning.clamping import Clamped, clamp
 from gough.planning.room import Room, room
 from gough.variants import Variants
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 class Robot(Model):
     """A parallel robot. Made by `gough.load` or `Robot.from_dict`; never changes."""
+
+    def _repr_html_(self) -> str:
+        """For notebooks: picture and sheet."""
+        return str(shown("robot in a notebook", self))
+
+    def plot(self, motion: Motion | None = None) -> Figure:
+        """The robot in space, at home or along a motion.
+
+        Args:
+            motion: poses (n,) or (); home by default.
+
+        Returns:
+            A matplotlib figure of its own.
+
+        Example:
+            >>> figure = gough.load("kim-ryu-2002").plot()
+
+        """
+        figure: Figure = shown("picture of a robot", self, motion)
+        return figure
 
     def variants(self, changes: Mapping[str, ArrayLike]) -> Variants:
         """Many robots that differ from this one in the numbers given.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gough.cli.file_kinds import reading
 from gough.cli.help import WRITTEN
 from gough.cli.terminal import note, warn
 from gough.errors import FileError, InputError
@@ -102,6 +103,9 @@ Commanded = Annotated[
 FrictionParameters = Annotated[
     bool, typer.Option(help="viscous and constant Coulomb friction are parameters too")
 ]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="exit code 3 where limits of the robot file are exceeded")
+]
 Json = Annotated[bool, typer.Option("--json", help="all numbers as JSON on standard output")]
 
 
@@ -117,7 +121,8 @@ def load_with_warnings(name: str) -> tuple[Robot, list[str]]:
     """A robot, and what it warns of."""
     from gough.robot import load as load_robot
 
-    with warnings.catch_warnings(record=True) as caught:
+    sorts = ("robot file", "robot of another program")
+    with warnings.catch_warnings(record=True) as caught, reading(name, *sorts):
         warnings.simplefilter("always")
         robot = load_robot(name)
     return robot, [str(one.message) for one in caught]
@@ -137,7 +142,8 @@ def read_motion(name: str, samples: int, robot: Robot, units: str = "", names: s
     from gough.data.paper_motions import motion_named
 
     columns = Columns.of(units, names)
-    return motion_named(name, samples, robot=robot, columns=columns, say=note)
+    with reading(name, "motion"):
+        return motion_named(name, samples, robot=robot, columns=columns, say=note)
 
 
 def deflecting(robot: Robot, motion: Motion, commanded: str, friction: bool) -> Motion:

@@ -28,7 +28,7 @@ class Command(TyperCommand):
             for other, value in ctx.params.items():
                 for one in value if isinstance(value, list | tuple) else [value]:
                     if other != name and isinstance(one, str | Path):
-                        _apart(ctx.params[name], one, other in written)
+                        apart(ctx.params[name], one, other in written)
         return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -37,7 +37,7 @@ class Command(TyperCommand):
         print_help(usage(self, ctx), str(self.help), panels)
 
 
-def _apart(target: Path, other: str | Path, both_written: bool) -> None:
+def apart(target: Path, other: str | Path, both_written: bool) -> None:
     """Refuse a file to write that is another one as well."""
     try:
         same = target.samefile(other)

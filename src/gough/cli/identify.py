@@ -18,6 +18,7 @@ from gough.cli.arguments import (
     load,
     output_file,
 )
+from gough.cli.file_kinds import reading
 from gough.cli.terminal import err, note, out, print_json, say_written, warn
 from gough.errors import InputError
 
@@ -68,7 +69,8 @@ def command(
     robot = load(name)
     with err.status("reading") as status:
         given = Columns.of(units, columns)
-        first = read_log(robot, log, columns=given, say=note)
+        with reading(log, "log with forces"):
+            first = read_log(robot, log, columns=given, say=note)
         if robot.modes and first.elastic is None:
             note(f"{robot.name} has a flexible platform, taken as rigid: the log has no e1 …")
             robot = robot.rigid

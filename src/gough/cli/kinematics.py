@@ -14,11 +14,19 @@ from gough.cli.arguments import (
     ResultFile,
     RobotArgument,
     Samples,
+    Strict,
     Units,
     load,
     read_motion,
 )
-from gough.cli.results import in_parts, joined, violations, warn_of_limits, write_result
+from gough.cli.results import (
+    end_strictly,
+    in_parts,
+    joined,
+    violations,
+    warn_of_limits,
+    write_result,
+)
 from gough.cli.terminal import print_json, say, warn
 
 
@@ -33,6 +41,7 @@ def command(
         float | None,
         typer.Option(metavar="M", help="say which parts come nearest, legs as thick as that"),
     ] = None,
+    strict: Strict = False,
     json: Json = False,
 ) -> None:
     """What every leg does along a motion: coordinates and joints.
@@ -50,6 +59,7 @@ def command(
     legs = joined(in_parts("kinematics", robot.inverse_kinematics, states))
     checked = robot.check(states)
     write_result(leg_dataset(robot, states, legs), checked, output)
+    warn_of_limits(checked)
     count = states.shape[0] if states.shape else 1
     if json:
         numbers = {"output": str(output), "samples": count} | violations(checked)
@@ -61,4 +71,4 @@ def command(
         say(f"{output}: {counted(count, 'sample')}")
         if near is not None:
             (say if near.clear else warn)(str(near))
-    warn_of_limits(checked)
+    end_strictly(checked, strict)

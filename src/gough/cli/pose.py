@@ -7,17 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
+from gough.base.words import counted
 from gough.cli.arguments import (
     PICTURES,
     ColumnNames,
     Json,
     RobotArgument,
+    Strict,
     Units,
     file_to_write,
     load_rigid,
     numbers,
     output_file,
 )
+from gough.cli.file_kinds import reading
+from gough.cli.results import end_strictly
 from gough.cli.terminal import err, finishing, note, print_json, say, say_written, warn
 
 
@@ -41,6 +45,7 @@ def command(
     ] = None,
     units: Units = "",
     columns: ColumnNames = "",
+    strict: Strict = False,
     json: Json = False,
 ) -> None:
     """The pose over time, and its rates, from a log of encoders.
@@ -59,7 +64,8 @@ def command(
     robot = load_rigid(name)
     added = numbers("--offset", offset, 1, robot.actuator_count)
     with err.status("reading") as status:
-        given = read_encoders(robot, log, columns=Columns.of(units, columns), say=note)
+        with reading(log, "log of encoders", "log with forces"):
+            given = read_encoders(robot, log, columns=Columns.of(units, columns), say=note)
         status.update("poses")
         try:
             found = measured_motion(
@@ -87,16 +93,19 @@ def command(
     for text in (*found.notes, *(str(each) for each in checked.violations)):
         warn(text)
     if json:
+        end_strictly(checked, strict)
         return
     far = np.ptp(found.motion.position, axis=0)
     say(f"{len(given.time)} samples over {span:.6g} s; the platform moves {_triple(1e3 * far)} mm")
     say(f"rates below {found.cutoff:.3g} Hz; {len(found.marks)} gaps, outliers and turns marked")
     if postures is not None:
         say(
-            f"the legs allow {postures} postures at the first sample; this one leads there from home"
+            f"the legs allow {counted(postures, 'posture')} at the first sample; this one leads there "
+            "from home"
         )
     say_written(output)
     say_written(picture)
+    end_strictly(checked, strict)
 
 
 def _triple(values: Any) -> str:

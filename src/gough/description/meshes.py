@@ -1,4 +1,4 @@
-"""Meshes that a robot file names, read and put into the frames of their bodies."""
+"""Meshes that a robot file names, and surfaces of its shapes, in the frames of their bodies."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from gough.base.arrays import Array
 from gough.base.files import content
 from gough.description.numbers import Description
 from gough.description.schema import RobotFile
+from gough.description.surfaces import surface
 from gough.errors import FileError
 from gough.legs.meshes import MeshTable
+from gough.legs.reading import ALONG
 
 MOST_MEGABYTES = 100
 """Of a mesh file."""
@@ -48,12 +50,30 @@ class MeshesOfBody(NamedTuple):
 
 
 def body_meshes(file: RobotFile, description: Description, folder: Path) -> tuple[BodyMesh, ...]:
-    """The meshes of all bodies that have some; those of a body are one."""
+    """The meshes of all bodies that have some, or are made of shapes; those of a body are one."""
     read: dict[str, tuple[Array, Array]] = {}
-    return tuple(
+    meshed = [
         BodyMesh(one.leg, one.body, one.name, *_joined(one.tables, folder, read))
         for one in mesh_tables(file, description)
-    )
+    ]
+    taken = {(one.leg, one.body) for one in meshed}
+    shaped = [one for one in _shaped(file, description) if (one.leg, one.body) not in taken]
+    return (*meshed, *shaped)
+
+
+def _shaped(file: RobotFile, description: Description) -> Iterator[BodyMesh]:
+    """The surfaces of bodies that are made of shapes."""
+    if file.platform is not None and file.platform.solids:
+        yield BodyMesh(None, 0, "platform", *surface(file.platform.solids, 0, ALONG))
+    for group in description.groups:
+        names = group.legs.BODIES
+        for body, tables in enumerate(group.table.body_tables(names)):
+            along = group.table.runs.get(names[body], ALONG)
+            for leg in range(group.leg_count):
+                own = tables[leg if len(tables) > 1 else 0].solids if tables else ()
+                if own:
+                    number, name = group.first + leg, names[body]
+                    yield BodyMesh(number, body, name, *surface(own, leg, along))
 
 
 def mesh_tables(file: RobotFile, description: Description) -> Iterator[MeshesOfBody]:

@@ -9,19 +9,19 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from gough.base.arrays import Array
-from gough.base.keys import INERTIA, KILOGRAMS, METRES, LegMatrix, LegScalar, LegVector, Table
+from gough.base.keys import INERTIA, METRES, LegMatrix, LegScalar, LegVector
 from gough.errors import ImpossibleBodyWarning
 from gough.legs.meshes import BodyMeshes
+from gough.legs.solids import SolidKeys, SolidTable
 
 STANDARD_PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 """The papers' ten, about the frame's origin; XY = −∫ x y dm."""
 PARTED_PARAMETERS = ("mass", "center_of_mass", "inertia")
 
 
-class BodyTable(Table):
-    """A body: mass, centre of mass and central inertia, or the papers' ten standard parameters."""
+class BodyTable(SolidKeys):
+    """A body: mass, centre of mass and central inertia, or ten standard parameters, or shapes."""
 
-    mass: Annotated[LegScalar, KILOGRAMS] = Field(0.0, description="kg")
     center_of_mass: Annotated[LegVector, METRES] = Field(
         (0.0, 0.0, 0.0), description="m, in the body's frame"
     )
@@ -38,14 +38,27 @@ class BodyTable(Table):
     MY: LegScalar = Field(0.0, description="first moment, kg m")
     MZ: LegScalar = Field(0.0, description="first moment, kg m")
     M: LegScalar = Field(0.0, description="mass, kg")
+    shapes: list[SolidTable] = Field([], min_length=1, description="or several shapes together")
     mesh: BodyMeshes | None = Field(
         None, description="what the body looks like: a mesh file, or several, in the body's frame"
     )
 
+    @property
+    def solids(self) -> tuple[SolidKeys, ...]:
+        """The shapes that the body is made of; none if it is given by its numbers."""
+        return (self,) if self.shape is not None else tuple(self.shapes)
+
     @model_validator(mode="after")
     def _one_form(self) -> Self:
-        parted = [key for key in PARTED_PARAMETERS if key in self.model_fields_set]
-        standard = [key for key in STANDARD_PARAMETERS if key in self.model_fields_set]
+        given = self.model_fields_set
+        parted = [key for key in PARTED_PARAMETERS if key in given]
+        standard = [key for key in STANDARD_PARAMETERS if key in given]
+        own = "mass" if self.shape is not None else "shapes"
+        others = [key for key in (*parted, *standard, "shapes") if key in given and key != own]
+        if self.solids and others:
+            raise ValueError(
+                f"mixes shapes with {others[0]}: a lump of its own is one more of shapes = [{{ … }}, …]"
+            )
         if parted and standard:
             raise ValueError(
                 f"mixes {parted[0]} with {standard[0]}: give mass, center_of_mass, inertia "

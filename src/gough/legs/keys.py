@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
@@ -15,6 +15,9 @@ from gough.legs.units import LINEAR
 
 NOMINAL_LEAD = 0.01
 """Lead (m) of a screw whose drag is known and whose file gives none: only their ratio counts."""
+
+
+Direction = tuple[float, float, float]
 
 
 def _branch(value: Any) -> Any:
@@ -138,6 +141,8 @@ class LegGroupTable(Table):
     """What any group of legs has."""
 
     kind: str
+    runs: ClassVar[Mapping[str, Direction]] = {}
+    """Where bodies extend from the origin of their frame, if not along its z: shapes point there."""
 
     def listed(self, place: str) -> Iterator[tuple[str, int]]:
         """Keys that tell how many legs there are: by a list with one value per leg, and how long.

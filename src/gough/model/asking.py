@@ -26,7 +26,7 @@ from gough.model import batch, chains
 from gough.model.batch import Inputs, OnError
 from gough.model.diagnosis import diagnose
 from gough.model.friction_loop import WORST_RESIDUAL, with_friction
-from gough.motion import Motion
+from gough.motion import Motion, not_a_motion
 
 NO_WRENCH = np.zeros(6)
 NO_ACCELERATION = np.zeros((1, 3))
@@ -278,7 +278,7 @@ class Askable(ABC):
     def elastic_inputs(self, motion: Motion) -> Inputs:
         """The motion's elastic coordinates, 0 where it has none; nothing of a rigid robot."""
         if not isinstance(motion, Motion):
-            raise InputError(f"needs a gough.Motion, has {type(motion).__name__}")
+            raise not_a_motion(motion)
         if motion.modes not in (0, self.modes):
             has = f"has {self.modes} modes" if self.modes else "is rigid"
             raise InputError(f"motion has {motion.modes} elastic coordinates, the platform {has}")

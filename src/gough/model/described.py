@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import tomllib
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -55,6 +57,22 @@ class DescribedModel(ModelCalls):
         free = "" if self.mobility == 6 else f", {self.mobility} freedoms"
         modes = f", {self.modes} modes" if self.modes else ""
         return f"{type(self).__name__}({self.name!r}, {legs} legs{free}{modes})"
+
+    @cached_property
+    def _content(self) -> tuple[object, ...]:
+        """What makes two robots the same: what the file says, its remarks aside, and files it names."""
+        data = json.dumps(tomllib.loads(self.text), sort_keys=True, default=str)
+        named = '"file"' in data or '"mesh"' in data
+        return data, self.folder if named else None, self.description.legs.rotor.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        """The same robot: files of the same content, remarks and layout aside."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return self is other or self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
 
     @classmethod
     def from_text(

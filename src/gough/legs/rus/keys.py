@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from gough.base.arrays import Array
 from gough.base.keys import INERTIA, METRES, LegScalar, LegVector
-from gough.legs.keys import Branch, FrictionTable, LegBodies, LegTable
+from gough.legs.keys import Branch, Direction, FrictionTable, LegBodies, LegTable
 from gough.legs.measurable import GeometricKey
 from gough.legs.reading import PARALLEL, LegReader, perpendicular
 from gough.legs.rus.equations import RUS
@@ -31,6 +31,7 @@ class RUSTable(LegTable):
     """Crank on a motor, universal joint, link of fixed length, spherical joint."""
 
     kind: Literal["RUS"]
+    runs: ClassVar[Mapping[str, Direction]] = {"crank": (1.0, 0.0, 0.0)}
     motor: Annotated[LegVector, METRES] = Field(
         description="centre of the crank's circle, m, world"
     )

@@ -74,5 +74,5 @@ EITHER = ("radius", "sides", "outline")
 def _body(body: BodyTable, where: str) -> Iterator[str]:
     """What is missing beside a mass counts as 0; a body without any value is massless on purpose."""
     given = body.model_fields_set & {*PARTED_PARAMETERS}
-    if given:
+    if given and not body.solids:
         yield from (f"{where}.{key} = 0" for key in PARTED_PARAMETERS if key not in given)
