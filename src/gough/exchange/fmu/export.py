@@ -12,8 +12,8 @@ from importlib import resources
 from pathlib import Path
 
 from gough.base.files import replacing
+from gough.engine.emit.c import sanitised
 from gough.errors import FileError, InputError, MissingDataError
-from gough.exchange.c.export import sanitised
 from gough.exchange.fmu import build, programs
 from gough.exchange.fmu.description import Description, build_description, fmi2, fmi3
 from gough.exchange.fmu.parameters import changing
