@@ -18,7 +18,7 @@ UPS, 1/|a·n| for PUS), so it gives way by ‖w‖ Γ/k_leg along w, which is wo
     1/k = 1/k_actuator + 1/k_drive + ‖w‖²/k_leg     along q
 
 with k_drive and k_leg also those of the robot file's `[legs.drive]` and `[legs.beams]` (E A/l), if it
-has them; exact without preload; with it K_g leaves out terms of order f/(k l), which is the strain of a leg.
+has them; exact without preload; with it K_g leaves out terms of order f/(k l), a leg's strain.
 
 What legs or mobility hold is taken as rigid: x are then the robot's own coordinates u (and qe), of which
 the platform moves as ξ = D u̇, and C = S D K⁻¹ Dᵀ Sᵀ has the rank m.
