@@ -166,6 +166,10 @@ class LegGroupTable(Table):
         """Keys of the tables that say what gives way in drives, as far as there are any."""
         raise NotImplementedError
 
+    def beam_keys(self) -> tuple[str, ...]:
+        """The key of the table of members that bend, if the file has one."""
+        return ("beams",) if "beams" in self.model_fields_set else ()
+
     def actuated_keys(self) -> tuple[str, ...]:
         """Keys that such tables have or could have, in the order of a leg's actuators."""
         raise NotImplementedError

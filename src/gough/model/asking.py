@@ -292,7 +292,7 @@ class Askable(ABC):
 
     @property
     def stiff(self) -> Self:
-        """The same with rigid drives."""
+        """The same with rigid drives and legs."""
         return self
 
     @property
@@ -302,6 +302,10 @@ class Askable(ABC):
 
     def need_rigid_drives(self, task: str) -> None:
         """Refuse what is there for rotors only that move with q; here all do."""
+        return None
+
+    def need_rigid_legs(self, task: str) -> None:
+        """Refuse what is there for legs only that do not bend; here none do."""
         return None
 
     def need_masses(self) -> None:

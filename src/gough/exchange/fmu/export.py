@@ -60,6 +60,7 @@ def export_fmu(
     if not sources_only:
         build.compiler()
     robot.need_rigid_drives("an FMU")
+    robot.need_rigid_legs("an FMU")
     source, variables = _model(robot, inverse, reactions)
     kind = "inverse.c" if inverse else "forward.c"
     names = ("gough_robot.c", "rotation.c", "joints.c", kind, f"fmi{fmi}.c")
