@@ -21,7 +21,6 @@ from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.mobility import Mobility
 from gough.mechanics.platforms.rigid import RigidPlatform
 from gough.model.described import DescribedModel
-from gough.model.soundness import sound
 from gough.model.varied_chains import VariedChains
 from gough.model.varied_legs import VariedLegs
 from gough.model.varying import BODY_KEYS, Varying
@@ -80,8 +79,7 @@ class VariedRobots:
             platform = RigidPlatform(self._platform(one.platform.body))
         legs = joined([reader.read(scale) for reader in readers])
         mobility = None if one.mobility is None else self._mobility(one.mobility, scale)
-        found = Mechanism(legs, points, platform, gravity, scale, mobility, one.mobile)
-        return sound(found, self.robot.name)
+        return Mechanism(legs, points, platform, gravity, scale, mobility, one.mobile)
 
     def _mobility(self, own: Mobility, scale: Array) -> Mobility:
         """The couples of N are of unit length scale, which is each robot's own."""
