@@ -78,7 +78,8 @@ class SliderFrictionTable(FrictionTable):
         values = super().coefficients()
         torque, lead = values.pop("screw_torque"), values.pop("screw_lead")
         if lead is not None:
-            values["screw_drag"] = 2 * np.pi * np.asarray(torque) / np.asarray(lead)
+            with np.errstate(over="ignore"):  # what is infinite is refused with the whole robot
+                values["screw_drag"] = 2 * np.pi * np.asarray(torque) / np.asarray(lead)
         return values
 
     def keys_of(self, coefficient: str, values: Array) -> dict[str, Array]:

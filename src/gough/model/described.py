@@ -38,6 +38,7 @@ from gough.model.calls import ModelCalls
 from gough.model.execution import executor
 from gough.model.freedom import Freedom, freedom, held
 from gough.model.sense import coordinate_sizes, reach, sensible, warn_of_giants
+from gough.model.soundness import sound
 from gough.motion import Motion
 
 
@@ -127,7 +128,7 @@ class DescribedModel(ModelCalls):
 
     def __post_init__(self) -> None:
         """Refuse at once what cannot be meant: idle joints, coordinates that do not move it."""
-        if held(self._uncounted):
+        if held(sound(self._uncounted, self.name)):
             _ = self.freedom
 
     @property
