@@ -173,8 +173,17 @@ class Askable(ABC):
         if motion not in self._chains:
             which = self.which()
             shape = np.broadcast_shapes(motion.shape, *(one.shape for one in which.values()))
+            given = self.elastic_inputs(motion)
+            elastic = np.asarray(given["elastic"][0]) if given else np.zeros(0)
             self._chains[motion] = chains.solve(
-                self.executor, self.homes, legs.at_home(), motion, which, shape, self.leg_size
+                self.executor,
+                self.homes,
+                legs.at_home(),
+                motion,
+                elastic,
+                which,
+                shape,
+                self.leg_size,
             )
         return self._chains[motion]
 
