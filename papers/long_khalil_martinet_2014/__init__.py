@@ -19,7 +19,7 @@ from gough.errors import ImpossibleBodyWarning
 from gough.show.pictures.modes import mode_sheet
 from gough.show.reproduction import Figure, Progress, Reproduction
 
-from .claims import NOTES, model_claims, plate_claims, simulation_claims
+from .claims import NOTES, model_claims, plate_claims, simulation_claims, studies
 from .figures import (
     acceleration_figure,
     convergence_figure,
@@ -68,4 +68,5 @@ def reproduce(progress: Progress) -> Reproduction:
         figures,
         NOTES,
         number_tables(found),
+        studies(found),
     )
