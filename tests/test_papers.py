@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+from importlib import import_module
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -83,6 +84,51 @@ def test_all_papers_are_there(everything: Everything) -> None:
     assert "figures" in everything.said
 
 
+NUMBERED = {
+    "kim-ryu-2002": (34, 0, 11),
+    "sinatra-xi-staicu-2009": (24, 0, 8),
+    "khalil-guegan-2004": (75, 4, 5),
+    "long-khalil-martinet-2014": (49, 4, 7),
+}
+"""How many equations, tables and figures each paper numbers."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_item_of_a_paper_is_listed(name: str) -> None:
+    """Each equation, table and figure has a line, and what a line names is there."""
+    items = import_module(f"{load_paper(name).__name__}.items").ITEMS
+    equations, tables, figures = NUMBERED[name]
+    listed: list[int] = []
+    for item in items:
+        found = re.fullmatch(r"Eqs?\. (\d+)(?:–(\d+))?", item.number)
+        if found is not None:
+            listed += range(int(found[1]), int(found[2] or found[1]) + 1)
+    assert sorted(listed) == list(range(1, equations + 1))
+    roman = ("I", "II", "III", "IV") if name.startswith("khalil") else ("1", "2", "3", "4")
+    numbers = [item.number for item in items]
+    assert sorted(one for one in numbers if one.startswith("Table")) == sorted(
+        f"Table {one}" for one in roman[:tables]
+    )
+    assert sum(one.startswith("Fig.") for one in numbers) == figures
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("test_*.py"))
+    errata = (ROOT / "docs" / "errata.md").read_text("utf-8")
+    for item in items:
+        for test in re.findall(r"\btest_\w+", item.found):
+            assert f"def {test}(" in code or (ROOT / "tests" / f"{test}.py").is_file(), test
+        for entry in re.findall(r"\b[KRSL]\d+\b", item.found):
+            assert f"\n| {entry} |" in errata, entry
+
+
+def test_items_name_what_is_on_the_page(everything: Everything) -> None:
+    for one in everything.found:
+        assert one.items
+        for item in one.items:
+            for figure in re.findall(r"“([\w-]+)”", item.found):
+                assert figure in {each.name for each in one.figures} | {"jacobian"}, figure
+            for table in re.findall(r"(Table \w+|Appendix \w|Section \w+) below", item.found):
+                assert any(each.caption.startswith(table) for each in one.tables), table
+
+
 def test_page_is_self_contained(everything: Everything) -> None:
     page = everything.page
     figures = [item for one in everything.found for item in one.figures]
@@ -93,6 +139,8 @@ def test_page_is_self_contained(everything: Everything) -> None:
     assert "http" not in re.sub(r'src="[^"]*"', "", page)
     assert not re.search(r"<(link|script|iframe)|@import|url\(", page)
     rows = [len(one.claims) + 1 for one in everything.found]
+    rows += [len(one.studies) + 1 for one in everything.found if one.studies]
+    rows += [len(one.items) + 1 for one in everything.found]
     rows += [len(table.rows) + 1 for one in everything.found for table in one.tables]
     assert page.count("<tr>") == sum(rows)
 
@@ -340,3 +388,22 @@ def test_khalil_solves(khalil: Any) -> None:
         lost, kept = khalil.solve_losses(robot, poses)
         assert lowest <= np.median(lost) <= highest
         assert kept.max() < 1e-12
+
+
+@impossible_bodies
+@pytest.mark.parametrize("name", NAMES)
+def test_effects_of_misprints(name: str) -> None:
+    """docs/errata.md says in newtons what the papers' scripts compute."""
+    found = import_module(f"{load_paper(name).__name__}.misprints").effects()
+    chapters = re.split(r"(?m)^## ", (ROOT / "docs" / "errata.md").read_text("utf-8"))
+    family = name.partition("-")[0].capitalize()
+    (chapter,) = (one for one in chapters if one.startswith(family))
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in chapter.splitlines()
+        if re.match(r"\| [A-Z]\d", line)
+    ]
+    assert [row[0][1:] for row in rows] == [str(i + 1) for i in range(len(rows))]
+    said = {row[1]: row[-1] for row in reversed(rows)}
+    for where, newtons in found.items():
+        assert float(said[where].split(" N")[0]) == pytest.approx(newtons, rel=0.015), where

@@ -33,6 +33,7 @@ from .claims import NOTES, count_claims, form_claims, number_claims, studies
 from .closed_forms import release
 from .comparison import compare
 from .figures import loss_figure, matrix_figure, share_figure
+from .items import ITEMS
 from .regrouping import regrouped
 from .robots import POSES, ROBOT, STATES, general_robot, random_states, turned_poses
 from .routes import routes
@@ -99,4 +100,5 @@ def reproduce(progress: Progress) -> Reproduction:
         NOTES,
         tables,
         studies(level, turned),
+        ITEMS,
     )

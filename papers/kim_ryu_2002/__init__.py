@@ -34,6 +34,7 @@ from .comparison import accuracy, routes
 from .figures import accuracy_figure, link_figure, speed_figure
 from .friction import explicit_friction
 from .hexaslide import NAME, SPEEDS, TIME
+from .items import ITEMS
 from .links import link_inertia
 
 
@@ -106,4 +107,5 @@ def reproduce(progress: Progress) -> Reproduction:
         figures,
         NOTES,
         [table],
+        items=ITEMS,
     )

@@ -30,6 +30,7 @@ from .figures import (
     start_figure,
     table_2_figure,
 )
+from .items import ITEMS
 from .plate import frequencies
 from .printed import NAME
 from .results import compute
@@ -69,4 +70,5 @@ def reproduce(progress: Progress) -> Reproduction:
         NOTES,
         number_tables(found),
         studies(found),
+        ITEMS,
     )

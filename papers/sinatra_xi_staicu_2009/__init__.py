@@ -22,6 +22,7 @@ from gough.show.reproduction import Figure, Progress, Reproduction
 
 from .claims import NOTES, hexapod_claims, studies
 from .configuration import geometry, loop_error
+from .items import ITEMS
 from .motions import NAME, crossover_figure, figure, routes, run
 
 
@@ -81,4 +82,5 @@ def reproduce(progress: Progress) -> Reproduction:
         NOTES,
         [several.table("The three motions' forces by four routes.")],
         studies(robot, runs),
+        ITEMS,
     )
