@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from gough.description.modal.source import body_of_file, body_of_plate
 from gough.errors import ArchitectureWarning, FileError, ImpossibleBodyWarning, InputError
 from gough.legs.beams import Beams
 from gough.legs.bodies import warn_impossible
+from gough.legs.completion import completable
 from gough.legs.keys import LegGroupTable
 from gough.legs.leg import LegKind
 from gough.legs.reading import (
@@ -117,6 +119,7 @@ def describe(file: schema.RobotFile, name: str, folder: Path | None = None) -> D
         reader.length_scale = scale
         kind = KINDS[reader.table.kind]
         legs = kind.read(reader)
+        reader.settle(partial(completable, kind.parameters, legs))
         groups.append(_group(kind, legs, reader))
     whole = joined([group.legs for group in groups])
     table = file.platform or schema.PlatformTable()

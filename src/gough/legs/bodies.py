@@ -67,18 +67,31 @@ class BodyTable(SolidKeys):
         return self
 
 
-def impossible(mass: Array, moment: Array, inertia: Array, one_of: str = "leg") -> str:
-    """What no mass distribution can have: a pseudo-inertia matrix that is not ≥ 0; empty if it is.
-
-    ∫ [x; 1][x; 1]ᵀ dm = [½ tr(I) 1 − I, MS; MSᵀ, M] (about the frame's origin), of bodies (n, ...).
-    """
+def pseudo_inertias(mass: Array, moment: Array, inertia: Array) -> Array:
+    """∫ [x; 1][x; 1]ᵀ dm = [½ tr(I) 1 − I, MS; MSᵀ, M], (n, 4, 4), about the frame's origin."""
     pseudo = np.zeros((len(mass), 4, 4))
     trace = np.trace(inertia, axis1=-2, axis2=-1)[:, np.newaxis, np.newaxis]
     pseudo[:, :3, :3] = trace / 2 * np.eye(3) - inertia
     pseudo[:, :3, 3] = pseudo[:, 3, :3] = moment
     pseudo[:, 3, 3] = mass
+    return pseudo
+
+
+def impossible(
+    mass: Array,
+    moment: Array,
+    inertia: Array,
+    one_of: str = "leg",
+    excused: Array | None = None,
+) -> str:
+    """What no mass distribution can have: a pseudo-inertia matrix that is not ≥ 0; empty if it is.
+
+    Of bodies (n, ...); those that are `excused` (n,) are passed over.
+    """
+    pseudo = pseudo_inertias(mass, moment, inertia)
     lowest = np.linalg.eigvalsh(pseudo)[:, 0]
-    bad = np.flatnonzero(lowest < -1e-9 * np.abs(pseudo).max(axis=(1, 2)))
+    negative = lowest < -1e-9 * np.abs(pseudo).max(axis=(1, 2))
+    bad = np.flatnonzero(negative if excused is None else negative & ~excused)
     if not bad.size:
         return ""
     which = "" if bad.size == len(mass) else f" of {one_of} {', '.join(str(i + 1) for i in bad)}"
@@ -88,10 +101,15 @@ def impossible(mass: Array, moment: Array, inertia: Array, one_of: str = "leg") 
 
 
 def warn_impossible(
-    mass: Array, moment: Array, inertia: Array, where: str, one_of: str = "leg"
+    mass: Array,
+    moment: Array,
+    inertia: Array,
+    where: str,
+    one_of: str = "leg",
+    excused: Array | None = None,
 ) -> None:
-    """Warn of bodies (n, ...) that are impossible."""
-    why = impossible(mass, moment, inertia, one_of)
+    """Warn of bodies (n, ...) that are impossible and not `excused` (n,)."""
+    why = impossible(mass, moment, inertia, one_of, excused)
     if why:
         warnings.warn(f"{where}{why}", ImpossibleBodyWarning, stacklevel=6)
 

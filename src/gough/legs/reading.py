@@ -15,6 +15,7 @@ from gough.legs.bodies import (
     BodyTable,
     about_origin,
     from_standard,
+    impossible,
     warn_impossible,
 )
 from gough.legs.keys import Direction, DriveTable
@@ -115,6 +116,8 @@ class LegReader:
         """L of the whole robot, m, once all points of its platform are known."""
         self.missing: list[str] = []
         """Bodies that the file does not give."""
+        self.doubtful: list[tuple[Array, Array, Array, str]] = []
+        """Bodies (legs, ...) of which no mass distribution has some as they stand, and their keys."""
 
     def fail(self, message: str) -> GoughError:
         """An error that names the robot."""
@@ -125,8 +128,16 @@ class LegReader:
         return self.first + leg + 1
 
     def warn(self, mass: Array, moment: Array, inertia: Array, where: str) -> None:
-        """Warn of bodies (legs, ...) that no mass distribution can have."""
-        warn_impossible(mass, moment, inertia, f"{self.name}: {where}")
+        """Note bodies (legs, ...) that no mass distribution can have; `settle` warns of them."""
+        if impossible(mass, moment, inertia):
+            self.doubtful.append((mass, moment, inertia, f"{self.name}: {where}"))
+
+    def settle(self, excused: Callable[[], Array]) -> None:
+        """Warn of doubtful bodies but for legs (legs,) of which real ones would feel the same."""
+        if self.doubtful:
+            real = excused()
+            for mass, moment, inertia, where in self.doubtful:
+                warn_impossible(mass, moment, inertia, where, excused=real)
 
     def worst(self, values: Array) -> int:
         """The number, from 1 through all groups, of the leg with the least of values (legs, ...)."""
