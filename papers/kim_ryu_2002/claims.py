@@ -107,8 +107,8 @@ def link_claims(robot: gough.Robot, links: dict[int, LinkInertia]) -> list[Claim
             "Calculation time with and without link inertia, 3 s in steps of 0.005 s",
             "16.59 s and 8.52 s, ratio 1.9 (MATLAB, Pentium III 650)",
             f"{1e3 * long:.1f} ms and {1e3 * short:.1f} ms, ratio {long / short:.1f}",
-            "agrees",
-            "ratio of the same size; times belong to program and computer",
+            "not checkable",
+            "not comparable: times belong to program and computer, and so does their ratio",
         ),
     ]
 
@@ -149,7 +149,7 @@ def friction_claims(
             f"one pass with frictionless F_A, F_B is off by {losses} N at 20, 40, 60 rpm and "
             f"{explicit[120].couples:.2f} N at 120 rpm; with frictionless N too by "
             f"{explicit[20].everything:.2f} N at 20 rpm",
-            "not checkable",
+            "paper incomplete",
             "friction is implicit: it takes iterating, of which the paper does not speak",
         ),
         Claim(
@@ -161,13 +161,24 @@ def friction_claims(
             "it has no definite sign: |u·N| + |v·N|",
         ),
         Claim(
-            "A slender link's rotation about its axis is negligible, and the universal joint's couple "
-            "is along the link (Sections 2.3, 3.2).",
-            "negligible",
-            "without friction, yes (above); with friction the exact forces differ by "
-            f"{explicit[20].spin:.2f} N at 20 rpm and {explicit[60].spin:.2f} N at 60 rpm",
-            "disagrees",
-            "the joints rub about the link's axis too, and the couple is along α×β, not n",
+            "A slender link's rotation about its axis is negligible (Section 2.3, before Eq. 18).",
+            "may be negligible",
+            f"without friction it changes the forces by {number(explicit[20].inertia)} N at 20 rpm; "
+            f"with friction by {explicit[20].spin:.3f} N of {explicit[20].largest:.1f} N "
+            f"({explicit[20].spin / explicit[20].largest:.2%}) at 20 rpm and {explicit[60].spin:.3f} N "
+            f"of {explicit[60].largest:.1f} N at 60 rpm",
+            "agrees",
+            "in practice: nearly all of the difference is friction, since the joints rub about the "
+            "link's axis too",
+        ),
+        Claim(
+            "The universal joint's couple M_A has only the direction of the link n (Section 3.2).",
+            "M_A along n",
+            "with the links' spin, but M_A along n, forces are off by "
+            f"{explicit[20].couple:.3f} N at 20 rpm and {explicit[60].couple:.3f} N at 60 rpm",
+            "paper wrong",
+            "in principle: M_A is along α×β, which is n only where the link is perpendicular to α. It "
+            "matters only where friction turns the link about its axis",
         ),
     ]
 

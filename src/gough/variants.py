@@ -101,6 +101,10 @@ class Variants(ModelCalls):
         """Which of the robots each is, (...)."""
         return self._index
 
+    def need_rigid_legs(self, task: str) -> None:
+        """Refuse what is there for legs only that do not bend."""
+        self._shared.robot.need_rigid_legs(task)
+
     @property
     def name(self) -> str:
         """The name of the robot that they are variants of."""

@@ -62,7 +62,7 @@ def content(path: str | os.PathLike[str], what: str, megabytes: float) -> bytes:
     return data
 
 
-def small_text(path: str | os.PathLike[str], what: str, megabytes: int) -> str:
+def small_text(path: str | os.PathLike[str], what: str, megabytes: float) -> str:
     """Text of a file in UTF-8, which must not be larger than such files are."""
     try:
         return content(path, what, megabytes).decode("utf-8")

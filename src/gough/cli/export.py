@@ -14,7 +14,7 @@ from gough.cli.terminal import note, say, say_written
 command = typer.Typer(
     cls=CommandGroup,
     add_completion=False,
-    help="A robot for other programs: C, FMU, MuJoCo's MJCF, URDF.",
+    help="A robot for other programs: C, FMU, MuJoCo's MJCF, URDF; a washout in C.",
 )
 
 
@@ -103,3 +103,31 @@ def fmu(
         sources_only=sources_only,
     )
     say(f"{path}: FMI {fmi}.0, co-simulation and model exchange")
+
+
+@command.command(cls=Command)
+def washout(
+    name: RobotArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="folder for the C files")],
+    step: Annotated[float, typer.Option(metavar="S", help="between calls")] = 0.01,
+    gain: Annotated[float, typer.Option(help="of all displacements; gough cue finds it")] = 1.0,
+    translation: Annotated[
+        float, typer.Option(metavar="HZ", help="break frequency of accelerations")
+    ] = 0.1,
+    rotation: Annotated[
+        float, typer.Option(metavar="HZ", help="break frequency of turn rates")
+    ] = 0.1,
+    tilt: Annotated[float, typer.Option(metavar="HZ", help="break frequency of tilting")] = 0.3,
+    tilt_rate: Annotated[float, typer.Option(metavar="DEG/S", help="fastest tilting")] = 3.0,
+    single: Annotated[bool, typer.Option("--float", help="float in place of double")] = False,
+) -> None:
+    """The classical washout of gough cue in real time: portable C99, a sample per call.
+
+    Example: gough export washout simulator.toml -o washout --step 0.005 && make -C washout test
+    """
+    from gough.cueing import Washout, export_washout
+
+    asked = Washout(translation=translation, rotation=rotation, tilt=tilt, tilt_rate=tilt_rate)
+    real = "float" if single else "double"
+    folder = export_washout(load(name), output, asked, step=step, gain=gain, real=real)
+    say(f"{folder}: make -C {folder} test")

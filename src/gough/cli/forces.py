@@ -81,6 +81,8 @@ def command(
     def over_motion(label: str, model: Any) -> Any:
         return joined(in_parts(label, partial(model, friction=friction), states))
 
+    if robot.bends:
+        say("legs taken as rigid: [legs.beams] counts in stiffness and natural frequencies")
     if robot.sprung.any():
         say("forces before the compliant drives, whose rotors follow the force in their springs")
         needed = robot.drive_forces(states, friction=friction)

@@ -15,6 +15,7 @@ from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import rigid_part
 from gough.description.modal.source import body_of_file, body_of_plate
 from gough.errors import ArchitectureWarning, FileError, ImpossibleBodyWarning, InputError
+from gough.legs.beams import Beams
 from gough.legs.bodies import warn_impossible
 from gough.legs.keys import LegGroupTable
 from gough.legs.leg import LegKind
@@ -56,6 +57,8 @@ class LegGroup(NamedTuple):
     """Of its actuators and legs."""
     drives: Drives
     """Of its actuators."""
+    beams: Beams | None
+    """Its members that bend."""
     passive: tuple[PassiveLimits, ...]
     missing: tuple[str, ...]
     """Bodies that the file does not give."""
@@ -193,6 +196,7 @@ def _group(kind: LegKind, legs: Leg, reader: LegReader) -> LegGroup:
         actuators=reader.actuators(kind.units),
         limits=reader.limits(),
         drives=reader.drives(),
+        beams=kind.beams(reader, legs),
         passive=reader.passive(),
         missing=tuple(reader.missing),
     )

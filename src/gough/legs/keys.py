@@ -78,7 +78,8 @@ class SliderFrictionTable(FrictionTable):
         values = super().coefficients()
         torque, lead = values.pop("screw_torque"), values.pop("screw_lead")
         if lead is not None:
-            values["screw_drag"] = 2 * np.pi * np.asarray(torque) / np.asarray(lead)
+            with np.errstate(over="ignore"):  # what is infinite is refused with the whole robot
+                values["screw_drag"] = 2 * np.pi * np.asarray(torque) / np.asarray(lead)
         return values
 
     def keys_of(self, coefficient: str, values: Array) -> dict[str, Array]:
@@ -165,6 +166,10 @@ class LegGroupTable(Table):
     def drive_keys(self) -> tuple[str, ...]:
         """Keys of the tables that say what gives way in drives, as far as there are any."""
         raise NotImplementedError
+
+    def beam_keys(self) -> tuple[str, ...]:
+        """The key of the table of members that bend, if the file has one."""
+        return ("beams",) if "beams" in self.model_fields_set else ()
 
     def actuated_keys(self) -> tuple[str, ...]:
         """Keys that such tables have or could have, in the order of a leg's actuators."""

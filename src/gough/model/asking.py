@@ -173,8 +173,17 @@ class Askable(ABC):
         if motion not in self._chains:
             which = self.which()
             shape = np.broadcast_shapes(motion.shape, *(one.shape for one in which.values()))
+            given = self.elastic_inputs(motion)
+            elastic = np.asarray(given["elastic"][0]) if given else np.zeros(0)
             self._chains[motion] = chains.solve(
-                self.executor, self.homes, legs.at_home(), motion, which, shape, self.leg_size
+                self.executor,
+                self.homes,
+                legs.at_home(),
+                motion,
+                elastic,
+                which,
+                shape,
+                self.leg_size,
             )
         return self._chains[motion]
 
@@ -292,7 +301,7 @@ class Askable(ABC):
 
     @property
     def stiff(self) -> Self:
-        """The same with rigid drives."""
+        """The same with rigid drives and legs."""
         return self
 
     @property
@@ -302,6 +311,10 @@ class Askable(ABC):
 
     def need_rigid_drives(self, task: str) -> None:
         """Refuse what is there for rotors only that move with q; here all do."""
+        return None
+
+    def need_rigid_legs(self, task: str) -> None:
+        """Refuse what is there for legs only that do not bend; here none do."""
         return None
 
     def need_masses(self) -> None:

@@ -203,7 +203,7 @@ class ModelCalls(Askable):
             threads,
         )
         unique = out.pop("certainty") > SURE
-        none = np.full_like(out["spherical"], np.nan)
+        none = np.broadcast_to(np.nan, out["spherical"].shape)  # read only, and no memory
         joints = np.zeros((*none.shape[:-1], 0, 3))
         absent = {
             item.name: joints if item.name.startswith("joint_") else none

@@ -38,6 +38,7 @@ from gough.model.calls import ModelCalls
 from gough.model.execution import executor
 from gough.model.freedom import Freedom, freedom, held
 from gough.model.sense import coordinate_sizes, reach, sensible, warn_of_giants
+from gough.model.soundness import sound
 from gough.motion import Motion
 
 
@@ -127,7 +128,7 @@ class DescribedModel(ModelCalls):
 
     def __post_init__(self) -> None:
         """Refuse at once what cannot be meant: idle joints, coordinates that do not move it."""
-        if held(self._uncounted):
+        if held(sound(self._uncounted, self.name)):
             _ = self.freedom
 
     @property
@@ -185,14 +186,37 @@ class DescribedModel(ModelCalls):
                 "`robot.drive_forces` knows forces over time"
             )
 
+    @property
+    def bends(self) -> bool:
+        """Some legs have beams: they bend, and give way along themselves."""
+        return any(group.beams is not None for group in self.description.groups)
+
+    @cached_property
+    def leg_stiffness(self) -> Array:
+        """(legs,): of each leg along itself by its beams, N/m; infinite without."""
+        found = [
+            np.full(group.leg_count, np.inf) if group.beams is None else group.beams.stiffness
+            for group in self.description.groups
+        ]
+        return np.concatenate(found)
+
+    def need_rigid_legs(self, task: str) -> None:
+        """Refuse what is there for legs only that do not bend."""
+        if self.bends:
+            raise InputError(
+                f"{self.name} has legs that bend ([legs.beams]): {task} knows rigid ones only; "
+                "`robot.stiff` is the same robot with these, its file has no [legs.beams]"
+            )
+
     @cached_property
     def stiff(self) -> Self:
-        """The same robot with rigid drives: its file has no [legs.drive]."""
-        if not self.drives.compliant:
+        """The same robot with rigid drives and legs: its file has no [legs.drive] and [legs.beams]."""
+        if not self.drives.compliant and not self.bends:
             return self
         changes: dict[str, Any] = {}
         for group in self.description.groups:
             changes |= {f"{group.where}.{key}": {} for key in group.table.drive_keys()}
+            changes |= {f"{group.where}.{key}": {} for key in group.table.beam_keys()}
         return self.edited(changes)
 
     @cached_property

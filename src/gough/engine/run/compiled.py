@@ -16,6 +16,7 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.engine.functions import Fields, Function, for_numbers
 from gough.engine.run import cache as disk
+from gough.engine.run import lent
 from gough.engine.run.evaluate import hoisted
 from gough.engine.run.execute import NumPyExecutor, program_key
 from gough.engine.run.identity import identity
@@ -100,7 +101,7 @@ class BoundKernel:
 
         A kernel for variants also takes the row of `hoisted` that each state has, (rows or 1,).
         """
-        out = {name: np.empty((rows, *shape)) for name, shape, _ in self.widths}
+        out = {name: lent.empty((rows, *shape)) for name, shape, _ in self.widths}
         if rows == 0:
             return out
         arrays = [_contiguous(fields[name]) for name in self.kernel.field_shapes]

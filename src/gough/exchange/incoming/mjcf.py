@@ -18,7 +18,7 @@ from gough.exchange.incoming.linkage import (
     LoopClosure,
     PartFrame,
 )
-from gough.exchange.incoming.mjcf_text import MARK, HarmlessModel, harmless
+from gough.exchange.incoming.mjcf_text import HOME, MARK, HarmlessModel, harmless
 from gough.legs.meshes import MESHES
 from gough.legs.serial import AT_ORIGIN, PlacedMesh, Placement, SerialBody
 
@@ -32,8 +32,6 @@ ON_JOINT = (0, 1)
 NO_GRAVITY = 1 << 7
 TINY = 1e-12
 """Length of a quaternion that stands for no rotation, as in MuJoCo."""
-HOME = "home"
-"""Name of the keyframe that is the home posture, if there is one."""
 
 
 def read_mjcf(path: Path, meshes: bool) -> Linkage:

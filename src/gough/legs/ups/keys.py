@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from gough.base.keys import METRES, LegVector
+from gough.legs.beams import Beams, TelescopeBeamsTable, telescope_beams
 from gough.legs.keys import Direction, LegBodies, UniversalLegTable
 from gough.legs.measurable import GeometricKey
 from gough.legs.reading import LegReader
@@ -26,6 +27,7 @@ class UPSTable(UniversalLegTable):
     cross: LegBodies | None = Field(None, description="link 1, frame 1")
     cylinder: LegBodies | None = Field(None, description="link 2, frame 2")
     rod: LegBodies | None = Field(None, description="link 3, frame 3, whose origin is the tip P")
+    beams: TelescopeBeamsTable = TelescopeBeamsTable()
 
 
 def read(reader: LegReader) -> UPS:
@@ -42,6 +44,11 @@ def read(reader: LegReader) -> UPS:
         rod=reader.body("rod"),
         friction=reader.friction(),
     )
+
+
+def beams(reader: LegReader, legs: UPS) -> Beams | None:
+    """Cylinders and rods that bend."""
+    return telescope_beams(reader, legs.cylinder, legs.rod)
 
 
 def measurable(table: UPSTable) -> tuple[GeometricKey, ...]:
