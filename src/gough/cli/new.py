@@ -278,23 +278,22 @@ def _number_to_vary(robot: Robot) -> tuple[str, float, str]:
 def small_motion(robot: Robot) -> Motion:
     """From rest to rest about home, each of the robot's coordinates with a frequency of its own.
 
-    u_i = u_home + a sin(2π i t/T) sin²(π t/T), a is a hundredth of the robot's reach, or 0.02 rad.
+    u_i = u_home + a sin(2π i φ), φ = 10 τ³ − 15 τ⁴ + 6 τ⁵ with τ = t/T; a is a hundredth of the robot's
+    reach, or 0.02 rad.
     """
     import numpy as np
 
     time = np.linspace(0.0, SECONDS, round(RATE * SECONDS) + 1)
+    tau = time[:, np.newaxis] / SECONDS
+    phase = tau**3 * (10 - 15 * tau + 6 * tau**2)
+    rate = 30 * tau**2 * (1 - tau) ** 2 / SECONDS
+    change = 60 * tau * (1 - tau) * (1 - 2 * tau) / SECONDS**2
     names = robot.coordinates
-    i = np.arange(1, len(names) + 1)
     turns = np.array([one.startswith("r") for one in names])
     start = np.where(turns, 0.0, robot.home.position[["xyz".index(one[-1]) for one in names]])
     size = np.where(turns, 0.02, 0.01 * robot.reach)
-    a, b = 2 * np.pi * i / SECONDS * time[:, np.newaxis], 2 * np.pi / SECONDS * time[:, np.newaxis]
-    wave, fade = np.sin(a), (1 - np.cos(b)) / 2
-    da, db = 2 * np.pi * i / SECONDS, 2 * np.pi / SECONDS
-    ud = da * np.cos(a) * fade + wave * db * np.sin(b) / 2
-    udd = (
-        -(da**2) * wave * fade
-        + 2 * da * np.cos(a) * db * np.sin(b) / 2
-        + wave * db**2 * np.cos(b) / 2
+    k = 2 * np.pi * np.arange(1, len(names) + 1)
+    wave, slope = size * np.sin(k * phase), size * k * np.cos(k * phase)
+    return robot.motion(
+        start + wave, slope * rate, slope * change - k**2 * wave * rate**2, time=time
     )
-    return robot.motion(start + size * wave * fade, size * ud, size * udd, time=time)
