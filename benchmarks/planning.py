@@ -70,7 +70,7 @@ def smooth_path(robot, rng):
 
 
 def transcribed(robot, stretch, speed, force, guess):
-    """The least duration by convex optimisation; friction from the profile before, until it stands."""
+    """The least duration by convex optimisation; friction is straight in σ̇² about the profile before."""
     begin, end = stretch.begin, stretch.end
     s = np.linspace(begin, end, COLLOCATION + 1)
     d, middle = np.diff(s), (s[1:] + s[:-1]) / 2
@@ -92,9 +92,9 @@ def transcribed(robot, stretch, speed, force, guess):
     rest = forces(none, none, False)
     push, drift = forces(none, one, False) - rest, forces(one, none, False) - rest
     rates = robot.inverse_kinematics(path).qd
-    rubs, last = np.zeros_like(rest), np.inf
+    rubs, slope, last = np.zeros_like(rest), np.zeros_like(rest), np.inf
     unit = ((end - begin) / guess) ** 2
-    for turn in range(5):
+    for turn in range(8):
         y = cvxpy.Variable(COLLOCATION + 1, nonneg=True)
         root, slow = cvxpy.Variable(COLLOCATION + 1, nonneg=True), cvxpy.Variable(COLLOCATION)
         u = cvxpy.multiply(unit * (y[1:] - y[:-1]), 1 / (2 * d))
@@ -102,7 +102,7 @@ def transcribed(robot, stretch, speed, force, guess):
         rules = [y[0] == 0, y[COLLOCATION] == 0, root <= cvxpy.sqrt(y)]
         rules.append(cvxpy.inv_pos(root[1:] + root[:-1]) <= slow)
         for j in range(robot.actuator_count):
-            load = cvxpy.multiply(push[:, j], u) + cvxpy.multiply(drift[:, j], x)
+            load = cvxpy.multiply(push[:, j], u) + cvxpy.multiply(drift[:, j] + slope[:, j], x)
             rules.append(cvxpy.abs(load + rest[:, j] + rubs[:, j]) / force <= 1)
             rules.append(cvxpy.multiply((rates[:, j] / speed) ** 2, x) <= 1)
         cost = cvxpy.sum(cvxpy.multiply(2 * d / (end - begin), slow))
@@ -116,9 +116,16 @@ def transcribed(robot, stretch, speed, force, guess):
         duration = float(problem.value) * guess
         squares = unit * np.maximum(y.value, 0.0)
         at, bend = (squares[1:] + squares[:-1]) / 2, np.diff(squares) / (2 * d)
-        linear = push * bend[:, None] + drift * at[:, None] + rest
-        new = forces(np.sqrt(at), bend, True) - linear
-        rubs = new if turn == 0 else (rubs + new) / 2
+        if turn == 0:  # that was without friction, and too fast
+            at, bend = at / 4, bend / 4
+
+        def rubbing_at(at, bend=bend):
+            linear = push * bend[:, None] + drift * at[:, None] + rest
+            return forces(np.sqrt(at), bend, True) - linear
+
+        now = rubbing_at(at)
+        slope = (rubbing_at(1.01 * at) - now) / (0.01 * at[:, None])
+        rubs = now - slope * at[:, None]
         if abs(duration - last) < 1e-3 * duration:
             break
         last = duration
