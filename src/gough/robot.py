@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from numpy.typing import ArrayLike
 
 from gough.analysis import postures
+from gough.analysis.closest import closest, with_parts
 from gough.base.arrays import Array
 from gough.base.showing import shown
 from gough.engine.emit.jax import Pure
@@ -19,6 +20,7 @@ from gough.errors import ForeignFileWarning, InputError
 from gough.exchange import c, casadi, fmu, jax, mjcf, urdf
 from gough.exchange.incoming.reading import is_foreign, read_foreign
 from gough.model.batch import OnError
+from gough.model.limits import Report
 from gough.model.model import Model
 from gough.motion import Motion
 from gough.parameters import generalised
@@ -97,6 +99,40 @@ class Robot(Model):
         """
         with limited(threads):
             return postures.assembly_modes(self, q, method=method, on_error=on_error)
+
+    def check(
+        self,
+        motion: Motion,
+        wrench: ArrayLike | None = None,
+        *,
+        leg_radius: float | None = None,
+        threads: int | None = None,
+    ) -> Report:
+        """Which limits of the robot file a motion exceeds: leg, limit, when, by how much.
+
+        Args:
+            motion: of any batch shape; with time the report says when.
+            wrench: (..., 6) on the platform, for the forces.
+            leg_radius: m; where it is given, parts that meet count as well, and the report's `closest`
+                has all distances: `gough.analysis.closest`.
+            threads: at most so many.
+
+        Returns:
+            A report that is true where all limits are kept.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> print(robot.check(robot.home))
+            within all limits
+            >>> round(robot.check(robot.home, leg_radius=0.01).closest.distance, 3)
+            0.083
+
+        """
+        report = super().check(motion, wrench, threads=threads)
+        if leg_radius is None:
+            return report
+        with limited(threads):
+            return with_parts(report, closest(self, motion, leg_radius=leg_radius))
 
     def room(
         self,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gough.base.words import counted
 from gough.cli.arguments import (
+    PICTURES,
     ColumnNames,
     Json,
     MotionArgument,
@@ -16,6 +18,7 @@ from gough.cli.arguments import (
     Samples,
     Strict,
     Units,
+    file_to_write,
     load,
     read_motion,
 )
@@ -27,7 +30,7 @@ from gough.cli.results import (
     warn_of_limits,
     write_result,
 )
-from gough.cli.terminal import print_json, say, warn
+from gough.cli.terminal import print_json, say, say_written
 
 
 def command(
@@ -41,6 +44,9 @@ def command(
         float | None,
         typer.Option(metavar="M", help="say which parts come nearest, legs as thick as that"),
     ] = None,
+    plot: Annotated[
+        Path | None, file_to_write("picture of how near they come, over time", kinds=PICTURES)
+    ] = None,
     strict: Strict = False,
     json: Json = False,
 ) -> None:
@@ -50,15 +56,23 @@ def command(
 
     Example: gough kinematics kim-ryu-2002 kim-ryu-2002/circle-40rpm -o legs.csv
     """
-    from gough.analysis.closest import closest
+    from gough.analysis.closest import ReportWithParts
     from gough.data.datasets import leg_dataset
+    from gough.errors import InputError
+    from gough.show.pictures.closest import distance_curves
+    from gough.show.style import save
 
     robot = load(name)
     states = read_motion(motion, samples, robot, units, columns)
-    near = None if leg_radius is None else closest(robot, states, leg_radius=leg_radius)
+    if plot is not None and leg_radius is None:
+        raise InputError("--plot shows how near parts come to each other: give --leg-radius, too")
     legs = joined(in_parts("kinematics", robot.inverse_kinematics, states))
-    checked = robot.check(states)
+    checked = robot.check(states, leg_radius=leg_radius)
+    near = checked.closest if isinstance(checked, ReportWithParts) else None
+    picture = None if near is None or plot is None else distance_curves(robot.name, near)
     write_result(leg_dataset(robot, states, legs), checked, output)
+    if picture is not None and plot is not None:
+        save(picture, plot)
     warn_of_limits(checked)
     count = states.shape[0] if states.shape else 1
     if json:
@@ -70,5 +84,7 @@ def command(
     else:
         say(f"{output}: {counted(count, 'sample')}")
         if near is not None:
-            (say if near.clear else warn)(str(near))
+            say(str(near))
+        if plot is not None:
+            say_written(plot)
     end_strictly(checked, strict)
