@@ -23,6 +23,7 @@ from gough.cli.arguments import (
     deflecting,
     file_to_write,
     load,
+    picture_beside,
     read_motion,
 )
 from gough.cli.results import in_parts, joined, violations, warn_of_limits, write_result
@@ -57,7 +58,8 @@ def command(
     from gough.legs.reading import by_units
     from gough.show.plots import contribution_curves, force_curves, save
 
-    robot = load(name)
+    picture = picture_beside(plot, output)
+    robot = load(name, output, picture)
     states = deflecting(
         robot, read_motion(motion, samples, robot, units, columns), commanded, friction
     )
@@ -74,7 +76,6 @@ def command(
     joints = over_motion("reactions", robot.reactions) if reactions else None
     checked = robot.check(states)
     write_result(force_dataset(robot, states, needed, split, joints), checked, output)
-    picture = plot or output.with_suffix(".png")
     if states.shape:
         about: Any = {"actuators": robot.actuators, "limits": robot.limits}
         if split is None:

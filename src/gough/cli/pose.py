@@ -17,6 +17,7 @@ from gough.cli.arguments import (
     load_rigid,
     numbers,
     output_file,
+    picture_beside,
 )
 from gough.cli.terminal import err, finishing, note, print_json, say, say_written, warn
 
@@ -56,7 +57,8 @@ def command(
     from gough.show.pictures.measured import measured_figure
     from gough.show.plots import save
 
-    robot = load_rigid(name)
+    picture = picture_beside(plot, output)
+    robot = load_rigid(name, output, picture)
     added = numbers("--offset", offset, 1, robot.actuator_count)
     with err.status("reading") as status:
         given = read_encoders(robot, log, columns=Columns.of(units, columns), say=note)
@@ -72,7 +74,6 @@ def command(
         status.update("writing")
         with finishing(output):
             write_motion(found.motion, output)
-        picture = plot or output.with_suffix(".png")
         save(measured_figure(robot, found), picture)
     checked = robot.check(found.motion)
     span = float(given.time[-1] - given.time[0])
