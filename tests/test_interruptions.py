@@ -8,12 +8,15 @@ import time
 
 import pytest
 
+import gough
 from cases import command
+from cases.mjcf import stewart
 from cases.studies import SWEEP
 from gough.base.files import replacing
 from gough.data.motion_files import write_motion
 from gough.data.paper_motions import paper_motion
 from gough.errors import FileError
+from gough.exchange.urdf import export_urdf
 from gough.simulation.result import Simulation
 from gough.studies.store import read_study
 
@@ -146,7 +149,7 @@ def test_no_command_overwrites_what_it_reads(motion):
         ("forces", "kim-ryu-2002", motion, "-o", link),
         ("forces", "kim-ryu-2002", "m.csv", "-o", "./m.csv"),
         ("kinematics", "kim-ryu-2002", motion, "-o", motion),
-        ("identify", "kim-ryu-2002", motion, "-o", motion),
+        ("clamp", "kim-ryu-2002", motion, "-o", motion),
     ):
         said = command.refused(*words, cwd=motion.parent)
         assert "would be overwritten" in said
@@ -155,8 +158,42 @@ def test_no_command_overwrites_what_it_reads(motion):
     assert motion.read_bytes() == before
 
 
+def test_no_command_overwrites_what_its_robot_is_made_of(tmp_path):
+    text = stewart()
+    bodies = text.index("<worldbody")
+    (tmp_path / "main.xml").write_text(f'{text[:bodies]}<include file="part.xml"/></mujoco>')
+    (tmp_path / "part.xml").write_text("<mujoco>" + text[bodies:])
+    kim = gough.load("kim-ryu-2002")
+    export_urdf(kim, tmp_path / "u.urdf")
+    (tmp_path / "u.yaml").rename(tmp_path / "robot.yaml")
+    (tmp_path / "r.toml").write_text(kim.edited({"platform.mesh": "box.stl"}).text, "utf-8")
+    (tmp_path / "box.stl").write_bytes(b"solid x")
+    (tmp_path / "plot.png").mkdir()
+    before = {one: one.read_bytes() for one in tmp_path.iterdir() if one.is_file()}
+    for words in (
+        ("export", "mjcf", "main.xml", "-o", "part.xml"),
+        ("export", "urdf", "u.urdf", "-o", "robot.urdf"),
+        ("export", "fmu", "r.toml", "-o", "r.toml"),
+        ("workspace", "r.toml", "-o", "box.stl"),
+        ("retime", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "plot.csv"),
+        ("cue", "kim-ryu-2002", "v.csv", "-o", "plot.csv"),
+    ):
+        said = command.refused(*words, cwd=tmp_path)
+        assert any(one in said for one in ("would be overwritten", "must end in", "a folder")), said
+    assert {one: one.read_bytes() for one in tmp_path.iterdir() if one.is_file()} == before
+
+
 @pytest.mark.parametrize("words", [
     ("forces", "kim-ryu-2002", "m.csv", "-o", "a.csv", "--plot", "a.jpeg"),
+    ("export", "fmu", "kim-ryu-2002", "-o", "a.zip"),
+    ("export", "fmu", "kim-ryu-2002", "-o", "nowhere/a.fmu"),
+    ("calibrate", "kim-ryu-2002", "m.csv", "--report", "a.txt"),
+    ("identify", "kim-ryu-2002", "m.csv", "--report", "a.txt"),
+    ("identify", "kim-ryu-2002", "m.csv", "-o", "a.csv"),
+    ("retime", "kim-ryu-2002", "m.csv", "-o", "a.csv", "--plot", "a.jpeg"),
+    ("cue", "kim-ryu-2002", "m.csv", "-o", "a.txt"),
+    ("clamp", "kim-ryu-2002", "m.csv", "-o", "a.txt"),
+    ("convert", "m.xml", "-o", "a.txt"),
     ("forces", "kim-ryu-2002", "m.csv", "-o", "a.xls"),
     ("forces", "kim-ryu-2002", "m.csv", "-o", "a.csv", "--plot", "nowhere/a.png"),
     ("simulate", "s.toml", "--plot", "a.jpeg"),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MOST_SAMPLES = 100_000_000
 PICTURES = (".png", ".svg", ".pdf")
 TABLES = (".nc", ".csv")
+PAGES = (".html", ".htm")
 
 
 def robot_names(incomplete: str) -> list[str]:
@@ -62,6 +63,14 @@ def file_to_write(what: str, *names: str, kinds: Sequence[str] = ()) -> Any:
 def output_file(what: str, kinds: Sequence[str] = ()) -> Any:
     """The option -o, --output: the file to write."""
     return file_to_write(what, "--output", "-o", kinds=kinds)
+
+
+def picture_beside(plot: Path | None, output: Path) -> Path:
+    """The picture to write: as given, or beside the output; one that cannot be is refused."""
+    picture = output.with_suffix(".png") if plot is None else plot
+    if picture.is_dir():
+        raise FileError(f"{picture}: a folder; a file is needed")
+    return picture
 
 
 def motion_argument(what: str) -> Any:
@@ -109,9 +118,17 @@ Strict = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="all numbers as JSON on standard output")]
 
 
-def load(name: str) -> Robot:
-    """A robot; what it warns of goes to stderr, a line each."""
+def load(name: str, *written: Path | None) -> Robot:
+    """A robot; what it warns of goes to stderr, a line each.
+
+    Files to write that the robot was read from, or whose meshes they are, are refused at once.
+    """
+    from gough.base.files import refuse_inputs
+
     robot, warned = load_with_warnings(name)
+    for path in written:
+        if path is not None:
+            refuse_inputs(path, robot.mesh_paths)
     for one in warned:
         warn(one)
     return robot
@@ -128,9 +145,9 @@ def load_with_warnings(name: str) -> tuple[Robot, list[str]]:
     return robot, [str(one.message) for one in caught]
 
 
-def load_rigid(name: str) -> Robot:
+def load_rigid(name: str, *written: Path | None) -> Robot:
     """A robot for what knows rigid platforms only; says so where the platform is flexible."""
-    robot = load(name)
+    robot = load(name, *written)
     if robot.modes:
         note(f"{robot.name} has a flexible platform, taken as rigid here")
     return robot.rigid

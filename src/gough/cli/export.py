@@ -53,7 +53,7 @@ def mjcf(
     """
     from gough.exchange.mjcf import export_mjcf
 
-    for line in export_mjcf(load(name), output):
+    for line in export_mjcf(load(name, output), output):
         note(line)
     say_written(output)
 
@@ -69,16 +69,17 @@ def urdf(
     """
     from gough.exchange.urdf import SIDECAR, export_urdf
 
-    for line in export_urdf(load(name), output):
+    beside = output.with_suffix(SIDECAR)
+    for line in export_urdf(load(name, output, beside), output):
         note(line)
     say_written(output)
-    say_written(output.with_suffix(SIDECAR))
+    say_written(beside)
 
 
 @command.command(cls=Command)
 def fmu(
     name: RobotArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="the file, such as robot.fmu")],
+    output: Annotated[Path, output_file("the file, .fmu", kinds=(".fmu",))],
     fmi: Annotated[int, typer.Option(help="version of the standard, 2 or 3")] = 2,
     inverse: Annotated[bool, typer.Option("--inverse", help="motion in, forces out")] = False,
     reactions: Annotated[
@@ -95,7 +96,7 @@ def fmu(
     from gough.exchange.fmu import export_fmu
 
     path = export_fmu(
-        load(name),
+        load(name, output),
         output,
         fmi=fmi,
         inverse=inverse,

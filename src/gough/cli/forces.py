@@ -24,6 +24,7 @@ from gough.cli.arguments import (
     deflecting,
     file_to_write,
     load,
+    picture_beside,
     read_motion,
 )
 from gough.cli.help import apart
@@ -73,7 +74,8 @@ def command(
     from gough.legs.reading import by_units
     from gough.show.plots import contribution_curves, force_curves, save
 
-    robot = load(name)
+    picture = picture_beside(plot, output)
+    robot = load(name, output, picture)
     states = deflecting(
         robot, read_motion(motion, samples, robot, units, columns), commanded, friction
     )
@@ -96,7 +98,6 @@ def command(
     for path, names in tables.items():
         apart(path, motion, False)
         write_result(whole[names], checked, path)
-    picture = plot or output.with_suffix(".png")
     if states.shape:
         about: Any = {"actuators": robot.actuators, "limits": robot.limits}
         if split is None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from gough.base.files import keeping_inputs
 from gough.errors import FileError
 
 Rows = Sequence[tuple[str, str]]
@@ -29,7 +30,8 @@ class Command(TyperCommand):
                 for one in value if isinstance(value, list | tuple) else [value]:
                     if other != name and isinstance(one, str | Path):
                         apart(ctx.params[name], one, other in written)
-        return super().invoke(ctx)
+        with keeping_inputs():
+            return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print it: arguments, then options."""

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from gough.cli.arguments import (
+    PAGES,
     ColumnNames,
     FrictionParameters,
     Json,
@@ -32,8 +33,12 @@ def command(
     validation: Annotated[
         Path | None, typer.Option("--validate", metavar="LOG2", help="a second log to judge by")
     ] = None,
-    output: Annotated[Path | None, output_file("robot file with the result, .toml")] = None,
-    report: Annotated[Path | None, file_to_write("page with tables and figures, .html")] = None,
+    output: Annotated[
+        Path | None, output_file("robot file with the result, .toml", (".toml",))
+    ] = None,
+    report: Annotated[
+        Path | None, file_to_write("page with tables and figures", kinds=PAGES)
+    ] = None,
     method: Annotated[
         str, typer.Option(help="ordinary, weighted (by the noise of each actuator) or instrumental")
     ] = "weighted",
@@ -66,7 +71,7 @@ def command(
     from gough.show.report.identification import write_report
     from gough.show.sheets.identification import identification_numbers, print_identification
 
-    robot = load(name)
+    robot = load(name, output, report)
     with err.status("reading") as status:
         given = Columns.of(units, columns)
         with reading(log, "log with forces"):

@@ -19,6 +19,7 @@ from gough.cli.arguments import (
     load_rigid,
     numbers,
     output_file,
+    picture_beside,
 )
 from gough.cli.file_kinds import reading
 from gough.cli.results import end_strictly
@@ -61,7 +62,8 @@ def command(
     from gough.show.pictures.measured import measured_figure
     from gough.show.plots import save
 
-    robot = load_rigid(name)
+    picture = picture_beside(plot, output)
+    robot = load_rigid(name, output, picture)
     added = numbers("--offset", offset, 1, robot.actuator_count)
     with err.status("reading") as status:
         with reading(log, "log of encoders", "log with forces"):
@@ -78,7 +80,6 @@ def command(
         status.update("writing")
         with finishing(output):
             write_motion(found.motion, output)
-        picture = plot or output.with_suffix(".png")
         save(measured_figure(robot, found), picture)
     checked = robot.check(found.motion)
     span = float(given.time[-1] - given.time[0])

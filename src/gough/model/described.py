@@ -20,7 +20,7 @@ from gough.base.files import replacing
 from gough.description import files
 from gough.description.catalogue import catalogue
 from gough.description.file_units import dictionary_in_si, in_si
-from gough.description.meshes import BodyMesh, body_meshes
+from gough.description.meshes import BodyMesh, body_meshes, mesh_tables
 from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import flexible_platform
 from gough.description.numbers import Description, describe, length_scale
@@ -262,6 +262,12 @@ class DescribedModel(ModelCalls):
         vertices (n, 3), m, and faces (m, 3).
         """
         return body_meshes(self.file, self.description, self.folder)
+
+    @property
+    def mesh_paths(self) -> list[Path]:
+        """The mesh files that the robot file names."""
+        tables = mesh_tables(self.file, self.description)
+        return [self.folder / one.file for body in tables for one in body.tables]
 
     def need_rigid(self, task: str) -> None:
         """Refuse what is there for rigid platforms only."""

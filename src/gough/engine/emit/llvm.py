@@ -1,8 +1,8 @@
 """LLVM back end: a program as a kernel for vectors of states, compiled in memory for this processor.
 
 W states go side by side, W by the host's vector unit. Groups of W states run through a loop that works
-on two groups at a time (`passes.pipeline`); a kernel for one state alone, one with loops of its own, takes
-one group after the other. Where states are missing to fill a group, its empty lanes repeat the last
+on two groups at a time (`passes.pipeline`); a kernel for one state, one with loops of its own, takes one
+group after the other. Where states are missing to fill a group, its empty lanes repeat the last
 state. Every operation is fixed beforehand (`gough.engine.passes.fused`): no result depends on the batch.
 
 Loads and stores are planned (`passes.registers`). LLVM sees the frame through two pointers of
