@@ -171,7 +171,7 @@ def test_what_a_platform_cannot_do_is_refused() -> None:
     robot.inverse_kinematics(Motion([0.5, 0.3, 1e-7]))
     with pytest.raises(ConstraintError, match="cannot move so"):
         robot.energy(Motion([0.5, 0.3, 0], velocity=[1, 1, 0]))
-    with pytest.raises(ReachError, match="in millimetres?"):
+    with pytest.raises(ReachError, match=r"in millimetres\?"):
         robot.motion([500.0])
     assert np.isnan(robot.motion([[500.0], [0.5]], on_error="nan").position[:, 0]).tolist() == [
         True,
