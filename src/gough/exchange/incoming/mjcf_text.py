@@ -15,13 +15,15 @@ from gough.base.files import content
 from gough.errors import FileError
 from gough.exchange.incoming.mesh_names import named_mesh
 from gough.exchange.incoming.xml_text import with_includes
+from gough.exchange.mjcf import OTHER_FRICTION
 from gough.legs.meshes import MESHES
 
 Element = ElementTree.Element
 KEPT = {
     "compiler", "option", "default", "asset", "worldbody", "equality", "actuator", "keyframe",
+    "custom",
 }  # fmt: skip
-SETTINGS = {"visual", "statistic", "size", "custom"}
+SETTINGS = {"visual", "statistic", "size"}
 """Of a simulation and its pictures: nothing of the robot."""
 SCENERY = {"camera", "light", "material", "texture", "skin"}
 IN_BODIES = {"body", "frame", "joint", "freejoint", "inertial", "geom", "site", "replicate"}
@@ -81,6 +83,7 @@ def harmless(path: Path, meshes: bool) -> HarmlessModel:
             if section.tag not in SETTINGS and len(section):
                 found.left_out[f"in <{section.tag}>"] += len(section)
     _options(root)
+    _custom(root)
     for section in root.iter("default"):
         _only(section, IN_DEFAULTS, found)
     classes = _classes(root)
@@ -126,6 +129,15 @@ def _compiler(root: Element) -> str:
                 if "file" in mesh.attrib:
                     mesh.set("file", PurePosixPath(mesh.get("file", "")).name)
     return folder
+
+
+def _custom(root: Element) -> None:
+    """Of numbers, texts and tuples for other programs those that gough wrote."""
+    for section in root.findall("custom"):
+        for one in list(section):
+            if one.tag != "numeric" or not one.get("name", "").startswith(OTHER_FRICTION):
+                section.remove(one)
+            one.attrib.pop("size", None)  # zeros that nobody needs
 
 
 def _options(root: Element) -> None:

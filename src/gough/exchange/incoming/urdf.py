@@ -66,7 +66,7 @@ def read_urdf(path: Path, meshes: bool) -> Linkage:
     return _Reader(path, root, sidecar(path), meshes).linkage()
 
 
-def sidecar(path: Path) -> dict[str, list[Any]]:
+def sidecar(path: Path) -> dict[str, Any]:
     """The loops and drives beside a URDF file; empty without such a file."""
     for name in (path.with_suffix(".yaml"), path.with_suffix(".yml"), path.parent / "robot.yaml"):
         if name.is_file():
@@ -114,6 +114,12 @@ def sidecar(path: Path) -> dict[str, list[Any]]:
         if not fits or (found[key] and len(found[key]) != count):
             what = "texts" if kind is str else f"numbers below {LARGEST:g}"
             raise FileError(f"{name}: {key} has {len(found[key])} entries, needs {count} {what}")
+    rubbing = found.setdefault("other_friction", {})
+    if not isinstance(rubbing, dict) or not all(
+        isinstance(one, dict) and all(isinstance(value, float | int) for value in one.values())
+        for one in rubbing.values()
+    ):
+        raise FileError(f"{name}: other_friction needs tables of numbers, one per joint")
     return found
 
 
@@ -125,9 +131,7 @@ def _bearable(value: Any) -> bool:
 class _Reader:
     """Takes the elements of a URDF file apart."""
 
-    def __init__(
-        self, path: Path, root: Element, loops: dict[str, list[Any]], meshes: bool
-    ) -> None:
+    def __init__(self, path: Path, root: Element, loops: dict[str, Any], meshes: bool) -> None:
         self.path, self.root, self.loops, self.with_meshes = path, root, loops, meshes
         self.links = {_name(one, path): one for one in root.findall("link")}
         self.joints = {_name(one, path): one for one in root.findall("joint")}
@@ -279,6 +283,7 @@ class _Reader:
         reads = float(self.drives["home"].get(name, 0.0))
         rotor = float(self.drives["armature"].get(name, 0.0))
         found: dict[str, Any] = {"reads": reads, "home": reads, "rotor_inertia": rotor}
+        found["other_friction"] = self.loops.get("other_friction", {}).get(name, {})
         if dynamics is not None:
             found["viscous"] = _number(dynamics, "damping", self.path)
             found["coulomb"] = _number(dynamics, "friction", self.path)
