@@ -1,9 +1,10 @@
 """LLVM back end: a program as a kernel for vectors of states, compiled in memory for this processor.
 
 W states go side by side, W by the host's vector unit. Groups of W states run through a loop that works
-on two groups at a time (`passes.pipeline`); a kernel for one state, one with loops of its own, takes one
-group after the other. Where states are missing to fill a group, its empty lanes repeat the last
-state. Every operation is fixed beforehand (`gough.engine.passes.fused`): no result depends on the batch.
+on two groups at a time (`passes.pipeline`); kernels for one state alone, and those with loops of their
+own, take one group after the other. Where states are missing to fill a group, its empty lanes repeat the
+last state. Every operation is fixed beforehand (`gough.engine.passes.fused`): no result depends on the
+batch.
 
 Loads and stores are planned (`passes.registers`). LLVM sees the frame through two pointers of
 which it does not know that they are one, and marks keep the operations in order: little is left to it.
@@ -16,7 +17,6 @@ from math import prod
 import llvmlite.binding as llvm
 
 from gough.engine.emit.group import Group, GroupPlan
-from gough.engine.emit.repeat import Repeat
 from gough.engine.emit.whole import Whole
 from gough.engine.graph import CONSTANT, INPUT
 from gough.engine.passes.fused import fuse
@@ -61,11 +61,7 @@ def kernel_text(
     Python one argument costs a fraction of five.
     """
     plan = _plan(program, width, variants, looping)
-    group: Group
-    if plan.halves is not None:
-        group = Group(plan, looping=True).halves()
-    else:
-        group = Whole(plan) if program.repeated is None else Repeat(plan)
+    group = Whole(plan) if plan.halves is None else Group(plan, looping=True).halves()
     functions = _loop if group.looping else _groups
     declarations = "\n".join(sorted(group.declarations))
     return f"""{declarations}
