@@ -401,7 +401,7 @@ def test_demo_page(gough_here, tmp_path, monkeypatch):
     assert "made in" in text
     assert text.count("  gough ") == 3  # next, try
     page = (tmp_path / "demo" / "index.html").read_text("utf-8")
-    assert page.index(demo.QUESTION) < page.index("Four papers, reproduced")
+    assert page.index(demo.QUESTION) < page.index("Papers, reproduced")
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         exec(demo.CODE, {})

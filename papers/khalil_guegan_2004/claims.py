@@ -134,17 +134,20 @@ def count_claims(
         Claim(
             "Inverse and direct model take 2078 and 2943 operations (Section VII, Table IV).",
             "2078, 2943",
-            f"{fewer['inverse, LU']} and {fewer['direct, LDLᵀ']} on gough's traced program, essential "
+            f"{fewer['inverse, LU']} and {fewer['direct, LDLᵀ']} on gough's traced program, "
+            "essential "
             "parameters, elimination in fixed order",
             "not checkable",
-            "a count of code that is in a laboratory report; gough's own is beside it. Section VII's 788 + "
+            "a count of code that is in a laboratory report; gough's own is beside it. Section "
+            "VII's 788 + "
             "and 1290 × are Table IV's row of essential parameters, not of base ones as it says",
         ),
         Claim(
             "On seven processors the inverse model costs 226 + and 300 ×, the direct one 387 + and "
             "414 ×.",
             "526, 801",
-            f"{inverse.total()} and {direct.total()} operations on the critical path of gough's program",
+            f"{inverse.total()} and {direct.total()} operations on the critical path of gough's "
+            "program",
             "not checkable",
             "how the paper cuts is not said; how we do is below the table",
         ),

@@ -39,6 +39,7 @@ SHOWN = {
     "sinatra-xi-staicu-2009": "fig-3-4",
     "khalil-guegan-2004": "leg-inertia",
     "long-khalil-martinet-2014": "fig-4",
+    "chablat-wenger-2003": "diagonal",
 }
 """A paper's figure on the first page."""
 COMMANDS = (
@@ -68,7 +69,7 @@ def make(folder: Path, progress: Callable[[str], None]) -> list[str]:
         "This page was made by computing all of it on this machine just now."
     )
     _answer(page)
-    page.heading("Four papers, reproduced")
+    page.heading("Papers, reproduced")
     page.table(
         ("paper", "claims", *COLORS),
         [
