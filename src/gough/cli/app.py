@@ -25,7 +25,7 @@ from gough.errors import GoughError
 GROUPS = {
     "See a robot": {
         "list": "Robots and motions that come with gough.",
-        "new": "A file to start from: a robot, motion, simulation, study or log.",
+        "new": "A file to start from: robot, motion, simulation, study, log.",
         "show": "A robot's sheet: geometry, masses, limits, home pose, checks.",
         "draw": "Draw a robot in 3-D, at home or along a motion.",
         "report": "A page about a robot or a result: sheet, drawings, curves.",
