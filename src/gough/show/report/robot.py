@@ -128,6 +128,8 @@ def _checks(robot: Robot, warned: Sequence[str]) -> list[tuple[str, str | Marked
     return found
 
 
+MOST_MODES = 24
+"""Of natural frequencies that the page lists, the lowest."""
 CONDITION = "of the Jacobian, angles made lengths by the platform's size; 1 is best"
 
 
@@ -274,11 +276,11 @@ def _frequencies(page: Page, robot: Robot) -> None:
             *([f"{100 * bent:.0f} %"] if robot.bends else []),
         ]
         for k, (f, bent) in enumerate(zip(found.frequencies, found.bending, strict=True))
-    ]
+    ][:MOST_MODES]
     page.table(
         ["mode", "Hz", *(["of its energy in legs that bend"] if robot.bends else [])],
         rows,
-        "Natural frequencies of the whole robot at home with its actuators locked, undamped; "
+        "Lowest natural frequencies of the whole robot at home with its actuators locked, undamped; "
         "−f: the pose does not hold itself, motion grows as exp(2π f t).",
     )
 
