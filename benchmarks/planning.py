@@ -4,7 +4,7 @@
   path tracking for robots: a convex optimization approach, IEEE Trans. Automatic Control 54, 2009),
   which shares nothing with `gough.planning` but the robot's inverse model; limits at ten times finer
   samples.
-- room, clamp: beside bisection on `robot.check`.
+- room, clamp: beside `robot.check` on both sides of where they end.
 """
 
 import sys
@@ -70,7 +70,7 @@ def smooth_path(robot, rng):
 
 
 def transcribed(robot, stretch, speed, force, guess):
-    """The least duration by convex optimisation; friction from the profile before, until it stands."""
+    """The least duration by convex optimisation; friction is straight in σ̇² about the profile before."""
     begin, end = stretch.begin, stretch.end
     s = np.linspace(begin, end, COLLOCATION + 1)
     d, middle = np.diff(s), (s[1:] + s[:-1]) / 2
@@ -92,9 +92,9 @@ def transcribed(robot, stretch, speed, force, guess):
     rest = forces(none, none, False)
     push, drift = forces(none, one, False) - rest, forces(one, none, False) - rest
     rates = robot.inverse_kinematics(path).qd
-    rubs, last = np.zeros_like(rest), np.inf
+    rubs, slope, last = np.zeros_like(rest), np.zeros_like(rest), np.inf
     unit = ((end - begin) / guess) ** 2
-    for turn in range(5):
+    for turn in range(8):
         y = cvxpy.Variable(COLLOCATION + 1, nonneg=True)
         root, slow = cvxpy.Variable(COLLOCATION + 1, nonneg=True), cvxpy.Variable(COLLOCATION)
         u = cvxpy.multiply(unit * (y[1:] - y[:-1]), 1 / (2 * d))
@@ -102,7 +102,7 @@ def transcribed(robot, stretch, speed, force, guess):
         rules = [y[0] == 0, y[COLLOCATION] == 0, root <= cvxpy.sqrt(y)]
         rules.append(cvxpy.inv_pos(root[1:] + root[:-1]) <= slow)
         for j in range(robot.actuator_count):
-            load = cvxpy.multiply(push[:, j], u) + cvxpy.multiply(drift[:, j], x)
+            load = cvxpy.multiply(push[:, j], u) + cvxpy.multiply(drift[:, j] + slope[:, j], x)
             rules.append(cvxpy.abs(load + rest[:, j] + rubs[:, j]) / force <= 1)
             rules.append(cvxpy.multiply((rates[:, j] / speed) ** 2, x) <= 1)
         cost = cvxpy.sum(cvxpy.multiply(2 * d / (end - begin), slow))
@@ -116,9 +116,16 @@ def transcribed(robot, stretch, speed, force, guess):
         duration = float(problem.value) * guess
         squares = unit * np.maximum(y.value, 0.0)
         at, bend = (squares[1:] + squares[:-1]) / 2, np.diff(squares) / (2 * d)
-        linear = push * bend[:, None] + drift * at[:, None] + rest
-        new = forces(np.sqrt(at), bend, True) - linear
-        rubs = new if turn == 0 else (rubs + new) / 2
+        if turn == 0:  # that was without friction, and too fast
+            at, bend = at / 4, bend / 4
+
+        def rubbing_at(at, bend=bend):
+            linear = push * bend[:, None] + drift * at[:, None] + rest
+            return forces(np.sqrt(at), bend, True) - linear
+
+        now = rubbing_at(at)
+        slope = (rubbing_at(1.01 * at) - now) / (0.01 * at[:, None])
+        rubs = now - slope * at[:, None]
         if abs(duration - last) < 1e-3 * duration:
             break
         last = duration
@@ -183,7 +190,7 @@ def allowed(robot, pose):
 
 
 def room_all(names, count=10_000):
-    """Rooms beside bisection on `check`, a random direction a pose."""
+    """Rooms beside `check`, a random direction a pose."""
     for name in names:
         robot = gough.load(name)
         rng = np.random.default_rng(3)
@@ -203,7 +210,7 @@ def room_all(names, count=10_000):
             wrong += not agrees(robot, poses[i], found.directions[way], far, end)
         print(
             f"{name}: room of {len(poses)} poses in {took:.1f} s; {compared} directions beside "
-            f"bisection on check, {wrong} disagree ({singular} end at a singularity or out of reach)",
+            f"check, {wrong} disagree ({singular} end at a singularity or out of reach)",
             flush=True,
         )
 
@@ -223,25 +230,21 @@ def along(robot, pose, direction, far):
 
 
 def agrees(robot, pose, direction, far, end):
-    """Bisection on check between 0 and a little beyond, after a march of 24 steps."""
+    """Whether `check` allows all of 24 steps to the end of a room, and refuses a nanometre more."""
     if far == 0:
         return allowed(robot, pose) is not None
-    reach = far * 1.05 if np.isfinite(far) else 1.0
-    low, high, said = 0.0, None, None
-    for step in np.linspace(0, reach, 25):
-        said = allowed(robot, along(robot, pose, direction, step))
-        if said is not None:
-            high = step
-            break
-        low = step
-    if high is None:
-        return not np.isfinite(far)
-    for _ in range(40):
-        middle = (low + high) / 2
-        verdict = allowed(robot, along(robot, pose, direction, middle))
-        low, high, said = (middle, high, said) if verdict is None else (low, middle, verdict)
-    same = said != "reach" and any((one.leg, one.limit) == (end.leg, end.limit) for one in said)
-    return abs(low - far) <= 1e-9 * max(1.0, far) and same
+    sure = np.isfinite(far)
+    steps = np.linspace(0, far * (1 - 1e-12) - 1e-9 if sure else 1.0, 25)
+    way = gough.Motion.concatenate(
+        [along(robot, pose, direction, step).reshape(1) for step in np.maximum(steps, 0)]
+    )
+    if not sure:
+        return allowed(robot, way) is None
+    said = allowed(robot, along(robot, pose, direction, far * (1 + 1e-12) + 1e-9))
+    same = said not in (None, "reach") and any(
+        (one.leg, one.limit) == (end.leg, end.limit) for one in said
+    )
+    return allowed(robot, way) is None and same
 
 
 def clamp_all(names, count=10_000):
@@ -261,7 +264,7 @@ def clamp_all(names, count=10_000):
         missed = int(np.sum(~fine & (found.distance == 0)))
         nearer = 0
         for i in moved:
-            random = rng.normal(size=(20, 6))
+            random = rng.normal(size=(4, 6))
             random *= 0.98 * found.distance[i] / np.linalg.norm(random, axis=1, keepdims=True)
             if robot.mobility < 6:
                 break

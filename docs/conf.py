@@ -15,6 +15,7 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+import command_pages  # noqa: E402
 import docstrings  # noqa: E402
 import example_pages  # noqa: E402
 import figures  # noqa: E402
@@ -61,9 +62,11 @@ def compute(app: Any) -> None:
 
 
 def complete(app: Any, name: str, source: list[str]) -> None:
-    """Add the scripts to the page of examples, and pages it does not name to the index."""
+    """Add the scripts to the page of examples, help to that of commands, further pages to the index."""
     if name == "examples":
         source[0] += example_pages.listing()
+    if name == "commands":
+        source[0] += "\n" + command_pages.listing()
     if name == "index":
         named = set(re.findall(r"^[\w/-]+$", source[0], re.MULTILINE))
         others = [one for one in sorted(app.env.found_docs) if "/" not in one]

@@ -61,6 +61,9 @@ def page(one: reproduction.Reproduction) -> str:
         for item in one.claims
     ]
     parts.append(table(("claim", "paper", "here", "verdict"), rows))
+    if one.studies:
+        asked = [(item.question, item.found) for item in one.studies]
+        parts += ["## Beyond the paper", reproduction.BEYOND, table(("question", "found"), asked)]
     for numbers in one.tables:
         parts += [f"## {plain(numbers.caption)}", table(numbers.header, numbers.rows)]
     parts.append("## Figures")
@@ -68,6 +71,9 @@ def page(one: reproduction.Reproduction) -> str:
         caption = plain(item.caption)
         parts += [f"![{caption}]({one.name}-{item.name}.png)", f"*{caption}*"]
     parts += ["## Assumed and corrected", "\n".join(f"- {plain(note)}" for note in one.notes)]
+    if one.items:
+        listed = [(item.number, item.about, item.found) for item in one.items]
+        parts += ["## Item by item", reproduction.ITEMS, table(("paper", "what", "here"), listed)]
     return "\n\n".join(parts) + "\n"
 
 

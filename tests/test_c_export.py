@@ -16,11 +16,12 @@ from cases.exported import COMPILER, STRICT, STRICTER, Exported, make, run
 from cases.robots import ROTARY, with_masses
 from gough import Motion, Robot
 from gough.engine.emit import c
+from gough.engine.emit.c import sanitised
 from gough.engine.graph import Graph
 from gough.engine.operations import OPERATIONS
 from gough.engine.program import assemble
 from gough.errors import FileError, InputError, MissingDataError
-from gough.exchange.c import export_c, sanitised
+from gough.exchange.c import export_c
 from gough.exchange.c.header import header_text
 from gough.exchange.c.package import Function, Limits, Package
 from gough.exchange.c.source import source_text

@@ -14,13 +14,16 @@ from cases.families import any_state, draw, random_states
 from cases.families.parts import chains, pose, revolute, robot_file
 from cases.families.planar import frictionless, planar_rrr, with_spherical_ends
 from cases.families.spatial import rotary_delta
+from cases.robots import with_body
 from gough import Motion, Robot
+from gough.description.modal.body import ModalBody
 from gough.errors import ConstraintError, FileError, FreedomWarning, InputError, ReachError
 from gough.model.own_coordinates import Solver
 from oracles.arrays import unit
+from oracles.flexible_energy import random_elastic, random_modal_body
 from oracles.parallel import ParallelOracle
 from oracles.parallel.as_chains import as_chains, with_universal_ends
-from oracles.random_robot import random_robot
+from oracles.random_robot import random_motion, random_robot
 
 on_numpy = pytest.mark.usefixtures("on_numpy")
 STATES = 6
@@ -52,6 +55,26 @@ def test_hexapods_as_chains_equal_their_closed_forms(kind: str) -> None:
     data, oracle = draw(f"6-{kind}", 0)
     motion = Motion(**random_states(2, oracle, STATES))
     same_answers(Robot.from_dict(as_chains(data)), Robot.from_dict(data), motion, 1e-11)
+
+
+@on_numpy
+@pytest.mark.parametrize("timed", [False, True])
+def test_a_flexible_platform_on_chains_moves_as_on_closed_forms(timed: bool) -> None:
+    rng = np.random.default_rng(5)
+    data = random_robot(rng, "UPS")
+    modal = random_modal_body(rng, np.array(data["legs"]["platform"]), 3, general=False)
+    states = random_motion(rng, data, (STATES,))
+    bent = {
+        name: value * np.ones((STATES, 1)) for name, value in random_elastic(rng, modal).items()
+    }
+    motion = Motion(**states, **bent, time=np.linspace(0, 1, STATES) if timed else None)
+    closed, chains = (
+        with_body(Robot.from_dict(one), ModalBody(**modal)) for one in (data, as_chains(data))
+    )
+    same_answers(chains, closed, motion, 1e-11)
+    undeformed = Motion(**states)
+    of_chains, of_closed = (one.inverse_kinematics(undeformed).q for one in (chains, closed))
+    assert_near(of_chains, of_closed, 1e-11)
 
 
 @on_numpy
@@ -148,6 +171,12 @@ def test_what_a_platform_cannot_do_is_refused() -> None:
     robot.inverse_kinematics(Motion([0.5, 0.3, 1e-7]))
     with pytest.raises(ConstraintError, match="cannot move so"):
         robot.energy(Motion([0.5, 0.3, 0], velocity=[1, 1, 0]))
+    with pytest.raises(ReachError, match=r"in millimetres\?"):
+        robot.motion([500.0])
+    assert np.isnan(robot.motion([[500.0], [0.5]], on_error="nan").position[:, 0]).tolist() == [
+        True,
+        False,
+    ]
     turning = Motion([0.5, 0.3, 0], velocity=[1, 0, 0])
     with pytest.raises(ConstraintError, match="cannot accelerate so"):  # it must go round
         robot.inverse_dynamics(turning)

@@ -11,6 +11,7 @@ import gough
 from gough.analysis.closest import closest
 from gough.analysis.interference import leg_distances
 from gough.errors import InputError
+from gough.show.pictures.closest import distance_curves
 
 SIMULATOR = Path(__file__).parents[1] / "examples" / "simulator.toml"
 
@@ -66,3 +67,23 @@ def test_thick_legs_meet_and_nonsense_is_refused(on_numpy):
     for wrong in (-1, np.nan):
         with pytest.raises(InputError, match="leg_radius"):
             closest(robot, robot.home, leg_radius=wrong)
+
+
+def test_check_counts_parts_that_meet(on_numpy):
+    robot = gough.load(SIMULATOR)
+    motion = moved(robot, 5)
+    far = robot.check(motion, leg_radius=0.01)
+    assert far.ok
+    assert "come nearest" in str(far)
+    near = far.closest.distance / 2 + 0.011  # thick enough that the closest two meet by 2 mm
+    report = robot.check(motion, leg_radius=near)
+    assert not report.ok
+    worst = max(report.violations, key=lambda one: one.excess)
+    first, second = report.closest.pair
+    assert f"leg {worst.leg}" == first
+    assert worst.limit == f"distance from {second}"
+    assert worst.excess == pytest.approx(0.002, abs=1e-12)
+    assert worst.sample == report.closest.where[:-1]
+    assert robot.check(motion[0]).ok == robot.check(motion[0], leg_radius=0.01).ok
+    picture = distance_curves(robot.name, report.closest)
+    assert len(picture.axes[0].lines) == 5  # three kinds, the mark, zero

@@ -19,6 +19,7 @@ import gough
 from cases.command import run
 from gough.cli import app as cli
 from gough.cli import arguments
+from gough.cli.help import first_line
 
 
 def commands():
@@ -49,6 +50,7 @@ def test_help_teaches(command, gough_here):
     code, text, trouble = gough_here(*command, "--help")
     assert (code, trouble) == (0, "")
     assert f"Example: gough {' '.join(command)}" in text
+    assert "<bool>" not in text
     assert all(len(line) <= 80 for line in text.splitlines())
     options = [word for line in text.splitlines() for word in line.split() if word.startswith("--")]
     if "--output" in options:
@@ -109,7 +111,7 @@ finally:
     assert set(literal_eval(result.stderr)) <= {*allowed}
 
 
-SHARED = ("__init__", "app", "arguments", "help", "results", "terminal")
+SHARED = ("__init__", "app", "arguments", "file_kinds", "help", "results", "terminal")
 """Files of the command line that are no commands."""
 
 
@@ -128,8 +130,10 @@ def test_help_has_a_line_for_each_command_at_80_columns(gough_here):
     places = []
     for group, names in cli.GROUPS.items():
         places.append(next(i for i, line in enumerate(shown) if f" {group} " in line))
-        for name in names:
-            words = cli.line(name)
+        for name, words in names.items():
+            found = cli.written(name)
+            said = found.info.help if isinstance(found, typer.Typer) else found.__doc__
+            assert words == first_line(said)
             assert words.endswith(".")
             places.append(shown.index(f"{name:<13}  {words}"))
     assert places == sorted(places)

@@ -16,6 +16,7 @@ import xarray
 import gough
 from cases.command import run
 from cases.nonsense import NONSENSE
+from gough.cli import terminal
 from gough.cli.terminal import strict
 from gough.data.motion_files import write_motion
 from gough.data.motion_names import MOTIONS
@@ -172,6 +173,76 @@ def gough_here(tmp_path, monkeypatch):
         return found.returncode, found.stdout, found.stderr
 
     return call
+
+
+def test_causes_and_joints_are_tables_of_their_own(gough_here, tmp_path):
+    """What a .nc has in one file; a table of the forces stays a table that a person reads."""
+    words = [
+        "kim-ryu-2002",
+        "kim-ryu-2002/circle-20rpm",
+        "--samples",
+        "5",
+        "--contributions",
+        "--reactions",
+    ]
+    assert gough_here("forces", *words, "-o", "f.nc")[0] == 0
+    assert gough_here("forces", *words, "-o", "f.csv")[0] == 0
+    columns = {
+        path.stem: path.read_text("utf-8").partition("\n")[0].split(",")
+        for path in tmp_path.glob("*.csv")
+    }
+    assert {*columns} == {"f", "f-contributions", "f-reactions"}
+    assert len(columns["f"]) == 13
+    assert all(names[0] == "time [s]" for names in columns.values())
+    with xarray.open_dataset(tmp_path / "f.nc", engine="scipy") as whole:
+        wide = sum(one.size // 5 for one in whole.data_vars.values())
+    assert sum(map(len, columns.values())) == wide + 3
+    code, _, trouble = gough_here(
+        "forces", words[0], "f-reactions.csv", "-o", "f.csv", "--reactions"
+    )
+    assert (code, trouble.count("\n")) == (2, 1)
+
+
+def test_limits_come_first_and_have_a_code_of_their_own(gough_here, tmp_path):
+    narrow = gough.load("kim-ryu-2002").edited({"legs.limits.speed": 0.05})
+    narrow.save(tmp_path / "narrow.toml")
+    words = ["narrow.toml", "kim-ryu-2002/circle-20rpm", "--samples", "5"]
+    for command in ("forces", "kinematics"):
+        code, _, trouble = gough_here(command, *words, "-o", "f.csv")
+        assert (code, "speed" in trouble) == (0, True)
+        assert gough_here(command, *words, "-o", "f.csv", "--strict")[0] == 3
+        kim = ["kim-ryu-2002", *words[1:]]
+        assert gough_here(command, *kim, "-o", "f.csv", "--strict")[0] == 0
+
+
+def test_a_wrong_sort_of_file_names_the_command_that_reads_it(gough_here, tmp_path):
+    gough.load("kim-ryu-2002").save(tmp_path / "robot.toml")
+    (tmp_path / "run.toml").write_text("robot = 'r'\n[controller]\nkind = 'legs pd'\n")
+    (tmp_path / "study.toml").write_text("robot = 'r'\nmotions = ['m.csv']\n")
+    (tmp_path / "motion.csv").write_text("time [s],x [mm],y [mm],z [mm]\n0,0,0,800\n")
+    (tmp_path / "encoders.csv").write_text("time,q1 [m],q2 [m]\n0,1,1\n")
+    for words, told in (
+        ("show motion.csv", "is a motion, not a robot file; it is read by: gough forces"),
+        ("show run.toml", "is a simulation file, not a robot file; it is read by: gough simulate"),
+        ("draw study.toml -o d.png", "it is read by: gough study study.toml"),
+        ("simulate robot.toml", "is a robot file, not a simulation file"),
+        ("study run.toml", "is a simulation file, not a study file"),
+        ("forces kim-ryu-2002 robot.toml -o f.csv", "is a robot file, not a motion"),
+        ("forces kim-ryu-2002 encoders.csv -o f.csv", "gough pose ROBOT encoders.csv"),
+        ("pose kim-ryu-2002 motion.csv -o p.csv", "is a motion, not a log of encoders"),
+        ("identify kim-ryu-2002 encoders.csv", "is a log of encoders, not a log with forces"),
+    ):
+        code, _, trouble = gough_here(*words.split())
+        assert code == 2
+        assert told in " ".join(trouble.split()), words
+
+
+def test_progress_is_lines_where_no_terminal_shows_a_bar(capsys, monkeypatch):
+    monkeypatch.setattr(terminal, "PAUSE", 0.0)
+    with terminal.progress_bar() as bar:
+        task = bar.add_task("half", total=4)
+        bar.update(task, completed=2)
+    assert re.fullmatch(r"half: 50 %, \d+ s\n", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("arguments", NONSENSE, ids=lambda one: " ".join(one)[:60] or "-")

@@ -1,12 +1,23 @@
 """Motion cueing: filters beside closed forms, limits kept, the optimised cue beside the classical."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import gough
-from gough.cueing import Predictive, Vehicle, Washout, cue, flight_turn, lane_change, read_vehicle
+from cases.exported import COMPILER, make
+from gough.cueing import (
+    Predictive,
+    Vehicle,
+    Washout,
+    cue,
+    export_washout,
+    flight_turn,
+    lane_change,
+    read_vehicle,
+)
 from gough.cueing.limiting import limits_of
 from gough.cueing.vestibular import CANALS, OTOLITHS, filtered, sensation
 from gough.errors import FileError, InputError, LimitError
@@ -143,3 +154,29 @@ def test_limits_are_the_lesser(simulator):
     np.testing.assert_allclose(found.longest, home + 0.1)
     np.testing.assert_array_equal(found.speed, 0.8)
     np.testing.assert_array_equal(found.force, 5e3)
+
+
+@pytest.mark.skipif(COMPILER is None or shutil.which("make") is None, reason="no gcc or make")
+@pytest.mark.parametrize(
+    ("which", "options"),
+    [("simulator", {}), ("simulator", {"real": "float"}), ("delta", {"step": 0.002, "gain": 0.3})],
+)
+def test_washout_in_c_does_what_this_one_does(simulator, on_numpy, tmp_path, which, options):
+    """Its own test program compares both; a wrong number of a filter must fail it."""
+    robot = simulator if which == "simulator" else gough.load("alikoc-delta-2023")
+    folder = export_washout(robot, tmp_path / "washout", Washout(tilt=0.2), **options)
+    built = make(folder, "test")
+    assert built.returncode == 0, built.stdout + built.stderr
+    assert "64 compared" in built.stdout
+    assert "x real time" in built.stdout
+    numbers = next(folder.glob("gough_*_washout.c"))
+    text = numbers.read_text()
+    pull = f"(gough_real){Washout(tilt=0.2).tilting()[1]!r}"
+    assert pull in text
+    numbers.write_text(text.replace(pull, "(gough_real)2.0"))
+    assert make(folder, "test").returncode != 0
+    with pytest.raises(FileError, match="not a file that gough wrote for this robot"):
+        export_washout(gough.load("kim-ryu-2002"), folder)
+    with pytest.raises(InputError, match="step is 0, must be over 0"):
+        export_washout(robot, tmp_path / "other", step=0)
+    assert not (tmp_path / "other").exists()

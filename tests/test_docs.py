@@ -18,6 +18,7 @@ import pytest
 import typer
 
 import gough
+from cases.command import run
 from gough.base.keys import Table
 from gough.cli.app import app
 from gough.description.schema import RobotFile
@@ -43,7 +44,7 @@ class Block(NamedTuple):
     line: int
     language: str
     file: str
-    """The word behind the language: a file to write (```toml my.toml), or "printed"."""
+    """The word behind the language: a file to write (```toml my.toml), "printed", or of sh "run"."""
     text: str
 
 
@@ -74,6 +75,10 @@ def run_page(page: Path) -> dict[str, Any]:
             assert same(block.text, said), (
                 f"{page}:{block.line} shows\n{block.text}but it is\n{said}"
             )
+        elif (block.language, block.file) == ("sh", "run"):
+            for line, words in commands(f"```sh\n{block.text}```\n"):
+                answer = run(*words)
+                assert answer.returncode == 0, f"{page}:{block.line + line}: {words}: {answer}"
         elif block.file:
             Path(block.file).write_text(block.text, "utf-8")
         elif block.language == "python":
@@ -179,6 +184,21 @@ def test_commands_are_looked_at() -> None:
     with pytest.raises(AssertionError, match="no command 'nothing'"):
         resolved(second)
     assert third == ["show", "kim", "--frequency", "2"]
+
+
+def test_the_reference_has_every_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """docs/commands.md, to which the build adds what the commands' own help says."""
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    text = importlib.import_module("command_pages").listing()
+    shown = {tuple(words) for _, words in commands(text)}
+    for name, command in COMMANDS.commands.items():
+        inner = getattr(command, "commands", {"": command})
+        for part, one in inner.items():
+            called = f"gough {name} {part}".strip()
+            assert f"### {called}\n" in text
+            for option in (word for item in one.params for word in item.opts):
+                assert option == "--help" or option.lower() in text.lower(), f"{called} {option}"
+    assert ("list",) in shown
 
 
 def anchors(page: Path) -> set[str]:

@@ -7,9 +7,11 @@ import pytest
 
 import gough
 
+PLACES = ("model.calls", "model.described", "model.model", "motion", "results", "robot")
+
 
 @pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
-@pytest.mark.parametrize("name", ["model.calls", "model.described", "model.model", "robot"])
+@pytest.mark.parametrize("name", [*PLACES])
 def test_examples_give_what_they_say(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = doctest.testmod(import_module(f"gough.{name}"), extraglobs={"gough": gough})

@@ -5,6 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.optimize import root
+from scipy.spatial.transform import Rotation
 
 import gough
 from cases.command import refused, run
@@ -72,6 +74,24 @@ def test_sheet_holds_a_robot_at_its_deflection_and_says_that_it_falls(long):
     np.testing.assert_allclose(home["forces"], held.forces)
     assert home["warnings"] == [held.falls]
     assert "cannot stand" in run("show", LONG).stdout.replace("\n", " ")
+
+
+@pytest.mark.filterwarnings("ignore::gough.errors.UnstableWarning")
+def test_the_falling_robot_has_a_place_to_fall_to(long):
+    """With the leg lengths of home it also stands elsewhere, 87 J lower: downhill all the way."""
+    home = long.static_deflection(long.home)
+    lengths = long.inverse_kinematics(home).q
+
+    def still(x):
+        return long.static_deflection(gough.Motion(x[:3], Rotation.from_rotvec(x[3:])))
+
+    place = [0.318250, -0.106707, 0.850072, -0.234216, 0.085775, -0.281494]
+    found = root(lambda x: long.inverse_kinematics(still(x)).q - lengths, place, tol=1e-12)
+    there = still(found.x)
+    np.testing.assert_allclose(long.inverse_kinematics(there).q, lengths, rtol=1e-12)
+    drop = long.energy(home).potential - long.energy(there).potential
+    assert drop == pytest.approx(86.705, abs=1e-3)
+    assert long.natural_frequencies(there).frequencies[0] == pytest.approx(0.8185, rel=1e-3)
 
 
 def test_report_of_a_motion_says_how_the_platform_deflects(long, path):

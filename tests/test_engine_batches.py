@@ -10,6 +10,7 @@ from cases.common import LEG_KINDS, each_kind, impossible_bodies
 from cases.engine import FIELDS, WITH_WRENCH, ask, assert_same_bits, by_numpy, each_model, sample
 from gough import Motion, Robot
 from gough.engine.emit.llvm import lanes
+from gough.engine.run import lent
 from gough.engine.run import threads as pool
 from gough.engine.run.compiled import BLOCK
 from gough.errors import InputError, NotFiniteError
@@ -306,3 +307,22 @@ def test_threads_of_a_call_go_before_the_environment(many, monkeypatch):
     robot.jacobian(motion)
     assert len(pools) == len(models)
     pool._pool.cache_clear()
+
+
+def test_memory_of_results_is_lent_again_when_nobody_shows_it(monkeypatch):
+    monkeypatch.setattr(lent, "_idle", {})
+    shape = (lent.LARGE // 8, 2)
+    first = lent.empty(shape)
+    first[...] = 1.0
+    place, part = first.ctypes.data, first[3:7, 0]
+    del first
+    other = lent.empty(shape)  # the part still shows the first one's memory
+    other[...] = 2.0
+    assert other.ctypes.data != place
+    assert_array_equal(part, 1.0)
+    del part
+    assert lent.empty(shape).ctypes.data == place
+    monkeypatch.setattr(lent, "MOST_IDLE", 0)
+    del other
+    assert [len(each) for each in lent._idle.values()] == [1]
+    assert lent.empty((0, 3)).shape == (0, 3)

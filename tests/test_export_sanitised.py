@@ -4,7 +4,8 @@ import pytest
 
 import gough
 from cases.exported import COMPILER, run
-from gough.exchange.c import export_c, sanitised
+from gough.engine.emit.c import sanitised
+from gough.exchange.c import export_c
 
 FLAGS = ["-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 DRIVER = """

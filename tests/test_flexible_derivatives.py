@@ -4,11 +4,12 @@ import casadi as ca
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import linalg
 
 from cases.closeness import assert_near
 from cases.common import each_shape
 from cases.derivatives import FLEXIBLE, MODELS, FlexibleCase, moved
-from gough import Motion
+from gough import Motion, load
 from gough.engine.graph import Graph
 from gough.engine.passes.derivative import gradients, substitute, tangents
 from gough.engine.program import assemble
@@ -333,3 +334,40 @@ def test_friction_that_jumps_has_no_derivative_at_rest(cases):
         case.robot.linearize(rest)
     moving = rest.replace(elastic_velocity=case.state["elastic_velocity"])
     assert np.isfinite(case.robot.linearize(moving).A).all()
+
+
+def test_a_held_platform_has_its_modes_in_their_own_rows(on_numpy):
+    """A Delta with a plate: μ, which also is unknown, comes behind q̈e; so do natural frequencies."""
+    plate = {"radius": 0.1625, "sides": 6, "thickness": 0.006, "density": 2700.0, "young": 7e10}
+    plate |= {"poisson": 0.3, "modes": 4, "damping_ratio": 0.02}
+    robot = load("alikoc-delta-2023").edited(
+        {"platform": {"mobility": "translation", "plate": plate}}
+    )
+    rest = robot.static_deflection(robot.home)
+    forces = robot.inverse_dynamics(rest, friction=False).forces
+    near = robot.linearize(rest, forces, friction=False).A[7:, :7]
+    inverse = robot.inverse_dynamics_derivatives(rest, friction=False).elastic
+
+    def moved(by):
+        return Motion(rest.position + by[:, :3], elastic=rest.elastic + by[:, 3:])
+
+    def accelerations(motion):
+        found = robot.direct_dynamics(motion, forces, friction=False)
+        return np.concatenate([found.linear, found.elastic], axis=1).T
+
+    def needed(motion):
+        found = robot.inverse_dynamics(motion, friction=False)
+        return np.concatenate([found.forces, found.elastic_acceleration], axis=1).T
+
+    small = 1e-7 * np.eye(7)
+    direct = (accelerations(moved(small)) - accelerations(moved(-small))) / 2e-7
+    asked = (needed(moved(small[3:])) - needed(moved(-small[3:]))) / 2e-7
+    np.testing.assert_allclose(near, direct, atol=1e-6 * np.abs(direct).max())
+    np.testing.assert_allclose(inverse, asked, atol=1e-6 * np.abs(asked).max())
+    mass = robot.mass_matrix(rest)[np.ix_([0, 1, 2, 6, 7, 8, 9], [0, 1, 2, 6, 7, 8, 9])]
+    J = robot.jacobian(rest)[:, [0, 1, 2, 6, 7, 8, 9]]
+    loose = linalg.null_space(J)
+    squares = linalg.eigvals(-loose.T @ mass @ direct @ loose, loose.T @ mass @ loose).real
+    hertz = np.sqrt(np.sort(squares)) / (2 * np.pi)
+    np.testing.assert_allclose(robot.natural_frequencies(rest).frequencies, hertz, rtol=1e-5)
+    assert hertz[0] > 90

@@ -70,6 +70,18 @@ FILES = {
         stewart(extra=1000 * f"<body><joint/>{INERTIAL}</body>"),
         "joints; limit 300",
     ),
+    "copies of copies": (
+        stewart(extra=f'<replicate count="100">{200 * f"<body>{INERTIAL}</body>"}</replicate>'),
+        "shapes and the like; limit 10000",
+    ),
+    "classes that MuJoCo compares": (
+        stewart("<default>" + "".join(f'<default class="c{i}"/>' for i in range(600)) + "</default>"),
+        "classes of defaults; limit 500",
+    ),
+    "loops for minutes": (
+        stewart().replace("</equality>", 60 * '<connect site1="end0" site2="end1"/>' + "</equality>"),
+        "loops; limit 60",
+    ),
     "not a number": (stewart().replace("0.15", "nan", 1), "pos of a <inertial> is not a number"),
     "an unknown element": (stewart("<compiler nonsense='1'/>"), "MuJoCo:"),
 }  # fmt: skip
@@ -169,9 +181,13 @@ def test_an_unknown_platform(tmp_path):
         ("closed_loop: [['hand', 'tip']]\ntype: ['6d', '6d']\n", "type has 2 entries, needs 1"),
         ("closed_loop: 3\n", "closed_loop needs a list"),
         ("closed_loop: [[1, 2]]\n", "pairs of frames"),
-        ("a: &a [*a]\nclosed_loop: [*a]\n", "pairs of frames"),
+        ("a: &a [*a]\nclosed_loop: [*a]\n", "aliases"),
         ("closed_loop: !!python/object/apply:os.system ['touch harm']\n", "not YAML"),
         ("}{", "not YAML"),
+        ("closed_loop: [] #" + 100_000 * "x", "has at most 0.1 MB"),
+        ("joint_name: [[1]]\njoint_type: [SPHERICAL]\n", "joint_name has 1 entries"),
+        ("home: [.nan, 0]\n", "home has 2 entries, needs 2 numbers below 1e+12"),
+        ("gravity: [0, 0, 1e300]\n", "gravity has 3 entries"),
         ("", "has no loop"),
     ],
 )

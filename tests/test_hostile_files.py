@@ -1,5 +1,6 @@
 """Files that try to run code, to read other files, to hang or to fill the memory: none gets that far."""
 
+import json
 import os
 import struct
 import subprocess
@@ -16,6 +17,7 @@ from cases import command
 from fuzz.files import MATERIAL, SQUARE, WANTED, write_brick
 from gough.data.logs import read_log
 from gough.data.motion_files import read_motion
+from gough.description.meshes import read_mesh
 from gough.description.modal.bulk_data import bulk_data
 from gough.description.modal.calculix import read_calculix
 from gough.description.modal.meshed import Selection
@@ -217,6 +219,89 @@ frequency = 30.0
 def test_absurd_times_of_a_simulation_are_refused(tmp_path, table):
     (tmp_path / "s.toml").write_text(SIMULATION + table)
     assert " s" in command.refused("simulate", tmp_path / "s.toml")
+
+
+# meshes
+
+
+def glb(nodes=({"mesh": 0},), parts=1, positions=None, data=b"", **more):
+    """A GLB file of one triangle, or of what is given in its place."""
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], "<f4").tobytes() + data
+    description = {
+        "scenes": [{"nodes": [0]}],
+        "nodes": list(nodes),
+        "meshes": [{"primitives": parts * [{"attributes": {"POSITION": 0}}]}],
+        "accessors": [
+            {"componentType": 5126, "count": 3, "type": "VEC3", "bufferView": 0} | (positions or {})
+        ],
+        "bufferViews": [{"buffer": 0, "byteLength": len(corners)}],
+        "buffers": [{"byteLength": len(corners)}],
+    } | more
+    text = json.dumps(description).encode()
+    text += b" " * (-len(text) % 4)
+    body = struct.pack("<I4s", len(text), b"JSON") + text
+    body += struct.pack("<I4s", len(corners), b"BIN\0") + corners
+    return b"glTF" + struct.pack("<II", 2, 12 + len(body)) + body
+
+
+CORNERS = b"v 0 0 0\nv 1 0 0\nv 0 1 0\n"
+MESHES = {
+    "shared nodes.glb": (glb([*({"children": [i + 1] * 2} for i in range(40)), {}]), "two places"),
+    "a circle.glb": (glb([{"children": [0], "mesh": 0}]), "two places"),
+    "parts.glb": (glb(parts=30_000), "20001 parts"),
+    "zeros.glb": (glb(positions={"count": 2**31}), "not there"),
+    "no bytes.glb": (glb(accessors=[{"componentType": 5126, "count": 2**31}]), "compressed"),
+    "sparse.glb": (glb(positions={"sparse": {"count": 2**31}}), "sparse"),
+    "another file.glb": (glb(buffers=[{"uri": "/etc/passwd", "byteLength": 36}]), "another file"),
+    "not a number.glb": (glb([{"mesh": 0, "matrix": [float("nan")] * 16}]), "needs 16 numbers"),
+    "no index.glb": (glb([{"mesh": True}]), "not there"),
+    "deep.glb": (b"glTF" + struct.pack("<III4s", 2, 0, 9000, b"JSON") + b"[" * 9000, "not GLB"),
+    "far corner.obj": (CORNERS + b"f 1 2 999999999\n", "not there"),
+    "before all.obj": (CORNERS + b"f -1 -2 -4\n", "not there"),
+    "no number.obj": (CORNERS + b"f 1 2 x\n", "corner b'x'"),
+    "infinite.obj": (b"v 1e999 0 0\n" + CORNERS + b"f 1 2 3\n", "not finite"),
+    "a long face.obj": (CORNERS + b"f" + b" 1 2 3" * 4000, "corners of a face"),
+    "many.stl": (bytes(80) + struct.pack("<I", 2**32 - 1) + bytes(50), "no triangles"),
+    "half.stl": (b"solid x\nvertex 0 0 0\nvertex 1 0 0\n", "part of one"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MESHES)
+def test_meshes_that_are_bombs_are_refused(tmp_path, name):
+    data, words = MESHES[name]
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(FileError, match=words):
+        read_mesh(tmp_path / name)
+
+
+def test_meshes_read_nothing_but_triangles(tmp_path):
+    (tmp_path / "m.glb").write_bytes(
+        glb([{"mesh": 0, "translation": [0, 0, 2], "scale": [3, 1, 1]}])
+    )
+    vertices, faces = read_mesh(tmp_path / "m.glb")
+    np.testing.assert_array_equal(vertices, [[0, 0, 2], [3, 0, 2], [0, 1, 2]])
+    np.testing.assert_array_equal(faces, [[0, 1, 2]])
+    (tmp_path / "m.obj").write_bytes(
+        b"mtllib /etc/passwd\n" + CORNERS + b"v 1 1 0\nf 1/1 2//3 -1 3\n"
+    )
+    np.testing.assert_array_equal(read_mesh(tmp_path / "m.obj")[1], [[0, 1, 3], [0, 3, 2]])
+    (tmp_path / "m.stl").write_bytes(
+        b"solid x\n" + CORNERS.replace(b"v", b"  vertex") + b"endsolid\n"
+    )
+    np.testing.assert_array_equal(
+        read_mesh(tmp_path / "m.stl")[0], [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    )
+
+
+def test_a_robot_of_too_many_triangles_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("gough.description.meshes.MOST_FACES", 11)
+    (tmp_path / "m.glb").write_bytes(glb())
+    text = load("kim-ryu-2002").edited({"platform.mesh": ["m.glb"] * 12}).text
+    with pytest.raises(FileError, match="over 11 triangles in all"):
+        _ = gough.Robot.from_text(text, "many", tmp_path).meshes
+    far = load("kim-ryu-2002").edited({"platform.mesh": {"file": "m.glb", "scale": 1e11}}).text
+    with pytest.raises(FileError, match="farther than"):
+        _ = gough.Robot.from_text(far, "far", tmp_path).meshes
 
 
 # terminals

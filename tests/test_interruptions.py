@@ -8,12 +8,15 @@ import time
 
 import pytest
 
+import gough
 from cases import command
+from cases.mjcf import stewart
 from cases.studies import SWEEP
 from gough.base.files import replacing
 from gough.data.motion_files import write_motion
 from gough.data.paper_motions import paper_motion
 from gough.errors import FileError
+from gough.exchange.urdf import export_urdf
 from gough.simulation.result import Simulation
 from gough.studies.store import read_study
 
@@ -27,6 +30,14 @@ kind = "computed torque"
 frequency = 30.0
 """
 PATIENCE = 20.0
+
+
+@pytest.fixture(autouse=True)
+def heard():
+    """Ctrl-C is heard, also where the tests were started in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def children(parent):
@@ -56,10 +67,10 @@ def alive(process):
 @pytest.mark.parametrize("killed", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_workers_of_a_study_end_with_it(tmp_path, killed):
     file = tmp_path / "s.toml"
-    file.write_text(SWEEP.format(points=4000).replace("part = 50", "part = 4"))
+    file.write_text(SWEEP.format(points=1000).replace("part = 50", "part = 4"))
     words = [sys.executable, "-m", "gough", "study", str(file), "--jobs", "2"]
     study = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    end = time.monotonic() + 60
+    end = time.monotonic() + 6 * PATIENCE
     while not list((tmp_path).glob("s.zarr/seal/[0-9]*")):
         assert time.monotonic() < end
         assert study.poll() is None
@@ -138,7 +149,7 @@ def test_no_command_overwrites_what_it_reads(motion):
         ("forces", "kim-ryu-2002", motion, "-o", link),
         ("forces", "kim-ryu-2002", "m.csv", "-o", "./m.csv"),
         ("kinematics", "kim-ryu-2002", motion, "-o", motion),
-        ("identify", "kim-ryu-2002", motion, "-o", motion),
+        ("clamp", "kim-ryu-2002", motion, "-o", motion),
     ):
         said = command.refused(*words, cwd=motion.parent)
         assert "would be overwritten" in said
@@ -147,8 +158,42 @@ def test_no_command_overwrites_what_it_reads(motion):
     assert motion.read_bytes() == before
 
 
+def test_no_command_overwrites_what_its_robot_is_made_of(tmp_path):
+    text = stewart()
+    bodies = text.index("<worldbody")
+    (tmp_path / "main.xml").write_text(f'{text[:bodies]}<include file="part.xml"/></mujoco>')
+    (tmp_path / "part.xml").write_text("<mujoco>" + text[bodies:])
+    kim = gough.load("kim-ryu-2002")
+    export_urdf(kim, tmp_path / "u.urdf")
+    (tmp_path / "u.yaml").rename(tmp_path / "robot.yaml")
+    (tmp_path / "r.toml").write_text(kim.edited({"platform.mesh": "box.stl"}).text, "utf-8")
+    (tmp_path / "box.stl").write_bytes(b"solid x")
+    (tmp_path / "plot.png").mkdir()
+    before = {one: one.read_bytes() for one in tmp_path.iterdir() if one.is_file()}
+    for words in (
+        ("export", "mjcf", "main.xml", "-o", "part.xml"),
+        ("export", "urdf", "u.urdf", "-o", "robot.urdf"),
+        ("export", "fmu", "r.toml", "-o", "r.toml"),
+        ("workspace", "r.toml", "-o", "box.stl"),
+        ("retime", "kim-ryu-2002", "kim-ryu-2002/circle-20rpm", "-o", "plot.csv"),
+        ("cue", "kim-ryu-2002", "v.csv", "-o", "plot.csv"),
+    ):
+        said = command.refused(*words, cwd=tmp_path)
+        assert any(one in said for one in ("would be overwritten", "must end in", "a folder")), said
+    assert {one: one.read_bytes() for one in tmp_path.iterdir() if one.is_file()} == before
+
+
 @pytest.mark.parametrize("words", [
     ("forces", "kim-ryu-2002", "m.csv", "-o", "a.csv", "--plot", "a.jpeg"),
+    ("export", "fmu", "kim-ryu-2002", "-o", "a.zip"),
+    ("export", "fmu", "kim-ryu-2002", "-o", "nowhere/a.fmu"),
+    ("calibrate", "kim-ryu-2002", "m.csv", "--report", "a.txt"),
+    ("identify", "kim-ryu-2002", "m.csv", "--report", "a.txt"),
+    ("identify", "kim-ryu-2002", "m.csv", "-o", "a.csv"),
+    ("retime", "kim-ryu-2002", "m.csv", "-o", "a.csv", "--plot", "a.jpeg"),
+    ("cue", "kim-ryu-2002", "m.csv", "-o", "a.txt"),
+    ("clamp", "kim-ryu-2002", "m.csv", "-o", "a.txt"),
+    ("convert", "m.xml", "-o", "a.txt"),
     ("forces", "kim-ryu-2002", "m.csv", "-o", "a.xls"),
     ("forces", "kim-ryu-2002", "m.csv", "-o", "a.csv", "--plot", "nowhere/a.png"),
     ("simulate", "s.toml", "--plot", "a.jpeg"),

@@ -1,16 +1,20 @@
 """Random programs with loops over modes: compiled they are what NumPy makes of them."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gough.engine.emit.llvm import lanes
-from gough.engine.functions import VARIANT, Fields, symbolic
+from gough.engine.functions import VARIANT, Fields, FixedPoint, at_fixed_point, symbolic
+from gough.engine.program import NotStraightError
+from gough.engine.run import cache as disk
 from gough.engine.run.compiled import CompiledExecutor
 from gough.engine.run.execute import NumPyExecutor
 from gough.engine.run.variants import CompiledVariants
+from gough.engine.trace import trace
 
 MODES, MEMBERS = 3, 4
 
@@ -95,6 +99,27 @@ def random_function(seed):
     return program
 
 
+def fixed_point(curved):
+    """u = |p + Σ_k t_k (C e + u₀ t′ + u₁ e′)_k|: of modes all is affine in u, or, curved, it is not."""
+
+    @symbolic
+    def step(numbers, state, u):
+        parameters, tables, matrices = numbers
+        first, second = tables.values[:, 0, 0]
+        e, rate = (state[name].item() for name in ("elastic", "elastic_rate"))
+        bent = matrices.values.flat[0].coupled_with(e * u[1, 0]) + u[0, 0] * second
+        if curved:
+            bent = abs(bent)
+        image = [abs(p - 0.1 * (first * bent).over_modes()) for p in parameters[:2, 0]]
+        return {
+            "g": np.array(image, dtype=object)[:, np.newaxis],
+            "modal": np.array([[[bent + rate]]], dtype=object),
+            "sum": np.array([[u[0, 0] + (rate * u[1, 0]).over_modes()]], dtype=object),
+        }
+
+    return at_fixed_point(FixedPoint(step, "u", "g", (2,), 1e-14, 100))
+
+
 def inputs(rng, rows):
     given = {name: rng.uniform(-1, 1, (rows, *shape)) for name, shape in SHAPES.items()}
     return given | {"w": rng.uniform(-1, 1, (rows, 2))}
@@ -130,3 +155,33 @@ def test_many_members_are_the_same_one_by_one(seed, tmp_path, monkeypatch):
     given = inputs(rng, rows) | {VARIANT: rng.integers(0, MEMBERS, rows)}
     found = CompiledVariants(tree, FIELDS)(function, rows, given)
     assert_agree(found, NumPyExecutor(tree, FIELDS)(function, rows, given))
+
+
+@pytest.mark.parametrize("curved", [False, True])
+@pytest.mark.parametrize("width", [2, 4, 8])
+def test_passes_of_a_fixed_point_do_not_go_through_modes(width, curved, tmp_path, monkeypatch):
+    monkeypatch.setenv("GOUGH_CACHE", str(tmp_path))
+    monkeypatch.setattr(disk, "lanes", lambda: width)
+    rng, rows, function = np.random.default_rng(4), 11, fixed_point(curved)
+    one, many = numbers(rng), numbers(rng, MEMBERS)
+    given = {name: value for name, value in inputs(rng, rows).items() if name != "w"}
+    program = partial(trace, function, one, FIELDS, {})
+    if curved:
+        with pytest.raises(NotStraightError):
+            program()
+    else:
+        assert (
+            2 < program().repeated.section < len(program().sections) - 3
+        )  # loops before and after
+    expected = NumPyExecutor(one, FIELDS)(function, rows, given)
+    assert expected["residual"].max() < 1e-13
+    del expected["residual"]
+    found = CompiledExecutor(one, FIELDS)(function, rows, given)
+    assert found.pop("residual").max() < 1e-13
+    assert_agree(found, expected)
+    which = {VARIANT: rng.integers(MEMBERS, size=rows).astype(float)}
+    found, expected = (
+        run(many, FIELDS)(function, rows, given | which)
+        for run in (CompiledVariants, NumPyExecutor)
+    )
+    assert_allclose(found["modal"], expected["modal"], rtol=1e-12, atol=1e-12)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import os
 import re
+from importlib import import_module
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -24,6 +24,8 @@ from gough.show import reproduction
 from gough.show.reproduction import COLORS, NAMES, Claim, Reproduction, load_paper, number
 
 ROOT = Path(__file__).parents[1]
+EQUAL = (0.49, 0.41, 0.32)
+"""Times, s, in which inertia asks for as much as weight: Sinatra's motions along x, along z, about z."""
 
 
 class Everything:
@@ -61,6 +63,11 @@ def khalil() -> Any:
 
 
 @pytest.fixture(scope="module")
+def peers() -> Any:
+    return load_paper("peers")
+
+
+@pytest.fixture(scope="module")
 def hexaslide() -> gough.Robot:
     return gough.load("kim-ryu-2002")
 
@@ -77,6 +84,51 @@ def test_all_papers_are_there(everything: Everything) -> None:
     assert "figures" in everything.said
 
 
+NUMBERED = {
+    "kim-ryu-2002": (34, 0, 11),
+    "sinatra-xi-staicu-2009": (24, 0, 8),
+    "khalil-guegan-2004": (75, 4, 5),
+    "long-khalil-martinet-2014": (49, 4, 7),
+}
+"""How many equations, tables and figures each paper numbers."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_item_of_a_paper_is_listed(name: str) -> None:
+    """Each equation, table and figure has a line, and what a line names is there."""
+    items = import_module(f"{load_paper(name).__name__}.items").ITEMS
+    equations, tables, figures = NUMBERED[name]
+    listed: list[int] = []
+    for item in items:
+        found = re.fullmatch(r"Eqs?\. (\d+)(?:–(\d+))?", item.number)
+        if found is not None:
+            listed += range(int(found[1]), int(found[2] or found[1]) + 1)
+    assert sorted(listed) == list(range(1, equations + 1))
+    roman = ("I", "II", "III", "IV") if name.startswith("khalil") else ("1", "2", "3", "4")
+    numbers = [item.number for item in items]
+    assert sorted(one for one in numbers if one.startswith("Table")) == sorted(
+        f"Table {one}" for one in roman[:tables]
+    )
+    assert sum(one.startswith("Fig.") for one in numbers) == figures
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("test_*.py"))
+    errata = (ROOT / "docs" / "errata.md").read_text("utf-8")
+    for item in items:
+        for test in re.findall(r"\btest_\w+", item.found):
+            assert f"def {test}(" in code or (ROOT / "tests" / f"{test}.py").is_file(), test
+        for entry in re.findall(r"\b[KRSL]\d+\b", item.found):
+            assert f"\n| {entry} |" in errata, entry
+
+
+def test_items_name_what_is_on_the_page(everything: Everything) -> None:
+    for one in everything.found:
+        assert one.items
+        for item in one.items:
+            for figure in re.findall(r"“([\w-]+)”", item.found):
+                assert figure in {each.name for each in one.figures} | {"jacobian"}, figure
+            for table in re.findall(r"(Table \w+|Appendix \w|Section \w+) below", item.found):
+                assert any(each.caption.startswith(table) for each in one.tables), table
+
+
 def test_page_is_self_contained(everything: Everything) -> None:
     page = everything.page
     figures = [item for one in everything.found for item in one.figures]
@@ -87,6 +139,8 @@ def test_page_is_self_contained(everything: Everything) -> None:
     assert "http" not in re.sub(r'src="[^"]*"', "", page)
     assert not re.search(r"<(link|script|iframe)|@import|url\(", page)
     rows = [len(one.claims) + 1 for one in everything.found]
+    rows += [len(one.studies) + 1 for one in everything.found if one.studies]
+    rows += [len(one.items) + 1 for one in everything.found]
     rows += [len(table.rows) + 1 for one in everything.found for table in one.tables]
     assert page.count("<tr>") == sum(rows)
 
@@ -159,22 +213,42 @@ def test_numbers_for_people() -> None:
 
 
 def test_kim_equations_and_reference(kim: Any, hexaslide: gough.Robot) -> None:
-    found = kim.accuracy(hexaslide, kim_ryu_circle(40))
-    here = importlib.util.find_spec("pinocchio") is not None
-    assert found.program == ("Pinocchio" if here else "gough's exact model")
+    found = kim.accuracy(hexaslide, kim_ryu_circle(40), "kim-ryu-2002/circle-40rpm")
+    assert found.program.startswith("Pinocchio ")
     assert 1e-6 < found.error < 1e-5
     assert found.slender < 1e-11
     forces = newton_euler.inverse_dynamics(hexaslide, found.motion, friction=False).forces
     np.testing.assert_allclose(found.forces, forces, rtol=0, atol=1e-11)
 
 
-def test_kim_without_the_reference(
-    kim: Any, hexaslide: gough.Robot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kim.opened_legs.importlib.util, "find_spec", lambda _: None)
-    program, forces = kim.opened_legs.reference(hexaslide, kim_ryu_circle(40).sample(5))
-    assert program == "gough's exact model"
-    assert forces.shape == (5, 6)
+@pytest.mark.parametrize("program", ["pinocchio", "casadi", "calculix"])
+def test_stored_results(peers: Any, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other programs' results are there without them, with version and script, and are gough's."""
+    monkeypatch.setattr(peers.results, "installed", lambda _: False)
+    for case, kept in peers.read(program).items():
+        found = peers.results.beside.__wrapped__(program, case)
+        assert found.anew is None
+        assert re.fullmatch(rf"{peers.PROGRAMS[program].name} \d[\d.]+", found.label)
+        assert (ROOT / found.script).is_file()
+        assert "not computed anew here" in found.origin("N")
+        np.testing.assert_array_equal(found.values, kept["values"])
+        if program != "calculix":
+            motion, robot = peers.motion(case), peers.motions.robot(case)
+            forces = robot.inverse_dynamics(motion, friction=False).forces
+            largest = np.abs(forces).max()
+            np.testing.assert_allclose(found.values, forces, rtol=0, atol=1e-12 * largest)
+    assert set(peers.read(program)) == set(peers.PROGRAMS[program].cases)
+
+
+@pytest.mark.filterwarnings("ignore:.*Swig.*:DeprecationWarning")
+@pytest.mark.parametrize("program", ["pinocchio", "casadi"])
+def test_results_anew(peers: Any, program: str) -> None:
+    """Where a program is installed it finds again what is stored."""
+    if not peers.installed(program):
+        pytest.skip(f"{program} is not installed here")
+    for case in ("sinatra-xi-staicu-2009/rotation", "long-khalil-martinet-2014/poses"):
+        found = peers.beside(program, case)
+        assert found.anew < 1e-12 * np.abs(found.values).max()
 
 
 def test_kim_link_inertia(kim: Any, hexaslide: gough.Robot) -> None:
@@ -195,6 +269,10 @@ def test_kim_friction(kim: Any, hexaslide: gough.Robot) -> None:
     assert slow.driving == 0
     assert fast.driving > 0.2
     assert fast.couples > slow.couples
+    assert slow.spin == pytest.approx(0.150, abs=0.001)
+    assert slow.spin / slow.largest == pytest.approx(0.0024, abs=5e-5)
+    assert slow.couple == pytest.approx(0.015, abs=0.001)
+    assert slow.inertia < 2e-6
     found = newton_euler.friction_forces(hexaslide, kim_ryu_circle(20)(kim.TIME))
     largest = [np.abs(one).max() for one in (found.slider, found.universal, found.spherical)]
     np.testing.assert_allclose(largest, [8.16, 1.52, 4.03], rtol=0.01)
@@ -209,6 +287,11 @@ def test_sinatra_geometry(sinatra: Any) -> None:
     assert sinatra.loop_error(printed=False) < 1e-12
     assert sinatra.loop_error(printed=True) == pytest.approx(0.46, abs=0.005)
     assert sinatra.configuration.catalogue_error(gough.load("sinatra-xi-staicu-2009")) < 1e-12
+    point, missed = sinatra.configuration.meeting_point()
+    np.testing.assert_allclose(point, [0, 0, 0.351], atol=5e-4)
+    assert missed < 1e-15
+    most, center = sinatra.configuration.leg_limits()
+    assert (round(most, 4), round(center, 2)) == (0.0498, 0.73)
 
 
 def test_sinatra_motions(sinatra: Any) -> None:
@@ -216,6 +299,11 @@ def test_sinatra_motions(sinatra: Any) -> None:
     runs = {name: sinatra.run(robot, name) for name in ("vertical", "horizontal", "rotation")}
     assert max(one.formulations for one in runs.values()) < 1e-11
     assert max(one.energy for one in runs.values()) < 1e-7
+    equal = [runs[name].equal for name in ("horizontal", "vertical", "rotation")]
+    np.testing.assert_allclose(equal, EQUAL, atol=0.01)
+    assert max(one.inertia for one in runs.values()) < 0.03
+    near, legs = sinatra.configuration.nearest_joints(robot, runs["horizontal"].motion)
+    assert (round(1e3 * near), legs) == (58, "B and E")
     force = runs["vertical"].actuation.forces
     assert np.ptp(force, axis=1).max() < 1e-11
     assert np.all(np.diff(np.abs(force[:, 0])) > 0)
@@ -267,6 +355,32 @@ def test_khalil_signs_and_masses(khalil: Any) -> None:
 
 
 @impossible_bodies
+def test_khalil_tables(khalil: Any) -> None:
+    """Tables I, III and IV; operations by stage: test_operations."""
+    robot = gough.load(khalil.ROBOT).rigid
+    gamma, b, d = khalil.tables.geometric_parameters(robot).T
+    wanted = [0, 0, 26.565, 53.130, 105.255, 138.814]
+    np.testing.assert_allclose(np.degrees(gamma), wanted, atol=1e-3)
+    assert np.all(b == 0)
+    base = robot.description.legs.base[..., 0].T
+    np.testing.assert_allclose(d, np.linalg.norm(base - base[0], axis=1), atol=1e-12)
+    found = khalil.tables.parameter_counts(khalil.general_robot())
+    assert list(found.values()) == [190, 88, 76, 64, 52, 40, 34]
+    relations = [
+        row[1] for row in khalil.tables.table_ii(gough.Robot.from_dict(khalil.general_robot())).rows
+    ]
+    assert relations[3] == "XX_2 − YY_2 + XX_3 − ZZ_3"
+    for _, kinematics, dynamics, total in khalil.tables.TABLE_IV[:3]:
+        assert sum(kinematics) + sum(dynamics) == total
+    right, printed = (
+        khalil.tables.moved_mass(0.7, 0.3, 0.5),
+        khalil.tables.printed_74(0.7, 0.3, 0.5),
+    )
+    wrong = np.flatnonzero(np.abs(printed[:, 2] - right) > 1e-9)
+    assert wrong.tolist() == [1, 2, 7]
+
+
+@impossible_bodies
 def test_khalil_solves(khalil: Any) -> None:
     robot = gough.load(khalil.ROBOT).rigid
     for angle, lowest, highest in ((0.0, 1e-2, np.inf), (0.1, 0.0, 1e-12)):
@@ -274,3 +388,22 @@ def test_khalil_solves(khalil: Any) -> None:
         lost, kept = khalil.solve_losses(robot, poses)
         assert lowest <= np.median(lost) <= highest
         assert kept.max() < 1e-12
+
+
+@impossible_bodies
+@pytest.mark.parametrize("name", NAMES)
+def test_effects_of_misprints(name: str) -> None:
+    """docs/errata.md says in newtons what the papers' scripts compute."""
+    found = import_module(f"{load_paper(name).__name__}.misprints").effects()
+    chapters = re.split(r"(?m)^## ", (ROOT / "docs" / "errata.md").read_text("utf-8"))
+    family = name.partition("-")[0].capitalize()
+    (chapter,) = (one for one in chapters if one.startswith(family))
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in chapter.splitlines()
+        if re.match(r"\| [A-Z]\d", line)
+    ]
+    assert [row[0][1:] for row in rows] == [str(i + 1) for i in range(len(rows))]
+    said = {row[1]: row[-1] for row in reversed(rows)}
+    for where, newtons in found.items():
+        assert float(said[where].split(" N")[0]) == pytest.approx(newtons, rel=0.015), where

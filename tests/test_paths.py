@@ -2,13 +2,17 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq, minimize_scalar
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough.errors import FileError, InputError
-from gough.planning import Path
+from gough.analysis.locus import determinant_along
+from gough.base.rotations import exponential
+from gough.errors import FileError, InputError, LimitError
+from gough.planning import Path, retime
 from gough.planning.course import Rest, Stretch
 from gough.planning.path_files import read_path
+from gough.planning.whole_path import exceeding, singular
 
 
 def test_rates_are_derivatives_and_joints_are_smooth(kim):
@@ -129,3 +133,83 @@ def test_mistakes_are_named(kim):
         Path(kim).spline(gough.Motion([kim.home.position]))
     with pytest.raises(InputError, match="no moves"):
         Path(kim).rest(1).poses(3)
+
+
+def test_a_stroke_is_exceeded_between_samples(kim):
+    """An arc on which a slider goes a picometre too far: samples see nothing, bounds do."""
+
+    def arc(height):
+        start = gough.Motion(np.add(kim.home.position, [0.013, 0, height]))
+        return Path(kim, start).arc([-0.013, 0, -0.015], [0, 1, 0], -1.3)
+
+    def farthest(height):
+        (stretch,) = arc(height).course()
+        s = np.linspace(stretch.begin, stretch.end, 101)
+        top = int(np.argmax(kim.inverse_kinematics(stretch.guide.state(s)).q.max(axis=1)))
+        found = minimize_scalar(
+            lambda at: -kim.inverse_kinematics(stretch.guide.state(np.array([at]))).q.max(),
+            bounds=(s[top - 1], s[top + 1]), method="bounded", options={"xatol": 1e-9},
+        )  # fmt: skip
+        return -found.fun - 0.7
+
+    limit = brentq(farthest, 0.3, 0.45, xtol=1e-15)
+    for over in (1e-12, -1e-12):
+        path = arc(limit + over)
+        (stretch,) = path.course()
+        poses = stretch.guide.state(np.linspace(stretch.begin, stretch.end, 4001))
+        assert kim.check(gough.Motion(poses.position, poses.rotation)).ok
+        assert bool(exceeding(kim, stretch).size) == (over > 0)
+    path = arc(limit + 1e-12)
+    with pytest.raises(LimitError, match=r"followed at .* m along the path: leg \d: stroke"):
+        retime(kim, path, speed=1.0)
+
+
+class Grazing:
+    """A turn about x that comes back, while the platform moves on along y."""
+
+    ends = (-1.0, 1.0)
+
+    def __init__(self, home, angle):
+        self.home, self.angle = home, angle
+
+    def state(self, s):
+        none, one = np.zeros_like(s), np.ones_like(s)
+        turn = np.stack([self.angle - 0.1 * s**2, none, none], axis=1)
+        R, w, dw = exponential(
+            turn,
+            np.stack([-0.2 * s, none, none], axis=1),
+            np.stack([-0.2 * one, none, none], axis=1),
+        )
+        along = np.stack([none, 0.01 * one, none], axis=1)
+        position = self.home.position + along * s[:, np.newaxis]
+        return gough.Motion(position, R @ self.home.rotation, along, w, 0 * along, dw, time=s)
+
+    def rates(self, s):
+        motion = self.state(s)
+        return (
+            np.concatenate([motion.velocity, motion.angular_velocity], axis=1),
+            np.concatenate([motion.acceleration, motion.angular_acceleration], axis=1),
+        )
+
+    def where(self, s):
+        return f"{s}"
+
+
+def test_a_singularity_is_met_between_samples(kim):
+    """The path crosses det = 0 and comes back within a thousandth of a sample."""
+    home = kim.home
+
+    def least(angle):
+        middle, width = 0.0, 1.0
+        for _ in range(4):
+            s = middle + width * np.linspace(-1, 1, 81)
+            value = determinant_along(kim, Grazing(home, angle).state(s), 1.0)
+            middle, width = s[np.argmin(value)], width / 30
+        return float(value.min())
+
+    angle = brentq(least, 0.5, 1.3, xtol=1e-14)
+    for over, met in ((1e-10, True), (-1e-5, False)):
+        stretch = Stretch(Grazing(home, angle + over), -1.0, 1.0)
+        samples = Grazing(home, angle + over).state(np.linspace(-1, 1, 4001))
+        assert len({*np.sign(determinant_along(kim, samples, 1.0))}) == 1
+        assert bool(singular(kim, stretch).size) == met

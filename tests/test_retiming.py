@@ -111,8 +111,8 @@ def test_it_says_who_holds_it_back(kim, circle):
     assert first.begin == 0
     middle = next(one for one in found.bindings if one.begin <= found.duration / 2 < one.end)
     at = np.array([(middle.begin + middle.end) / 2])
-    share = found.shares(at)[0]
-    assert found.demands.bounds[int(np.argmax(share))] == middle.limit
+    share = found.shares(at)[0]  # the circle is symmetric: another leg may be at its limit, too
+    assert share[found.demands.bounds.index(middle.limit)] > 0.99
     assert "% of the time" in str(found)
     assert sum(found.binding_times().values()) == pytest.approx(found.duration)
 

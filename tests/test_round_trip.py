@@ -15,7 +15,9 @@ from gough.exchange.urdf import export_urdf
 
 pytest.importorskip("mujoco")
 
-FAMILIES = ["6-UPS", "6-PUS", "6-RUS", "rotary Delta", "3-RPS", "Tricept", "4-RUS schoenflies"]
+FAMILIES = [
+    "6-UPS", "6-PUS", "6-RUS", "rotary Delta", "3-RPS", "Tricept", "4-RUS schoenflies", "planar 3-RPR",
+]  # fmt: skip
 WRITERS = {".xml": export_mjcf, ".urdf": export_urdf}
 
 
@@ -30,14 +32,46 @@ def test_forces_of_random_robots_on_random_states(name, ending, tmp_path):
     found = read_foreign(path, "platform", meshes=False)
     again = gough.Robot.from_text(found.text)
     motion = gough.Motion(**random_states(2, oracle, 3))
-    wanted = robot.inverse_dynamics(motion, friction=False).forces
-    assert_close(again.inverse_dynamics(motion, friction=False).forces, wanted, 1e-9)
+    for friction in (False, True) if robot.rubs else (False,):
+        wanted = robot.inverse_dynamics(motion, friction=friction).forces
+        assert_close(again.inverse_dynamics(motion, friction=friction).forces, wanted, 1e-9)
     assert (again.kind, again.mobility, again.coordinates) == (
         robot.kind,
         robot.mobility,
         robot.coordinates,
     )
     assert found.gap[1] < 1e-12
+
+
+ALL_FRICTION = {
+    "universal_viscous": 0.2,
+    "universal_coulomb": 0.003,
+    "spherical_viscous": 0.1,
+    "spherical_coulomb": 0.004,
+    "width": 0.05,
+}
+
+
+@few_states
+@pytest.mark.parametrize("ending", WRITERS)
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        ("UPS", {"slider_coulomb": 5.0, "screw_torque": 0.01, "screw_lead": 0.02}),
+        ("PUS", {"slider_coulomb": 0.05, "screw_torque": 0.01, "screw_lead": 0.02}),
+        ("RUS", {"motor_coulomb": 0.4}),
+    ],
+)
+def test_friction_that_no_joint_of_a_tree_has_comes_back(kind, more, ending, tmp_path):
+    robot = gough.Robot.from_dict(draw(f"6-{kind}", 1)[0])
+    robot = robot.edited({"legs.friction": {**ALL_FRICTION, **more}})
+    told = WRITERS[ending](robot, tmp_path / f"robot{ending}")
+    assert "spherical_viscous, spherical_coulomb, width" in told[0]
+    again = gough.Robot.from_text(read_foreign(tmp_path / f"robot{ending}", "platform").text)
+    rates = np.array([0.1, -0.2, 0.3])
+    motion = gough.Motion(robot.home.position, robot.home.rotation, rates, rates, rates, rates)
+    wanted = robot.inverse_dynamics(motion).forces
+    assert_close(again.inverse_dynamics(motion).forces, wanted, 1e-9)
 
 
 @few_states

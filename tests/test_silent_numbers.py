@@ -105,3 +105,9 @@ def test_a_robot_has_a_name(robot, name):
         gough.load(name)
     with pytest.raises(InputError, match="dotted key"):
         robot.edited({3: 1.0})
+
+
+def test_numbers_that_a_file_makes_infinite_are_refused(robot):
+    tiny = {"legs.friction.screw_torque": 0.1, "legs.friction.screw_lead": 1e-320}
+    with pytest.raises(InputError, match=r"legs\.friction\.screw_drag infinite"):
+        robot.edited(tiny)

@@ -5,6 +5,7 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -133,10 +134,17 @@ def test_a_second_study_on_a_folder_is_refused(plan, whole, tmp_path):
     file = tmp_path / "s.toml"
     file.write_text(SWEEP.format(points=5000).replace("part = 50", "part = 2"))
     words = [sys.executable, "-m", "gough", "study", str(file)]
-    both = [subprocess.Popen(words, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    said = [one.communicate(timeout=300)[1] for one in both]
-    assert sorted(one.returncode for one in both) == [0, 2], said
-    assert sum("another process writes this study" in one for one in said) == 1
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as first:
+        end = time.monotonic() + 120
+        while not list(tmp_path.glob("s.zarr/seal/[0-9]*")):
+            assert time.monotonic() < end
+            assert first.poll() is None
+            time.sleep(0.05)
+        second = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+        assert first.poll() is None
+        first.kill()
+    assert second.returncode == 2
+    assert "another process writes this study" in second.stderr
 
 
 def test_other_code_does_not_resume(plan, whole, monkeypatch):

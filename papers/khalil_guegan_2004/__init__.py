@@ -29,14 +29,17 @@ from gough.errors import ImpossibleBodyWarning
 from gough.show import plots
 from gough.show.reproduction import Figure, Progress, Reproduction, relative_error
 
-from .claims import NOTES, form_claims, number_claims
+from .claims import NOTES, count_claims, form_claims, number_claims, studies
 from .closed_forms import release
 from .comparison import compare
 from .figures import loss_figure, matrix_figure, share_figure
+from .items import ITEMS
 from .regrouping import regrouped
 from .robots import POSES, ROBOT, STATES, general_robot, random_states, turned_poses
+from .routes import routes
 from .shares import leg_share
 from .solves import solve_losses
+from .tables import number_tables, operations, parameter_counts
 
 NAME = "khalil-guegan-2004"
 SOURCE = (
@@ -66,6 +69,13 @@ def reproduce(progress: Progress) -> Reproduction:
         turned = solve_losses(robot, turned_poses(robot, np.full(POSES, 0.1)))
         progress("leg inertia")
         share = leg_share(robot)
+        progress("tables")
+        several = routes()
+        counts, cuts = operations()
+        tables = [
+            *number_tables(robot, data, counts, cuts),
+            several.table("Rest to rest, rigid platform: the same forces by five routes."),
+        ]
         progress("figures")
         figures = [
             Figure(
@@ -76,7 +86,11 @@ def reproduce(progress: Progress) -> Reproduction:
             loss_figure(robot),
         ]
         fall = release(robot)
-    claims = form_claims(found[0], found[1], fall, grouped) + number_claims(share, level, turned)
+    claims = [
+        *form_claims(found[0], found[1], fall, grouped),
+        *count_claims(parameter_counts(data), counts, cuts),
+        *number_claims(share),
+    ]
     return Reproduction(
         NAME,
         "Khalil & Guegan 2004: closed-form dynamics of Gough-Stewart robots",
@@ -84,4 +98,7 @@ def reproduce(progress: Progress) -> Reproduction:
         claims,
         figures,
         NOTES,
+        tables,
+        studies(level, turned),
+        ITEMS,
     )

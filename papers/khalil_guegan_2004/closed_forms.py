@@ -22,6 +22,8 @@ class ClosedForms(NamedTuple):
     leg_wrench: Array
     printed_inertia: Array
     printed_bias: Array
+    undotted: Array
+    """What J q̇ in place of J̇ q̇ adds to the legs' wrench, Eqs. 34 and 37."""
     leg_energy: float
     tip_energy: float
 
@@ -42,7 +44,8 @@ def closed_forms(robot: gough.Robot, state: gough.Motion) -> ClosedForms:
     printed_bias = turning - np.concatenate([M * g, hat(MS).T @ g])
     acceleration = np.concatenate([state.acceleration, state.angular_acceleration])
     wrench = inertia @ acceleration + bias  # F_p of Eq. 24
-    leg_wrench, rows, energies = np.zeros(6), [], []
+    leg_wrench, undotted = np.zeros(6), np.zeros(6)
+    rows, energies = [], []
     joints = robot.inverse_kinematics(state).joints
     for i in range(6):
         leg, q = Leg(robot, i), joints[i]
@@ -61,6 +64,7 @@ def closed_forms(robot: gough.Robot, state: gough.Motion) -> ClosedForms:
         printed_inertia += np.block([[Ax, -Ax @ hat(L)], [hat(L).T @ Ax, -hat(L).T @ Ax @ hat(L)]])
         bias, printed_bias = bias + up @ load, printed_bias + up @ load
         leg_wrench += up @ Hx
+        undotted += up @ Ax @ (drift - v)
         a3 = leg.frames(q)[2][:, 2]
         rows.append(np.concatenate([a3, hat(L) @ a3]))
         energies.append([leg.energy(q, qd), 0.5 * v @ Ax @ v])
@@ -69,7 +73,7 @@ def closed_forms(robot: gough.Robot, state: gough.Motion) -> ClosedForms:
     leg_energy, tip_energy = np.sum(energies, axis=0)
     return ClosedForms(
         inverse_jacobian, inertia, bias, forces, leg_wrench,
-        printed_inertia, printed_bias, float(leg_energy), float(tip_energy),
+        printed_inertia, printed_bias, undotted, float(leg_energy), float(tip_energy),
     )  # fmt: skip
 
 

@@ -38,8 +38,10 @@ def matrix_figure(robot: gough.Robot) -> Figure:
             axes.spines[:].set_visible(False)
         picture.colorbar(image, ax=row, label="kg", shrink=0.85)
     caption = (
-        "A_robot of Eq. 36 for the general robot at a random pose; rotations scaled by the platform's "
-        "size, so that all entries are in kg. As printed (L̂ᵀ and M̂Sᵀ for L̂ and M̂S) the moment rows have "
+        "A_robot of Eq. 36 for the general robot at a random pose; rotations scaled by the "
+        "platform's "
+        "size, so that all entries are in kg. As printed (L̂ᵀ and M̂Sᵀ for L̂ and M̂S) the moment "
+        "rows have "
         "the wrong sign."
     )
     return Figure("inertia-matrix", caption, picture)
@@ -53,7 +55,8 @@ def share_figure(share: Share) -> Figure:
         ("(c) legs: inertia alone", share.inertia, "force [N]"),
     ]
     caption = (
-        "Actuator forces of the robot of Long, Khalil & Martinet 2014 on a rest-to-rest motion from "
+        "Actuator forces of the robot of Long, Khalil & Martinet 2014 on a rest-to-rest motion "
+        "from "
         "home through two poses and back, and the parts that its legs and rotors ask for."
     )
     return Figure("leg-inertia", caption, leg_panels(share.time, panels))
@@ -85,8 +88,10 @@ def loss_figure(robot: gough.Robot) -> Figure:
         axes.set_xticks(10.0 ** np.arange(-15, 0, 2))
         picture.legend(loc="outside lower center", ncols=2)
     caption = (
-        "Relative loss in the actuator forces when J_p⁻ᵀ Γ = F is solved, over how far the platform is "
-        f"turned from level: {POSES} random poses within 0.2 m of home, in 50 bins. Condition numbers "
+        "Relative loss in the actuator forces when J_p⁻ᵀ Γ = F is solved, over how far the "
+        "platform is "
+        f"turned from level: {POSES} random poses within 0.2 m of home, in 50 bins. Condition "
+        "numbers "
         f"are below {np.ceil(robot.condition_number(poses).max()):.0f}: no pose is near singular."
     )
     return Figure("solve-loss", caption, picture)

@@ -17,7 +17,7 @@ Joint friction, iterated until it agrees with the loads F_A, F_B, N it depends o
     f_u = −c_u ω_l − k_u ‖F_A‖ ω_l/‖ω_l‖,  f_p the same with ω_l − ω and F_B               (31)
 
 The paper's reference, the program DADS, is replaced by Pinocchio (legs opened at the spherical
-joints and closed by projection) or, where that is not installed, by gough's exact model.
+joints and closed by projection); its results are stored in `papers/peers`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ from gough.show.pictures.curves import leg_panels
 from gough.show.reproduction import Figure, Progress, Reproduction
 
 from .claims import NOTES, accuracy_claims, friction_claims, link_claims
-from .comparison import accuracy
+from .comparison import accuracy, routes
 from .figures import accuracy_figure, link_figure, speed_figure
 from .friction import explicit_friction
 from .hexaslide import NAME, SPEEDS, TIME
+from .items import ITEMS
 from .links import link_inertia
 
 
@@ -41,9 +42,10 @@ def reproduce(progress: Progress) -> Reproduction:
     """Everything: claims, figures, notes."""
     robot = gough.load(NAME)
     progress("accuracy against an independent program")
-    circle = accuracy(robot, kim_ryu_circle(40))
-    ramp = accuracy(robot, paper_motion(f"{NAME}/acceleration"))
-    fast = accuracy(robot, kim_ryu_circle(120))
+    circle = accuracy(robot, kim_ryu_circle(40), f"{NAME}/circle-40rpm")
+    ramp = accuracy(robot, paper_motion(f"{NAME}/acceleration"), f"{NAME}/acceleration")
+    fast = accuracy(robot, kim_ryu_circle(120), f"{NAME}/circle-120rpm")
+    table = routes().table("The same forces by four routes, no friction.")
     progress("link inertia")
     links = {rpm: link_inertia(robot, rpm) for rpm in SPEEDS}
     progress("friction")
@@ -65,7 +67,8 @@ def reproduce(progress: Progress) -> Reproduction:
         accuracy_figure(
             "fig-7",
             circle,
-            "Fig. 7. Circle of 100 mm at 40 rpm, no friction: (a) actuator forces, (b) difference of "
+            "Fig. 7. Circle of 100 mm at 40 rpm, no friction: (a) actuator forces, (b) difference "
+            "of "
             f"the two programs. {circle.program} stands in for DADS.",
         ),
         accuracy_figure(
@@ -79,7 +82,8 @@ def reproduce(progress: Progress) -> Reproduction:
         Figure(
             "fig-11",
             "Fig. 11. Additional actuator forces due to friction at (a) sliders, (b) universal and "
-            "(c) spherical joints; circle of 100 mm at 20 rpm. Coulomb friction jumps where a slider "
+            "(c) spherical joints; circle of 100 mm at 20 rpm. Coulomb friction jumps where a "
+            "slider "
             "turns back.",
             leg_panels(
                 TIME,
@@ -102,4 +106,6 @@ def reproduce(progress: Progress) -> Reproduction:
         ],
         figures,
         NOTES,
+        [table],
+        items=ITEMS,
     )

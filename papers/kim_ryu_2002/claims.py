@@ -98,7 +98,8 @@ def link_claims(robot: gough.Robot, links: dict[int, LinkInertia]) -> list[Claim
         Claim(
             "Eq. 34 is the link inertia's part of Eq. 29.",
             "½ m λ̈ n×a, and ω_l for ω̇_l in its moment row",
-            f"corrected, it is, within {number(np.abs(same).max())} N; as printed the forces are off by "
+            f"corrected, it is, within {number(np.abs(same).max())} N; as printed the forces are "
+            "off by "
             f"{wrong[0]:.2f} N at 20 rpm and {wrong[1]:.2f} N at 60 rpm",
             "paper wrong",
             "½ m λ̈ n×n×a, and ω̇_l in both rows",
@@ -107,8 +108,8 @@ def link_claims(robot: gough.Robot, links: dict[int, LinkInertia]) -> list[Claim
             "Calculation time with and without link inertia, 3 s in steps of 0.005 s",
             "16.59 s and 8.52 s, ratio 1.9 (MATLAB, Pentium III 650)",
             f"{1e3 * long:.1f} ms and {1e3 * short:.1f} ms, ratio {long / short:.1f}",
-            "agrees",
-            "ratio of the same size; times belong to program and computer",
+            "not checkable",
+            "not comparable: times belong to program and computer, and so does their ratio",
         ),
     ]
 
@@ -133,7 +134,8 @@ def friction_claims(
             f"{spherical:.2f} N ({spherical / largest:.1%}), sliders {slider:.2f} N "
             f"({slider / largest:.1%}) of {largest:.1f} N",
             "agrees",
-            "but spherical friction asks for more than twice the link inertia's force at this speed",
+            "but spherical friction asks for more than twice the link inertia's force at this "
+            "speed",
         ),
         Claim(
             "That is caused by relatively small friction coefficients.",
@@ -149,7 +151,7 @@ def friction_claims(
             f"one pass with frictionless F_A, F_B is off by {losses} N at 20, 40, 60 rpm and "
             f"{explicit[120].couples:.2f} N at 120 rpm; with frictionless N too by "
             f"{explicit[20].everything:.2f} N at 20 rpm",
-            "not checkable",
+            "paper incomplete",
             "friction is implicit: it takes iterating, of which the paper does not speak",
         ),
         Claim(
@@ -161,26 +163,45 @@ def friction_claims(
             "it has no definite sign: |u·N| + |v·N|",
         ),
         Claim(
-            "A slender link's rotation about its axis is negligible, and the universal joint's couple "
-            "is along the link (Sections 2.3, 3.2).",
-            "negligible",
-            "without friction, yes (above); with friction the exact forces differ by "
-            f"{explicit[20].spin:.2f} N at 20 rpm and {explicit[60].spin:.2f} N at 60 rpm",
-            "disagrees",
-            "the joints rub about the link's axis too, and the couple is along α×β, not n",
+            "A slender link's rotation about its axis is negligible (Section 2.3, before Eq. 18).",
+            "may be negligible",
+            f"without friction it changes the forces by {number(explicit[20].inertia)} N at 20 "
+            "rpm; "
+            f"with friction by {explicit[20].spin:.3f} N of {explicit[20].largest:.1f} N "
+            f"({explicit[20].spin / explicit[20].largest:.2%}) at 20 rpm and "
+            f"{explicit[60].spin:.3f} N "
+            f"of {explicit[60].largest:.1f} N at 60 rpm",
+            "agrees",
+            "in practice: nearly all of the difference is friction, since the joints rub about the "
+            "link's axis too",
+        ),
+        Claim(
+            "The universal joint's couple M_A has only the direction of the link n (Section 3.2).",
+            "M_A along n",
+            "with the links' spin, but M_A along n, forces are off by "
+            f"{explicit[20].couple:.3f} N at 20 rpm and {explicit[60].couple:.3f} N at 60 rpm",
+            "paper wrong",
+            "in principle: M_A is along α×β, which is n only where the link is perpendicular to α. "
+            "It "
+            "matters only where friction turns the link about its axis",
         ),
     ]
 
 
 NOTES = (
-    "The circle's plane and centre are not given: horizontal, about the home point C = (0, 0, 0.80) m, "
-    "R = 1. With it go the home pose, the joint axes α = unit(z × a) and the guide's normals u = α, "
+    "The circle's plane and centre are not given: horizontal, about the home point C = (0, 0, "
+    "0.80) m, "
+    "R = 1. With it go the home pose, the joint axes α = unit(z × a) and the guide's normals u = "
+    "α, "
     "v = a × α. All forces depend on these.",
-    "Figures 7 to 10 have no friction, as the paper says of Figs. 7 and 8. The paper's curves carry no "
+    "Figures 7 to 10 have no friction, as the paper says of Figs. 7 and 8. The paper's curves "
+    "carry no "
     "numbers in the text; claims are its statements.",
     "z₀ points down (g = +9.81 z₀): the platform hangs. The printed GC′ is read as CG′ = +0.007 z.",
     "Euler angles: R = R_Y(θ) R_X(Ψ) R_Z(φ); Eq. 1's subscripts are exchanged, its matrices right.",
-    "Also corrected: Eq. 3 (lost dots), Eq. 10 (k̈ in the numerator, last term −2 dᵀd̈), Eq. 13 (third "
-    "column n), Eq. 19 (ṅ×ṅ = 0), Eq. 23 (−f_u/l), Eq. 24 (1 + n×n× = n nᵀ), Eq. 25 (ω̇), Eqs. 27 and 34 "
+    "Also corrected: Eq. 3 (lost dots), Eq. 10 (k̈ in the numerator, last term −2 dᵀd̈), Eq. 13 "
+    "(third "
+    "column n), Eq. 19 (ṅ×ṅ = 0), Eq. 23 (−f_u/l), Eq. 24 (1 + n×n× = n nᵀ), Eq. 25 (ω̇), Eqs. 27 "
+    "and 34 "
     "(n×n×a), Eqs. 28 and 29 (l/4 and n̈), Eq. 30 (ball screw 2π τ_b sign λ̇/lead).",
 )

@@ -31,7 +31,7 @@ def accuracy_figure(name: str, this: Accuracy, caption: str) -> Figure:
     upper, lower = picture.axes
     for i, color in enumerate(PALETTE[:6]):
         marks: Any = {"color": color, "marker": "o", "markersize": 3, "markerfacecolor": "white"}
-        upper.plot(sampled[::4], this.reference[::4, i], linestyle="", **marks)
+        upper.plot(sampled, this.reference[:, i], linestyle="", **marks)
         style = upper.get_lines()[i].get_linestyle()
         lower.plot(sampled, difference[:, i], color=color, linestyle=style)
     lower.set_xlim(TIME[0], TIME[-1])

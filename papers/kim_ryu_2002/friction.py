@@ -28,6 +28,12 @@ class Rubbing(NamedTuple):
     """Part of all states and legs in which the printed friction pushes the slider along."""
     spin: float
     """Difference of the consistent slender model from the exact one, whose links spin."""
+    largest: float
+    """Largest force of the exact model."""
+    couple: float
+    """Difference from the exact model if links spin, but M_A is along n."""
+    inertia: float
+    """Difference of the slender model from the exact one without any friction."""
 
 
 def explicit_friction(robot: gough.Robot, rpm: float) -> Rubbing:
@@ -71,10 +77,16 @@ def explicit_friction(robot: gough.Robot, rpm: float) -> Rubbing:
     once, all_once, printed = forces(pressed), forces(free.universal), forces(pressed, True)
     normal = dot(u - v, pressed - this.slider_mass * this.gravity)
     exact = robot.inverse_dynamics(motion).forces
+    tilted = newton_euler.inverse_dynamics(robot, motion, slender=False, along_link=True).forces
+    smooth_slender = newton_euler.inverse_dynamics(robot, motion, friction=False).forces
+    smooth_exact = robot.inverse_dynamics(motion, friction=False).forces
     return Rubbing(
         couples=float(np.abs(once - right).max()),
         everything=float(np.abs(all_once - right).max()),
         printed=float(np.abs(printed - once).max()),
         driving=float(np.mean(normal < 0)),
         spin=float(np.abs(exact - right).max()),
+        largest=float(np.abs(exact).max()),
+        couple=float(np.abs(exact - tilted).max()),
+        inertia=float(np.abs(smooth_exact - smooth_slender).max()),
     )

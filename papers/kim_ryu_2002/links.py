@@ -47,7 +47,7 @@ def link_inertia(
     )
     total = equation_29(this, motion)
     links = total - equation_29(this, motion, link_inertia=False)
-    return LinkInertia(total, links, equation_29(this, motion, printed=True))
+    return LinkInertia(total, links, equation_29(this, motion, printed=("27", "34")))
 
 
 def growth_error(robot: gough.Robot) -> float:

@@ -19,7 +19,7 @@ from gough.errors import ImpossibleBodyWarning
 from gough.show.pictures.modes import mode_sheet
 from gough.show.reproduction import Figure, Progress, Reproduction
 
-from .claims import NOTES, model_claims, plate_claims, simulation_claims
+from .claims import NOTES, model_claims, plate_claims, simulation_claims, studies
 from .figures import (
     acceleration_figure,
     convergence_figure,
@@ -30,6 +30,7 @@ from .figures import (
     start_figure,
     table_2_figure,
 )
+from .items import ITEMS
 from .plate import frequencies
 from .printed import NAME
 from .results import compute
@@ -68,4 +69,6 @@ def reproduce(progress: Progress) -> Reproduction:
         figures,
         NOTES,
         number_tables(found),
+        studies(found),
+        ITEMS,
     )

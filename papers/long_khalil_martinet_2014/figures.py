@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure as Picture
@@ -20,23 +22,25 @@ from .simulation import OFFSET, Growth, Run
 from .zero_dynamics import Health
 
 
-def table_2_figure(ours: Array, calculix: Array | None) -> Figure:
+def table_2_figure(ours: Array, calculix: Any) -> Figure:
     """How far the paper and CalculiX are from the converged plate, mode by mode."""
     modes = FIRST + np.arange(len(TABLE_2))
     with matplotlib.rc_context(STYLE):
         picture = Picture(figsize=(7.5, 3.2), layout="constrained")
         axes = picture.subplots()
         axes.axhline(0, color=DARK, linewidth=0.8)
-        rows = [("paper (MSC Nastran), Table 2", TABLE_2[:, 0], VERMILION, "o", "full")]
-        if calculix is not None:
-            rows.append(("CalculiX, S8R shells", calculix, BLUE, "s", "none"))
+        rows = [
+            ("paper (MSC Nastran), Table 2", TABLE_2[:, 0], VERMILION, "o", "full"),
+            (f"{calculix.label}, S8R shells", calculix.values, BLUE, "s", "none"),
+        ]
         for label, values, color, marker, fill in rows:
             off = 100 * (values / ours - 1)
             axes.plot(modes, off, marker, color=color, fillstyle=fill, markersize=8, label=label)
         axes.set(xlabel="mode", ylabel="frequency less gough's [%]", xticks=modes)
         axes.legend(loc="upper left")
     caption = (
-        "Table 2: natural frequencies of the free plate beside those of gough's Kirchhoff plate with "
+        "Table 2: natural frequencies of the free plate beside those of gough's Kirchhoff plate "
+        "with "
         "ν = 0.3, converged. Modes 14 to 16 of the paper stand out."
     )
     return Figure("table-2", caption, picture)
@@ -50,7 +54,8 @@ def force_figure(run: Run, rigid: Array) -> Figure:
         ("(c) flexible less rigid", run.forces - rigid, "force [N]"),
     ]
     caption = (
-        "Fig. 4. Forces of the actuated prismatic joints by the inverse model (the path's poses are "
+        "Fig. 4. Forces of the actuated prismatic joints by the inverse model (the path's poses "
+        "are "
         "ours), those of a rigid platform of the same mass along the same path, and the difference."
     )
     return Figure("fig-4", caption, leg_panels(run.time, panels))
@@ -85,13 +90,15 @@ def deformation_figures(robot: gough.Robot, run: Run) -> list[Figure]:
     return [
         Figure(
             "fig-6",
-            "Fig. 6. Deformation at the platform's origin, platform axes. In the plane of the plate "
+            "Fig. 6. Deformation at the platform's origin, platform axes. In the plane of the "
+            "plate "
             "there is none.",
             axis_panels(run.time, panels),
         ),
         Figure(
             "fig-7",
-            "Fig. 7. Deformation at the attachment points, along the plate's normal (in its plane there "
+            "Fig. 7. Deformation at the attachment points, along the plate's normal (in its plane "
+            "there "
             f"is none). It is as large as the plate is thick: {1e3 * THICKNESS:.0f} mm.",
             leg_panels(run.time, along_z),
         ),
@@ -132,7 +139,8 @@ def open_loop_figure(growth: Growth) -> Figure:
     caption = (
         "Forces of the closed loop as a function of time alone, applied to the same robot started "
         f"{number(OFFSET)} m away: the two part exponentially. A robot on six legs is an "
-        "inverted pendulum; the loop of Fig. 3 hides it, since its forces follow the simulated state."
+        "inverted pendulum; the loop of Fig. 3 hides it, since its forces follow the simulated "
+        "state."
     )
     return Figure("open-loop", caption, picture)
 
@@ -159,10 +167,22 @@ def convergence_figure(found: Convergence) -> Figure:
 
 
 def health_figure(found: Health) -> Figure:
-    """The right-most pole of the zero dynamics against the platform's turn about x."""
+    """det J_sys⁻ᵀ and the right-most pole of the zero dynamics against the platform's turn about x."""
     with matplotlib.rc_context(STYLE):
-        picture = Picture(figsize=(7.5, 3.2), layout="constrained")
-        axes = picture.subplots()
+        picture = Picture(figsize=(7.5, 4.6), layout="constrained")
+        upper, axes = picture.subplots(2, 1, sharex=True)
+        upper.axhline(0, color=DARK, linewidth=0.8)
+        upper.plot(found.angles, found.determinant, color=BLUE)
+        upper.plot(found.crossing, 0, "o", color=VERMILION)
+        upper.annotate(
+            f"J_sys singular at {number(found.crossing, '.2f')}°",
+            (found.crossing, 0),
+            (10, -22),
+            textcoords="offset points",
+        )
+        upper.set(ylabel="det J$_{sys}^{-T}$, home = 1")
+        upper.set_title("(a) one sign change", loc="left", fontsize=10)
+        axes.set_title("(b) zero dynamics", loc="left", fontsize=10)
         axes.axhspan(0, 1e5, color=VERMILION, alpha=0.1, linewidth=0)
         axes.plot(found.angles, found.poles, ".", color=BLUE, markersize=4)
         axes.set_yscale("symlog", linthresh=10)
@@ -176,7 +196,10 @@ def health_figure(found: Health) -> Figure:
         )
         axes.margins(x=0)
     caption = (
-        "Zero dynamics M_z q̈e + D q̇e + K qe = 0 of the plate while the actuators move its frame as "
-        "asked. Above zero the inverse model cannot be followed: its forces grow without bound."
+        "(a) J_sys is singular at one angle, with J_p regular. (b) Zero dynamics M_z q̈e + D q̇e + "
+        "K qe = 0 "
+        "of the plate while the actuators move its frame as asked. Above zero the inverse model "
+        "cannot be "
+        "followed: its forces grow without bound, though J_sys is regular again."
     )
     return Figure("zero-dynamics", caption, picture)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import gough
 from gough.base.arrays import Array
@@ -10,10 +10,11 @@ from gough.motion import ELASTIC_FIELDS
 from gough.show.reproduction import Progress
 
 from .attachment import table_4
+from .legs import least_cylinder
 from .models import Agreement, agreement, elimination_error
 from .modes import COUNTS, Convergence, convergence
-from .plate import calculix_frequencies
-from .printed import NAME, TABLE_2
+from .plate import peers
+from .printed import NAME
 from .simulation import Growth, Run, open_loop, simulate
 from .zero_dynamics import Health, health
 
@@ -25,7 +26,8 @@ class Results(NamedTuple):
     """What the claims are made of."""
 
     robot: gough.Robot
-    calculix: Array | None
+    calculix: Any
+    """CalculiX's frequencies: `Beside` of papers/peers."""
     geometry: tuple[Array, float, float]
     runs: tuple[Run, ...]
     """At TOLERANCES."""
@@ -39,13 +41,15 @@ class Results(NamedTuple):
     agreement: Agreement
     elimination: float
     health: Health
+    cylinder: float
+    """Least mass of a real cylinder with the base parameters of Table 3, kg."""
 
 
 def compute(progress: Progress) -> Results:
     """Everything that takes time."""
     robot = gough.load(NAME)
     progress("plate")
-    calculix = calculix_frequencies(robot, len(TABLE_2))
+    calculix = peers.beside("calculix", f"{NAME}/table-2")
     rest = robot.static_deflection(robot.home)
     runs = tuple(simulate(robot, rest, one, progress=progress) for one in TOLERANCES)
     fine = runs[-1]
@@ -71,4 +75,5 @@ def compute(progress: Progress) -> Results:
         agreement(robot, fine),
         elimination_error(robot, fine.motion[::30]),
         poles,
+        least_cylinder(robot),
     )

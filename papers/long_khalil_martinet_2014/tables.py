@@ -7,7 +7,7 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.show.reproduction import NumberTable, number
 
-from .plate import CUTS, frequencies
+from .plate import frequencies
 from .printed import FIRST, TABLE_2, TABLE_4
 from .results import Results
 
@@ -15,16 +15,12 @@ from .results import Results
 def number_tables(found: Results) -> list[NumberTable]:
     """Tables 2 and 4, theirs beside ours."""
     ours = frequencies(found.robot)
-    with_calculix = found.calculix is not None
-    theirs = found.calculix if found.calculix is not None else np.full(len(ours), np.nan)
+    theirs = found.calculix.values
 
     def cells(k: int) -> list[str]:
-        shell = (
-            [f"{theirs[k]:.2f}", percent(theirs[k] / ours[k] - 1)] if with_calculix else ["–"] * 2
-        )
         return [
-            f"{FIRST + k}", f"{TABLE_2[k, 0]:.2f}", f"{ours[k]:.2f}", shell[0],
-            percent(TABLE_2[k, 0] / ours[k] - 1), shell[1],
+            f"{FIRST + k}", f"{TABLE_2[k, 0]:.2f}", f"{ours[k]:.2f}", f"{theirs[k]:.2f}",
+            percent(TABLE_2[k, 0] / ours[k] - 1), percent(theirs[k] / ours[k] - 1),
             f"{TABLE_2[k, 1]:.0f}", f"{ours[k] ** 2:.0f}",
         ]  # fmt: skip
 
@@ -38,11 +34,7 @@ def number_tables(found: Results) -> list[NumberTable]:
         "k paper",
         "k gough",
     )
-    source = (
-        f"CalculiX: S8R shells, {CUTS} along an edge"
-        if with_calculix
-        else "CalculiX is not installed here (Debian: calculix-ccx)"
-    )
+    source = f"{found.calculix.origin('rad/s')}, S8R shells, 8 along an edge"
     points = found.geometry[0]
     tips = np.moveaxis(found.robot.description.platform_points[..., 0], 0, 1)
     away = 1e3 * np.linalg.norm(points - tips - found.robot.home.position, axis=1)

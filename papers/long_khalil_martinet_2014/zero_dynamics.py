@@ -6,6 +6,7 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 import gough
@@ -29,8 +30,12 @@ class Health(NamedTuple):
     """Turns of the platform at home about x, degrees."""
     poles: Array
     """The pole farthest to the right at each of them, 1/s."""
-    condition: Array
-    """Condition number of J_sys⁻ᵀ there."""
+    determinant: Array
+    """det J_sys⁻ᵀ there, over that at home."""
+    crossing: float
+    """Where it changes its sign, degrees; the one such angle."""
+    condition: float
+    """Condition number of J_p there: it is regular."""
     unstable: float
     """Part of random poses, within 0.3 m and 0.5 rad of home on each axis, that is unstable."""
 
@@ -50,11 +55,30 @@ def health(robot: gough.Robot) -> Health:
             robot.elastic_health(one) for one in (robot.home, moving, turned, cloud)
         )
     slowest = tilted.poles.real.max(axis=-1)
+    determinant = _determinant(robot, angles)
+    (change,) = np.flatnonzero(np.diff(np.sign(determinant)))
+    crossing = brentq(
+        lambda angle: float(_determinant(robot, np.array([angle]))[0]), *angles[change : change + 2]
+    )
+    there = gough.Motion(robot.home.position, Rotation.from_euler("x", crossing, True))
     return Health(
         float(home.poles.real.max()),
         float(along.poles.real.max()),
         angles,
         slowest,
-        tilted.condition,
+        determinant,
+        float(crossing),
+        float(robot.rigid.condition_number(there)),
         float(np.mean(~random.stable)),
     )
+
+
+def _determinant(robot: gough.Robot, angles: Array) -> Array:
+    """det J_sys⁻ᵀ at home turned about x by angles (n,), degrees, over that at home."""
+    turned = gough.Motion(
+        robot.home.position,
+        Rotation.from_euler("x", np.append(angles, 0.0)[:, None], True),
+        elastic=np.zeros((len(angles) + 1, robot.modes)),
+    )
+    found = np.linalg.det(robot.condensed(turned).sharing)
+    return np.asarray(found[:-1] / found[-1])

@@ -20,9 +20,10 @@ import gough
 from gough.show import plots
 from gough.show.reproduction import Figure, Progress, Reproduction
 
-from .claims import NOTES, hexapod_claims
+from .claims import NOTES, hexapod_claims, studies
 from .configuration import geometry, loop_error
-from .motions import NAME, figure, run
+from .items import ITEMS
+from .motions import NAME, crossover_figure, figure, routes, run
 
 
 def reproduce(progress: Progress) -> Reproduction:
@@ -34,6 +35,8 @@ def reproduce(progress: Progress) -> Reproduction:
     for name in ("vertical", "horizontal", "rotation"):
         progress(f"{name} motion")
         runs[name] = run(robot, name)
+    progress("other routes")
+    several = routes()
     progress("figures")
     figures = [
         Figure(
@@ -63,14 +66,21 @@ def reproduce(progress: Progress) -> Reproduction:
             "Rotation about z₀",
             ("ACE", "BDF"),
             "Figs. 7 and 8. The platform turns by 30° about z₀. B, D, F work with growing forces "
-            "and positive power; A, C, E brake.",
+            "and positive power; A, C, E brake. “Increasing forces” are those of B, D, F in size: "
+            "with λ "
+            "down the guide-ways they are negative, and |f| rises.",
+            "BDF",
         ),
+        crossover_figure(runs),
     ]
     return Reproduction(
         NAME,
         "Sinatra, Xi & Staicu 2009: dynamics of the hexapod parallel robot",
         robot.file.source,
-        hexapod_claims(robot, size, closed, missed, runs),
+        hexapod_claims(robot, size, closed, missed, runs, several.worst()),
         figures,
         NOTES,
+        [several.table("The three motions' forces by four routes.")],
+        studies(robot, runs),
+        ITEMS,
     )

@@ -18,6 +18,11 @@ ALPHA3 = SIGNS * (np.pi / 3 - 2 * ALPHA0)
 """Eq. 1, legs A to F."""
 
 
+NAMES = "ABCDEF"
+NEIGHBOURS = ("AF", "BC", "DE")
+"""Legs whose guide-ways start side by side."""
+
+
 class Geometry(NamedTuple):
     """Derived lengths (m) and angles (rad)."""
 
@@ -75,3 +80,38 @@ def catalogue_error(robot: gough.Robot) -> float:
     wanted = [L0 * radial + l1 * rail, rail, l0 * tips, [0.0, 0.0, h]]
     found = [legs.rail_origin, legs.rail_direction, legs.platform, robot.home.position]
     return max(float(np.max(np.abs(a - b))) for a, b in zip(found, wanted, strict=True))
+
+
+def meeting_point() -> tuple[Array, float]:
+    """Where the guide-ways meet, (3,), m, and by how much they miss each other there, m.
+
+    A guide-way is L_0 e_r + s a, a = −sin β_0 e_r + cos β_0 z: it reaches the axis at s = L_0/sin β_0,
+    which is its end 2 l_1 since 2 l_0 = L_0.
+    """
+    l1, beta0, _, _ = geometry()
+    radial = np.column_stack([np.cos(ALPHA1), np.sin(ALPHA1), np.zeros(6)])
+    ends = L0 * radial + 2 * l1 * (-np.sin(beta0) * radial + [0.0, 0.0, np.cos(beta0)])
+    middle = ends.mean(axis=0)
+    return middle, float(np.linalg.norm(ends - middle, axis=1).max())
+
+
+def nearest_joints(robot: gough.Robot, motion: gough.Motion) -> tuple[float, str]:
+    """Least distance, m, of two universal joints along a motion, neighbours apart, and their legs."""
+    legs: Any = robot.description.legs
+    origin, rail = legs.rail_origin[..., 0].T, legs.rail_direction[..., 0].T
+    joints = origin + robot.inverse_kinematics(motion).q[..., np.newaxis] * rail
+    apart = np.linalg.norm(joints[:, :, np.newaxis] - joints[:, np.newaxis], axis=-1).min(axis=0)
+    pairs = [
+        (i, j) for i in range(6) for j in range(i) if f"{NAMES[j]}{NAMES[i]}" not in NEIGHBOURS
+    ]
+    i, j = min(pairs, key=lambda pair: apart[pair])
+    return float(apart[i, j]), f"{NAMES[j]} and {NAMES[i]}"
+
+
+def leg_limits(mass: float = 0.398, about: float = 0.0722) -> tuple[float, float]:
+    """Most inertia about A_3 with the centre of mass in the middle, and where Ĵ_3 puts it at least.
+
+    A leg of length l_3 with its centre of mass at c has at most m c l_3 about its joint: all of its mass
+    at the two ends. So kg m² at c = l_3/2, and c/l_3.
+    """
+    return mass * l3**2 / 2, about / (mass * l3**2)

@@ -52,8 +52,28 @@ def _later(home: str, name: str) -> Callable[..., Any]:
     return lambda *arguments: getattr(import_module(home), name)(*arguments)
 
 
-show_by("picture of a simulation", _later("gough.show.pictures.simulation", "overview"))
-show_by("page about drives", _later("gough.show.report.drives", "drives_page"))
+for _what, _home, _name in (
+    ("picture of a simulation", "gough.show.pictures.simulation", "overview"),
+    ("page about drives", "gough.show.report.drives", "drives_page"),
+    ("robot in a notebook", "gough.show.notebook", "robot_html"),
+    ("motion in a notebook", "gough.show.notebook", "motion_html"),
+    ("picture of a robot", "gough.show.pictures.robot", "draw"),
+    ("picture of a motion", "gough.show.pictures.motion", "motion_curves"),
+    ("picture of LegMotion", "gough.show.pictures.motion", "leg_picture"),
+    ("picture of Actuation", "gough.show.pictures.motion", "force_picture"),
+    ("picture of Acceleration", "gough.show.pictures.motion", "acceleration_picture"),
+    ("picture of Energy", "gough.show.pictures.motion", "energy_picture"),
+    ("picture of Reactions", "gough.show.pictures.motion", "reaction_picture"),
+    ("dataset of a motion", "gough.data.motion_files", "motion_dataset"),
+    ("data frame of a motion", "gough.data.motion_files", "motion_frame"),
+    ("dataset of LegMotion", "gough.data.datasets", "leg_dataset"),
+    ("dataset of Actuation", "gough.data.datasets", "force_dataset"),
+    ("dataset of Acceleration", "gough.data.datasets", "acceleration_dataset"),
+    ("dataset of Energy", "gough.data.datasets", "energy_dataset"),
+    ("dataset of Reactions", "gough.data.datasets", "reaction_dataset"),
+    ("data frame", "gough.data.datasets", "data_frame"),
+):
+    show_by(_what, _later(_home, _name))
 
 
 def __getattr__(name: str) -> Any:
@@ -65,4 +85,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__version__"])

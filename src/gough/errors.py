@@ -22,6 +22,10 @@ class OneRobotError(InputError, AttributeError):
     """A call that is there for one robot, not for many at once."""
 
 
+class NoMotionError(InputError, AttributeError):
+    """A trajectory, a function of time, where a motion is wanted."""
+
+
 class FileError(GoughError):
     """A file is missing, unreadable, too large, or does not say what it must."""
 

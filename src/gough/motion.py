@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,13 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array, real_numbers
 from gough.base.pose_spline import PoseSpline
+from gough.base.showing import shown
 from gough.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+    from matplotlib.figure import Figure
 
 ORTHOGONALITY = 1e-9
 """Largest ‖RᵀR − I‖ (Frobenius) of what counts as a rotation matrix."""
@@ -35,6 +41,29 @@ class Motion:
     time derivatives. `elastic` (..., N) holds the modal coordinates of a flexible platform.
     Fields broadcast against each other; what is left out is zero. Values may be NaN (a sample
     without an answer): the models refuse such samples. All arrays are read-only views.
+
+    Args:
+        position: (..., 3) of the platform frame's origin, m, world.
+        rotation: (..., 3, 3) or a scipy Rotation; left out: none. Or one of the next three in its place.
+        velocity: (..., 3) of that origin, m/s.
+        angular_velocity: (..., 3), rad/s, world axes.
+        acceleration: (..., 3), m/s².
+        angular_acceleration: (..., 3), rad/s².
+        rotvec: (..., 3) axis times angle, rad.
+        quaternion: (..., 4) as w, x, y, z, as in motion files; of any length but 0.
+        euler: axes and angles (..., 3) in rad, as SciPy's `Rotation.from_euler` takes them: "xyz"
+            about the world's axes, "XYZ" about the platform's own.
+        elastic: (..., N) modal coordinates; `elastic_velocity` and `elastic_acceleration` their rates.
+        elastic_velocity: (..., N).
+        elastic_acceleration: (..., N).
+        time: (...), s.
+
+    Example:
+        >>> gough.Motion([0, 0, 0.8], euler=("z", 0.1)).rotation.round(3)
+        array([[ 0.995, -0.1  ,  0.   ],
+               [ 0.1  ,  0.995,  0.   ],
+               [ 0.   ,  0.   ,  1.   ]])
+
     """
 
     __slots__ = ("__weakref__", "_shape", "time", *FIELDS)
@@ -59,15 +88,15 @@ class Motion:
         acceleration: ArrayLike | None = None,
         angular_acceleration: ArrayLike | None = None,
         *,
+        rotvec: ArrayLike | None = None,
+        quaternion: ArrayLike | None = None,
+        euler: tuple[str, ArrayLike] | None = None,
         elastic: ArrayLike | None = None,
         elastic_velocity: ArrayLike | None = None,
         elastic_acceleration: ArrayLike | None = None,
         time: ArrayLike | None = None,
     ) -> None:
-        if rotation is None:
-            rotation = np.eye(3)
-        elif isinstance(rotation, Rotation):
-            rotation = rotation.as_matrix()
+        rotation = _one_rotation(rotation, rotvec, quaternion, euler)
         given = {
             "position": position,
             "velocity": velocity,
@@ -230,10 +259,83 @@ class Motion:
             kept = {name: value for name, value in kept.items() if name not in ELASTIC_FIELDS}
         return Motion(**{**kept, **fields})
 
+    @property
+    def duration(self) -> float:
+        """From its earliest to its latest time, s; 0 without time."""
+        return float(np.ptp(self.time)) if self.time is not None and self.time.size else 0.0
+
     def __repr__(self) -> str:
-        timed = "" if self.time is None else ", timed"
-        modes = f", {self.modes} modes" if self.modes else ""
-        return f"Motion(shape={self.shape}{timed}{modes})"
+        parts = [f"shape={self.shape}"]
+        parts += [f"{self.modes} modes"] if self.modes else []
+        parts += [] if self.time is None else [f"{self.duration:.4g} s"]
+        return f"Motion({', '.join(parts)}{self._ranges()})"
+
+    def _ranges(self) -> str:
+        """Where it goes: ranges of x, y, z, and how far it turns from level."""
+        if not self.position.size or np.isnan(self.position).any():
+            return ""
+        flat = self.position.reshape(-1, 3)
+        ends = zip("xyz", flat.min(axis=0), flat.max(axis=0), strict=True)
+        words = [
+            f"{name} {low:.4g}" + (f"…{high:.4g}" if high > low else "") for name, low, high in ends
+        ]
+        cosine = (np.trace(self.rotation, axis1=-2, axis2=-1) - 1) / 2
+        turned = np.rad2deg(np.arccos(np.clip(cosine, -1, 1))).max()
+        return f", {', '.join(words)} m" + (
+            f", turned up to {turned:.3g}°" if turned > 1e-6 else ""
+        )
+
+    def _repr_html_(self) -> str:
+        """For notebooks: least and largest of every quantity."""
+        return str(shown("motion in a notebook", self))
+
+    def plot(self) -> Figure:
+        """Position and rotation vector over time, or over samples.
+
+        Returns:
+            A matplotlib figure of its own: m and degrees.
+
+        Example:
+            >>> figure = gough.trajectories.Circle([0, 0, 0.8], 0.1, rpm=40).sample(101).plot()
+
+        """
+        figure: Figure = shown("picture of a motion", self)
+        return figure
+
+    def to_dataset(self) -> xarray.Dataset:
+        """All fields, labelled, with units: dimensions of the batch, `axis` x, y, z.
+
+        Returns:
+            A dataset of xarray's; `time` is its dimension if the motion is timed and of shape (n,).
+
+        Example:
+            >>> gough.Motion([[0, 0, 0.8], [0, 0, 0.9]], time=[0.0, 1.0]).to_dataset()["position"].dims
+            ('time', 'axis')
+
+        """
+        found: xarray.Dataset = shown("dataset of a motion", self)
+        return found
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """A row per sample, with the columns of a motion file, units in their names.
+
+        Returns:
+            A data frame of pandas', indexed by time if the motion is timed; batch shape (n,) or ().
+
+        Example:
+            >>> frame = gough.Motion([[0, 0, 0.8], [0, 0, 0.9]], time=[0.0, 1.0]).to_dataframe()
+            >>> frame.index.name, list(frame.columns[:3])
+            ('time [s]', ['x [m]', 'y [m]', 'z [m]'])
+
+        """
+        found: pandas.DataFrame = shown("data frame of a motion", self)
+        return found
+
+
+def not_a_motion(thing: object) -> InputError:
+    """What is told where a motion is wanted and something else is given."""
+    hint = ": call .sample(n) for a motion" if hasattr(thing, "sample") else ""
+    return InputError(f"needs a gough.Motion, has {type(thing).__name__}{hint}")
 
 
 def _rank(name: str) -> int:
@@ -250,6 +352,45 @@ def _field(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
         raise InputError(f"motion: {name} has shape {array.shape}, needs ({wanted})")
     array.flags.writeable = False
     return array
+
+
+def _one_rotation(
+    rotation: ArrayLike | Rotation | None,
+    rotvec: ArrayLike | None,
+    quaternion: ArrayLike | None,
+    euler: tuple[str, ArrayLike] | None,
+) -> ArrayLike:
+    """Rotation matrices (..., 3, 3) from the one form that is given; none is the identity."""
+    forms = {"rotation": rotation, "rotvec": rotvec, "quaternion": quaternion, "euler": euler}
+    given = [name for name, value in forms.items() if value is not None]
+    if len(given) > 1:
+        raise InputError(f"motion: has {given[0]} and {given[1]}: one of them")
+    if isinstance(rotation, Rotation):
+        return rotation.as_matrix()
+    if rotvec is not None:
+        return _matrices(_field("rotvec", rotvec, (3,)), Rotation.from_rotvec)
+    if quaternion is not None:
+        turned = _field("quaternion", quaternion, (4,))[..., [1, 2, 3, 0]]
+        if np.any(np.all(turned == 0, axis=-1)):
+            raise InputError("motion: a quaternion is zero")
+        return _matrices(turned, Rotation.from_quat)
+    if euler is not None:
+        if not isinstance(euler, tuple) or len(euler) != 2 or not isinstance(euler[0], str):
+            raise InputError('motion: euler needs axes and angles, such as ("xyz", [0.1, 0, 0])')
+        axes, count = euler[0], len(euler[0])
+        angles = _field("euler", euler[1], (count,) if count > 1 else ())
+        angles = angles if count > 1 else angles[..., np.newaxis]
+        try:
+            return _matrices(angles, lambda flat: Rotation.from_euler(axes, flat))
+        except ValueError as error:
+            raise InputError(f"motion: euler: {error}"[:200]) from None
+    return np.eye(3) if rotation is None else rotation
+
+
+def _matrices(values: Array, rotations: Callable[[Array], Rotation]) -> Array:
+    """Matrices (..., 3, 3) of rotations made from rows (n, k) of values (..., k)."""
+    flat = values.reshape(-1, values.shape[-1])
+    return np.asarray(rotations(flat.copy()).as_matrix()).reshape(*values.shape[:-1], 3, 3)
 
 
 def _elastic_fields(*values: ArrayLike | None) -> dict[str, Array]:

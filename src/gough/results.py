@@ -2,14 +2,97 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
 
 from gough.base.arrays import Array
+from gough.base.showing import shown
+from gough.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+    from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True)
-class LegMotion:
+class Result:
+    """What a model returns: plain arrays, and what was asked, for pictures and datasets of them."""
+
+    def about(self, robot: Any, motion: Any) -> Self:
+        """The same result, that says which robot and motion it is of."""
+        self.__dict__["_asked"] = (robot, motion)
+        return self
+
+    def _of(self) -> tuple[Any, Any]:
+        asked: tuple[Any, Any] | None = self.__dict__.get("_asked")
+        if asked is None:
+            raise InputError(
+                f"this {type(self).__name__} does not know its robot and motion: it was made from arrays"
+            )
+        return asked
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Arrays alone travel between processes."""
+        return {key: value for key, value in self.__dict__.items() if key != "_asked"}
+
+    def __repr__(self) -> str:
+        parts = []
+        for one in fields(self):  # type: ignore[arg-type]  # all results are dataclasses
+            value = np.asarray(getattr(self, one.name))
+            if value.size and not np.isnan(value).all():
+                parts.append(f"{one.name} {value.shape}")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def plot(self) -> Figure:
+        """Curves over time, or over samples.
+
+        Returns:
+            A matplotlib figure of its own.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> circle = gough.trajectories.Circle([0, 0, 0.8], 0.1, rpm=40).sample(61)
+            >>> figure = robot.inverse_dynamics(circle).plot()
+
+        """
+        figure: Figure = shown(f"picture of {type(self).__name__}", *self._of(), self)
+        return figure
+
+    def to_dataset(self) -> xarray.Dataset:
+        """All there is, labelled, with units: dimensions of the batch, actuators and legs from 1.
+
+        Returns:
+            A dataset of xarray's.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> robot.inverse_dynamics(robot.home).to_dataset()["force"].attrs["units"]
+            'N'
+
+        """
+        found: xarray.Dataset = shown(f"dataset of {type(self).__name__}", *self._of(), self)
+        return found
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """A row per sample, with the columns of the .csv that commands write, units in their names.
+
+        Returns:
+            A data frame of pandas', indexed by time if the motion is timed; batch shape (n,) or ().
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> list(robot.inverse_dynamics(robot.home).to_dataframe().columns[:2])
+            ['force1 [N]', 'force2 [N]']
+
+        """
+        found: pandas.DataFrame = shown("data frame", self.to_dataset())
+        return found
+
+
+@dataclass(frozen=True, repr=False)
+class LegMotion(Result):
     """What the legs do: (..., actuators) and (..., legs, 3)."""
 
     q: Array
@@ -26,8 +109,8 @@ class LegMotion:
     link_angular_acceleration: Array
 
 
-@dataclass(frozen=True)
-class Actuation:
+@dataclass(frozen=True, repr=False)
+class Actuation(Result):
     """What the actuators do: (..., actuators)."""
 
     forces: Array
@@ -40,8 +123,8 @@ class Actuation:
     """Of the friction loop (...): largest disagreement of loads over the largest load."""
 
 
-@dataclass(frozen=True)
-class Acceleration:
+@dataclass(frozen=True, repr=False)
+class Acceleration(Result):
     """Acceleration of the platform frame, (..., 3)."""
 
     linear: Array
@@ -52,16 +135,16 @@ class Acceleration:
     """Of the friction loop (...)."""
 
 
-@dataclass(frozen=True)
-class Energy:
+@dataclass(frozen=True, repr=False)
+class Energy(Result):
     """Energy of the whole robot (...), J."""
 
     kinetic: Array
     potential: Array
 
 
-@dataclass(frozen=True)
-class Reactions:
+@dataclass(frozen=True, repr=False)
+class Reactions(Result):
     """Forces (N) and moments (N m) in joints, (..., legs, 3), world axes; NaN of those not there."""
 
     spherical: Array

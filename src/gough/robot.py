@@ -6,18 +6,21 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike
 
 from gough.analysis import postures
+from gough.analysis.closest import closest, with_parts
 from gough.base.arrays import Array
+from gough.base.showing import shown
 from gough.engine.emit.jax import Pure
 from gough.engine.run.threads import limited
 from gough.errors import ForeignFileWarning, InputError
 from gough.exchange import c, casadi, fmu, jax, mjcf, urdf
 from gough.exchange.incoming.reading import is_foreign, read_foreign
 from gough.model.batch import OnError
+from gough.model.limits import Report
 from gough.model.model import Model
 from gough.motion import Motion
 from gough.parameters import generalised
@@ -25,9 +28,32 @@ from gough.planning.clamping import Clamped, clamp
 from gough.planning.room import Room, room
 from gough.variants import Variants
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 class Robot(Model):
     """A parallel robot. Made by `gough.load` or `Robot.from_dict`; never changes."""
+
+    def _repr_html_(self) -> str:
+        """For notebooks: picture and sheet."""
+        return str(shown("robot in a notebook", self))
+
+    def plot(self, motion: Motion | None = None) -> Figure:
+        """The robot in space, at home or along a motion.
+
+        Args:
+            motion: poses (n,) or (); home by default.
+
+        Returns:
+            A matplotlib figure of its own.
+
+        Example:
+            >>> figure = gough.load("kim-ryu-2002").plot()
+
+        """
+        figure: Figure = shown("picture of a robot", self, motion)
+        return figure
 
     def variants(self, changes: Mapping[str, ArrayLike]) -> Variants:
         """Many robots that differ from this one in the numbers given.
@@ -73,6 +99,40 @@ class Robot(Model):
         """
         with limited(threads):
             return postures.assembly_modes(self, q, method=method, on_error=on_error)
+
+    def check(
+        self,
+        motion: Motion,
+        wrench: ArrayLike | None = None,
+        *,
+        leg_radius: float | None = None,
+        threads: int | None = None,
+    ) -> Report:
+        """Which limits of the robot file a motion exceeds: leg, limit, when, by how much.
+
+        Args:
+            motion: of any batch shape; with time the report says when.
+            wrench: (..., 6) on the platform, for the forces.
+            leg_radius: m; where it is given, parts that meet count as well, and the report's `closest`
+                has all distances: `gough.analysis.closest`.
+            threads: at most so many.
+
+        Returns:
+            A report that is true where all limits are kept.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> print(robot.check(robot.home))
+            within all limits
+            >>> round(robot.check(robot.home, leg_radius=0.01).closest.distance, 3)
+            0.083
+
+        """
+        report = super().check(motion, wrench, threads=threads)
+        if leg_radius is None:
+            return report
+        with limited(threads):
+            return with_parts(report, closest(self, motion, leg_radius=leg_radius))
 
     def room(
         self,

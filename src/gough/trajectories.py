@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,8 +22,11 @@ from scipy.spatial.transform import Rotation
 from gough.base import rotations
 from gough.base.arrays import Array, real_numbers
 from gough.base.pose_spline import PoseSpline
-from gough.errors import InputError
-from gough.motion import Motion
+from gough.errors import InputError, NoMotionError
+from gough.motion import FIELDS, Motion
+
+MOTION_ONLY = (*FIELDS, "shape", "time", "modes", "reshape", "replace")
+
 
 State = tuple[Array, Array, Array, Array, Array, Array]
 """Position, rotation, velocity, angular velocity, acceleration, angular acceleration."""
@@ -54,6 +57,15 @@ class Trajectory(ABC):
             self._refuse("time", time, beyond, f"must be in [{first:.12g}, {last:.12g}] s")
             since = np.clip(since, 0.0, self.duration)
         return Motion(*self._state(since), time=time)
+
+    def __getattr__(self, name: str) -> Any:
+        """What a motion has and a trajectory has not: say how to come from one to the other."""
+        if name in MOTION_ONLY:
+            raise NoMotionError(
+                f"{type(self).__name__} is a function of time and has no {name}: call .sample(n) for "
+                "a Motion"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def sample(self, samples: int) -> Motion:
         """The motion at `samples` times, evenly from first to last; at least two."""

@@ -75,7 +75,7 @@ class Variants(ModelCalls):
         by standard parameters) and friction can change; of a flexible platform nothing can, but
         `Variants([robot.edited(…), …])` takes robots with any. What is not named stays as it is in
         this robot: so do axes that its file leaves to their defaults. A body that no mass
-        distribution can have is a warning.
+        distribution can have is a warning; one that the file gives by shapes does not vary.
         """
         varied = VariedRobots(robot, changes)
         many, values = cls.__new__(cls), varied.values
@@ -100,6 +100,10 @@ class Variants(ModelCalls):
     def index(self) -> Array:
         """Which of the robots each is, (...)."""
         return self._index
+
+    def need_rigid_legs(self, task: str) -> None:
+        """Refuse what is there for legs only that do not bend."""
+        self._shared.robot.need_rigid_legs(task)
 
     @property
     def name(self) -> str:

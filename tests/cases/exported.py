@@ -7,7 +7,8 @@ import subprocess
 
 import numpy as np
 
-from gough.exchange.c import export_c, sanitised
+from gough.engine.emit.c import sanitised
+from gough.exchange.c import export_c
 from gough.mechanics.state import RIGID_FIELDS
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")

@@ -18,6 +18,7 @@ import numpy as np
 from gough.analysis.interference import segment_distance
 from gough.base.arrays import Array
 from gough.errors import InputError
+from gough.model.limits import Report, Violation
 from gough.model.model import Model
 from gough.model.places import placed_legs
 from gough.motion import Motion
@@ -71,6 +72,35 @@ class Closest:
         if self.clear:
             return f"{first} and {second} come nearest: {self.distance:.4g} m{when}"
         return f"{first} and {second} meet: {-self.distance:.4g} m into each other{when}"
+
+
+@dataclass(frozen=True)
+class ReportWithParts(Report):
+    """What `check` says where it is told how thick legs are: limits, and parts that meet."""
+
+    closest: Closest
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}\n{self.closest}"
+
+
+def with_parts(report: Report, near: Closest) -> ReportWithParts:
+    """A report with every pair that meets as a violation of its first leg."""
+    found = list(report.violations)
+    axes = tuple(range(near.distances.ndim - 1))
+    for i in np.flatnonzero(near.distances.min(axis=axes) <= 0):
+        first, second = near.pairs[i]
+        own = near.distances[..., i]
+        sample = tuple(int(one) for one in np.unravel_index(np.argmin(own), own.shape))
+        time = None if near.time is None else float(near.time[sample])
+        least = float(own[sample])
+        found.append(
+            Violation(
+                int(first.split()[1]), f"distance from {second}", least, 0.0, -least, sample, time,
+                int(np.sum(own <= 0)), "m",
+            )
+        )  # fmt: skip
+    return ReportWithParts(tuple(found), near)
 
 
 def closest(robot: Model, motion: Motion, *, leg_radius: float = 0.0) -> Closest:

@@ -106,6 +106,7 @@ def measured_stiffness(
         raise InputError("needs loads with deflections, or natural frequencies")
     robot.need_actuators()
     robot.need_masses()
+    robot.need_rigid_legs("stiffness from tests")
     units = [one.units for one in robot.actuators]
     kinds = [*dict.fromkeys(units)] if equal else [*range(len(units))]
     shared = np.array([kinds.index(one) for one in units]) if equal else np.arange(len(units))

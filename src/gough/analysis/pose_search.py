@@ -88,6 +88,7 @@ def _starts(robot: Model, q: Array, size: float, rng: np.random.Generator) -> Mo
         joints = legs.scattered(np.tile(q[:, np.newaxis], STARTS), size, rng).T
         third = np.arange(STARTS) % 3 == 0  # some of them near home's branch
         joints[third] = legs.at_home() + share[third] * (joints[third] - legs.at_home())
-        poses = chains.Poses(guess.position, guess.rotation, robot.which())
+        still = np.zeros((STARTS, robot.modes))
+        poses = chains.Poses(guess.position, guess.rotation, robot.which(), still)
         robot.remember(guess, chains.close(robot.executor, poses, np.ascontiguousarray(joints)))
     return guess

@@ -17,8 +17,8 @@ UPS, 1/|a·n| for PUS), so it gives way by ‖w‖ Γ/k_leg along w, which is wo
 
     1/k = 1/k_actuator + 1/k_drive + ‖w‖²/k_leg     along q
 
-with k_drive that of the robot file's `[legs.drive]`, if it has one,
-exact without preload; with it K_g leaves out terms of order f/(k l), which is the strain of a leg.
+with k_drive and k_leg also those of the robot file's `[legs.drive]` and `[legs.beams]` (E A/l), if it
+has them; exact without preload; with it K_g leaves out terms of order f/(k l), a leg's strain.
 
 What legs or mobility hold is taken as rigid: x are then the robot's own coordinates u (and qe), of which
 the platform moves as ξ = D u̇, and C = S D K⁻¹ Dᵀ Sᵀ has the rank m.
@@ -147,7 +147,7 @@ def stiffness(
 
     `actuator` is the stiffness along q, N/m or N m/rad, (), (actuators,) or (..., actuators); `leg` that
     along the leg, N/m, (), (legs,) or (..., legs): one of them may be infinite, or both where the robot
-    file has compliant drives, which are in series with them. `wrench` (...,
+    file has compliant drives or beams, which are in series with them. `wrench` (...,
     6), a dead load at the platform frame's origin, and the
     weight preload the legs; `preload=False` leaves K_g out and needs no masses.
     """
@@ -214,9 +214,12 @@ def along_actuators(
     )
     softness = softness + 1 / robot.drives.stiffness
     links = _stiffnesses("leg", leg, robot.leg_count, "N/m")
+    if robot.bends:
+        links = 1 / (1 / links + 1 / robot.leg_stiffness)
     if np.any(np.isfinite(links)):
         for group in robot.description.groups:
-            if not isinstance(group.legs, Driven):
+            own = links[..., group.first : group.first + group.leg_count] if links.ndim else links
+            if not isinstance(group.legs, Driven) and np.any(np.isfinite(own)):
                 raise InputError(
                     f"stiffness: {group.kind.name} legs have no link along which they are elastic: "
                     "give the stiffness of the actuators"
@@ -236,9 +239,9 @@ def held_by(
     *,
     on_error: OnError = "raise",
 ) -> Literal["locked"] | Array:
-    """How actuators hold, for `natural_frequencies`, which knows compliant drives itself.
+    """How actuators hold, for `natural_frequencies`, which knows compliant drives and beams itself.
 
-    Locked where nothing but the robot file's drives gives way.
+    Locked where nothing but the robot file's drives and legs gives way.
     """
     if np.all(np.isinf(np.asarray(actuator, float))) and np.all(np.isinf(np.asarray(leg, float))):
         return "locked"

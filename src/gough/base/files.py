@@ -10,7 +10,8 @@ import contextlib
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 
 from gough.errors import FileError
@@ -23,6 +24,34 @@ except ImportError:  # Windows
 UNFINISHED = ".unfinished"
 """How names end of files that are being written."""
 _BINARY = getattr(os, "O_BINARY", 0)
+_READ: ContextVar[set[tuple[int, int]] | None] = ContextVar("read", default=None)
+"""Device and number of each file that was read, where that is kept."""
+
+
+@contextlib.contextmanager
+def keeping_inputs() -> Iterator[None]:
+    """While no file that is read meanwhile may be written: what one names, it includes too."""
+    token = _READ.set(set())
+    try:
+        yield
+    finally:
+        _READ.reset(token)
+
+
+def refuse_inputs(path: str | os.PathLike[str], also: Iterable[Path] = ()) -> None:
+    """Refuse a file to write that was read, or that is one of others, while inputs are kept."""
+    read = _READ.get()
+    if read is None:
+        return
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):  # not there yet
+        return
+    others = {
+        (one.st_dev, one.st_ino) for one in (other.stat() for other in also if other.exists())
+    }
+    if (status.st_dev, status.st_ino) in read | others:
+        raise FileError(f"{path}: would be overwritten; choose another name to write")
 
 
 def opened(path: str | os.PathLike[str], what: str, megabytes: float) -> int:
@@ -43,6 +72,9 @@ def opened(path: str | os.PathLike[str], what: str, megabytes: float) -> int:
         if status.st_size > 1e6 * megabytes:
             size = f"{status.st_size / 1e6:.0f} MB; "
             raise FileError(f"{size}a {what} has at most {megabytes:g} MB")
+        read = _READ.get()
+        if read is not None:
+            read.add((status.st_dev, status.st_ino))
     except FileError:
         os.close(handle)
         raise
@@ -62,7 +94,7 @@ def content(path: str | os.PathLike[str], what: str, megabytes: float) -> bytes:
     return data
 
 
-def small_text(path: str | os.PathLike[str], what: str, megabytes: int) -> str:
+def small_text(path: str | os.PathLike[str], what: str, megabytes: float) -> str:
     """Text of a file in UTF-8, which must not be larger than such files are."""
     try:
         return content(path, what, megabytes).decode("utf-8")
@@ -81,9 +113,14 @@ def in_a_folder(path: str | os.PathLike[str]) -> Path:
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path beside `path`, renamed onto it when the block ends well, removed if not."""
+def replacing(path: str | os.PathLike[str], own: bool = False) -> Iterator[Path]:
+    """A temporary path beside `path`, renamed onto it when the block ends well, removed if not.
+
+    `own`: what was read of it before is what its writer left there.
+    """
     target = in_a_folder(path)
+    if not own:
+        refuse_inputs(target)
     try:
         sweep(target)
         handle, temporary = _locked(target)

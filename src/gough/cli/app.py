@@ -1,7 +1,7 @@
 """The command line: every command is a file of this folder, loaded when it is asked for.
 
 Such a file has a function `command`, whose first line of words is the command's line in
-`gough --help`. What it takes to load, NumPy above all, it imports when it runs.
+`gough --help` (`GROUPS`). What it takes to load, NumPy above all, it imports when it runs.
 """
 
 from __future__ import annotations
@@ -19,32 +19,64 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from gough.cli.help import Command, first_line, print_help, taken
+from gough.cli.help import Command, print_help, taken
 from gough.errors import GoughError
 
 GROUPS = {
-    "See a robot": ("list", "show", "draw", "report", "studio"),
-    "Along a motion": ("kinematics", "forces", "retime", "cue", "simulate"),
-    "Where it can go, and how well": (
-        "workspace",
-        "room",
-        "clamp",
-        "postures",
-        "singularities",
-        "stiffness",
-        "modes",
-    ),
-    "Design": ("size", "study"),
-    "From measurements": ("pose", "calibrate", "parameters", "excite", "identify"),
-    "Papers": ("demo", "reproduce", "ops"),
-    "Other programs, this installation": ("convert", "export", "schema", "doctor"),
+    "See a robot": {
+        "list": "Robots and motions that come with gough.",
+        "new": "A file to start from: a robot, motion, simulation, study or log.",
+        "show": "A robot's sheet: geometry, masses, limits, home pose, checks.",
+        "draw": "Draw a robot in 3-D, at home or along a motion.",
+        "report": "A page about a robot or a result: sheet, drawings, curves.",
+        "studio": "The robot in the browser: move it, play motions, see forces.",
+    },
+    "Along a motion": {
+        "kinematics": "What every leg does along a motion: coordinates and joints.",
+        "forces": "The forces and powers that the actuators need for a motion.",
+        "retime": "The same path as fast as limits allow.",
+        "cue": "A recorded vehicle as a motion that the platform can make.",
+        "simulate": "Simulate a robot under control, as a file describes it.",
+    },
+    "Where it can go, and how well": {
+        "workspace": "Where a robot can go from home within its limits.",
+        "room": "How far a pose can go each way, until which limit.",
+        "clamp": "The nearest poses that limits allow.",
+        "postures": "Every posture for one set of leg coordinates, certified.",
+        "singularities": "How near singularities are, at home or along a motion.",
+        "stiffness": "How stiff and how exact the tool is; frequencies, errors.",
+        "modes": "Modes of a flexible platform: frequencies, damping, shapes.",
+    },
+    "Design": {
+        "size": "Size the drives over motions, or for the worst of a region.",
+        "study": "Sweep, sample or optimise numbers of a robot file.",
+    },
+    "From measurements": {
+        "pose": "The pose over time, and its rates, from a log of encoders.",
+        "calibrate": "A robot's true geometry from poses; or poses to measure.",
+        "parameters": "Base inertial parameters: what the forces depend on.",
+        "excite": "A motion that shows every parameter, within the limits.",
+        "identify": "A robot's parameters from its log, each with its deviation.",
+    },
+    "Papers": {
+        "demo": "A page to show: papers reproduced, speed on this machine.",
+        "reproduce": "Redo a paper's tables and figures; says what agrees.",
+        "ops": "Operations per state, beside Khalil & Guegan's Table IV.",
+    },
+    "Other programs, this installation": {
+        "convert": "A robot file from another program's: MuJoCo's MJCF, URDF.",
+        "export": "A robot for other programs: C, FMU, MuJoCo's MJCF, URDF.",
+        "schema": "JSON Schema of robot files, for editors.",
+        "doctor": "What gough runs on here; checks itself.",
+    },
 }
-"""Commands as a newcomer meets them."""
+"""Commands as a newcomer meets them, each with the first line of its own help: no file is loaded."""
 
 
 START = (
     "gough list",
     "gough show kim-ryu-2002",
+    "gough new hexapod -o my.toml",
     "gough forces kim-ryu-2002 kim-ryu-2002/circle-40rpm -o forces.csv",
     "gough forces --help",
 )
@@ -81,13 +113,6 @@ def written(name: str) -> Any:
     return import_module(f"gough.cli.{name}").command
 
 
-def line(name: str) -> str:
-    """What a command does, in one line; nothing is made of it yet."""
-    found = written(name)
-    said = found.info.help if isinstance(found, typer.Typer) else found.__doc__
-    return first_line(str(said))
-
-
 class Commands(TyperGroup):
     """`gough` itself."""
 
@@ -101,7 +126,7 @@ class Commands(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the commands in their groups, then options, then what to start with."""
-        panels = {group: [(name, line(name)) for name in names] for group, names in GROUPS.items()}
+        panels = {group: [*lines.items()] for group, lines in GROUPS.items()}
         options = {"Options": taken(self, ctx, "option")}
         print_help(
             "gough COMMAND …", str(self.help), panels | options, max(map(len, self.commands))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gough.cli.file_kinds import reading
 from gough.cli.help import WRITTEN
 from gough.cli.terminal import note, warn
 from gough.errors import FileError, InputError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 MOST_SAMPLES = 100_000_000
 PICTURES = (".png", ".svg", ".pdf")
 TABLES = (".nc", ".csv")
+PAGES = (".html", ".htm")
 
 
 def robot_names(incomplete: str) -> list[str]:
@@ -63,6 +65,14 @@ def output_file(what: str, kinds: Sequence[str] = ()) -> Any:
     return file_to_write(what, "--output", "-o", kinds=kinds)
 
 
+def picture_beside(plot: Path | None, output: Path) -> Path:
+    """The picture to write: as given, or beside the output; one that cannot be is refused."""
+    picture = output.with_suffix(".png") if plot is None else plot
+    if picture.is_dir():
+        raise FileError(f"{picture}: a folder; a file is needed")
+    return picture
+
+
 def motion_argument(what: str) -> Any:
     """A motion by its name, which the shell completes."""
     return typer.Argument(metavar="MOTION", help=what, autocompletion=motion_names)
@@ -102,12 +112,23 @@ Commanded = Annotated[
 FrictionParameters = Annotated[
     bool, typer.Option(help="viscous and constant Coulomb friction are parameters too")
 ]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="exit code 3 where limits of the robot file are exceeded")
+]
 Json = Annotated[bool, typer.Option("--json", help="all numbers as JSON on standard output")]
 
 
-def load(name: str) -> Robot:
-    """A robot; what it warns of goes to stderr, a line each."""
+def load(name: str, *written: Path | None) -> Robot:
+    """A robot; what it warns of goes to stderr, a line each.
+
+    Files to write that the robot was read from, or whose meshes they are, are refused at once.
+    """
+    from gough.base.files import refuse_inputs
+
     robot, warned = load_with_warnings(name)
+    for path in written:
+        if path is not None:
+            refuse_inputs(path, robot.mesh_paths)
     for one in warned:
         warn(one)
     return robot
@@ -117,15 +138,16 @@ def load_with_warnings(name: str) -> tuple[Robot, list[str]]:
     """A robot, and what it warns of."""
     from gough.robot import load as load_robot
 
-    with warnings.catch_warnings(record=True) as caught:
+    sorts = ("robot file", "robot of another program")
+    with warnings.catch_warnings(record=True) as caught, reading(name, *sorts):
         warnings.simplefilter("always")
         robot = load_robot(name)
     return robot, [str(one.message) for one in caught]
 
 
-def load_rigid(name: str) -> Robot:
+def load_rigid(name: str, *written: Path | None) -> Robot:
     """A robot for what knows rigid platforms only; says so where the platform is flexible."""
-    robot = load(name)
+    robot = load(name, *written)
     if robot.modes:
         note(f"{robot.name} has a flexible platform, taken as rigid here")
     return robot.rigid
@@ -137,7 +159,8 @@ def read_motion(name: str, samples: int, robot: Robot, units: str = "", names: s
     from gough.data.paper_motions import motion_named
 
     columns = Columns.of(units, names)
-    return motion_named(name, samples, robot=robot, columns=columns, say=note)
+    with reading(name, "motion"):
+        return motion_named(name, samples, robot=robot, columns=columns, say=note)
 
 
 def deflecting(robot: Robot, motion: Motion, commanded: str, friction: bool) -> Motion:

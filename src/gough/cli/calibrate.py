@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gough.cli.arguments import (
+    PAGES,
     ColumnNames,
     Json,
     RobotArgument,
@@ -78,7 +79,9 @@ def command(
             "--validate", metavar="POSES2", help="other poses to judge by, same frames as the first"
         ),
     ] = None,
-    report: Annotated[Path | None, file_to_write("page with tables and figures, .html")] = None,
+    report: Annotated[
+        Path | None, file_to_write("page with tables and figures", kinds=PAGES)
+    ] = None,
     seen: Annotated[
         str, typer.Option(metavar="x,y,z", help="of --plan: what will be measured")
     ] = "x,y,z,rx,ry,rz",
@@ -98,7 +101,7 @@ def command(
 
     Example: gough calibrate my.toml --plan 30 -o measure.csv
     """
-    robot = load_rigid(name)
+    robot = load_rigid(name, output, report)
     if plan is not None:
         if poses or validation is not None or report is not None:
             raise InputError(

@@ -18,6 +18,7 @@ from gough.cli.arguments import (
     load_rigid,
     output_file,
     per_actuator,
+    picture_beside,
 )
 from gough.cli.terminal import err, finishing, note, print_json, say, say_written
 
@@ -78,7 +79,8 @@ def command(
     from gough.show.pictures.cueing import cueing_curves
     from gough.show.style import save
 
-    robot = load_rigid(name)
+    picture = picture_beside(plot, output)
+    robot = load_rigid(name, output, picture)
     count = robot.actuator_count
     given: dict[str, Any] = {
         key: per_actuator(f"--{key}", text, count)
@@ -97,7 +99,6 @@ def command(
         with err.status(f"{way} cue …"):
             found[way] = cue(robot, record, how, scale=scale, **given)
     written = [*found.values()][-1]
-    picture = plot or output.with_suffix(".png")
     with finishing(output):
         write_motion(written.motion, output)
         save(cueing_curves(robot.name, found), picture)

@@ -15,7 +15,7 @@ from gough.cli.arguments import (
     load_rigid,
     output_file,
 )
-from gough.cli.terminal import err, print_json, progress_bar, say, spoken_progress
+from gough.cli.terminal import err, print_json, progress_bar, say
 
 
 def command(
@@ -46,14 +46,12 @@ def command(
 
     robot = load_rigid(name)
     state = output.with_name(output.name + ".state")
-    spoken = spoken_progress()
     with progress_bar() as progress:
         task = progress.add_task("base parameters", total=None)
 
         def told(stage: str, done: int, total: int, best: float) -> None:
             shown = stage if best == float("inf") else f"{stage}, condition number {best:.4g}"
             progress.update(task, description=shown, completed=done, total=total)
-            spoken(shown, done, total)
 
         found = excite(
             robot,

@@ -14,7 +14,7 @@ from gough.cli.terminal import note, say, say_written
 command = typer.Typer(
     cls=CommandGroup,
     add_completion=False,
-    help="A robot for other programs: C, FMU, MuJoCo's MJCF, URDF.",
+    help="A robot for other programs: C, FMU, MuJoCo's MJCF, URDF; a washout in C.",
 )
 
 
@@ -53,7 +53,7 @@ def mjcf(
     """
     from gough.exchange.mjcf import export_mjcf
 
-    for line in export_mjcf(load(name), output):
+    for line in export_mjcf(load(name, output), output):
         note(line)
     say_written(output)
 
@@ -69,16 +69,17 @@ def urdf(
     """
     from gough.exchange.urdf import SIDECAR, export_urdf
 
-    for line in export_urdf(load(name), output):
+    beside = output.with_suffix(SIDECAR)
+    for line in export_urdf(load(name, output, beside), output):
         note(line)
     say_written(output)
-    say_written(output.with_suffix(SIDECAR))
+    say_written(beside)
 
 
 @command.command(cls=Command)
 def fmu(
     name: RobotArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="the file, such as robot.fmu")],
+    output: Annotated[Path, output_file("the file, .fmu", kinds=(".fmu",))],
     fmi: Annotated[int, typer.Option(help="version of the standard, 2 or 3")] = 2,
     inverse: Annotated[bool, typer.Option("--inverse", help="motion in, forces out")] = False,
     reactions: Annotated[
@@ -95,7 +96,7 @@ def fmu(
     from gough.exchange.fmu import export_fmu
 
     path = export_fmu(
-        load(name),
+        load(name, output),
         output,
         fmi=fmi,
         inverse=inverse,
@@ -103,3 +104,31 @@ def fmu(
         sources_only=sources_only,
     )
     say(f"{path}: FMI {fmi}.0, co-simulation and model exchange")
+
+
+@command.command(cls=Command)
+def washout(
+    name: RobotArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="folder for the C files")],
+    step: Annotated[float, typer.Option(metavar="S", help="between calls")] = 0.01,
+    gain: Annotated[float, typer.Option(help="of all displacements; gough cue finds it")] = 1.0,
+    translation: Annotated[
+        float, typer.Option(metavar="HZ", help="break frequency of accelerations")
+    ] = 0.1,
+    rotation: Annotated[
+        float, typer.Option(metavar="HZ", help="break frequency of turn rates")
+    ] = 0.1,
+    tilt: Annotated[float, typer.Option(metavar="HZ", help="break frequency of tilting")] = 0.3,
+    tilt_rate: Annotated[float, typer.Option(metavar="DEG/S", help="fastest tilting")] = 3.0,
+    single: Annotated[bool, typer.Option("--float", help="float in place of double")] = False,
+) -> None:
+    """The classical washout of gough cue in real time: portable C99, a sample per call.
+
+    Example: gough export washout simulator.toml -o washout --step 0.005 && make -C washout test
+    """
+    from gough.cueing import Washout, export_washout
+
+    asked = Washout(translation=translation, rotation=rotation, tilt=tilt, tilt_rate=tilt_rate)
+    real = "float" if single else "double"
+    folder = export_washout(load(name), output, asked, step=step, gain=gain, real=real)
+    say(f"{folder}: make -C {folder} test")

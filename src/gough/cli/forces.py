@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,14 +19,27 @@ from gough.cli.arguments import (
     ResultFile,
     RobotArgument,
     Samples,
+    Strict,
     Units,
     deflecting,
     file_to_write,
     load,
+    picture_beside,
     read_motion,
 )
-from gough.cli.results import in_parts, joined, violations, warn_of_limits, write_result
+from gough.cli.help import apart
+from gough.cli.results import (
+    end_strictly,
+    in_parts,
+    joined,
+    violations,
+    warn_of_limits,
+    write_result,
+)
 from gough.cli.terminal import print_json, say, say_written
+
+if TYPE_CHECKING:
+    import xarray
 
 
 def command(
@@ -47,9 +60,13 @@ def command(
     samples: Samples = 601,
     units: Units = "",
     columns: ColumnNames = "",
+    strict: Strict = False,
     json: Json = False,
 ) -> None:
     """The forces and powers that the actuators need for a motion.
+
+    As .nc all is in one file. As .csv what --contributions and --reactions add are tables of their own
+    beside it: forces-contributions.csv, forces-reactions.csv.
 
     Example: gough forces kim-ryu-2002 kim-ryu-2002/circle-40rpm -o forces.csv --contributions
     """
@@ -57,7 +74,8 @@ def command(
     from gough.legs.reading import by_units
     from gough.show.plots import contribution_curves, force_curves, save
 
-    robot = load(name)
+    picture = picture_beside(plot, output)
+    robot = load(name, output, picture)
     states = deflecting(
         robot, read_motion(motion, samples, robot, units, columns), commanded, friction
     )
@@ -65,6 +83,8 @@ def command(
     def over_motion(label: str, model: Any) -> Any:
         return joined(in_parts(label, partial(model, friction=friction), states))
 
+    if robot.bends:
+        say("legs taken as rigid: [legs.beams] counts in stiffness and natural frequencies")
     if robot.sprung.any():
         say("forces before the compliant drives, whose rotors follow the force in their springs")
         needed = robot.drive_forces(states, friction=friction)
@@ -73,8 +93,11 @@ def command(
     split = over_motion("contributions", robot.contributions) if contributions else None
     joints = over_motion("reactions", robot.reactions) if reactions else None
     checked = robot.check(states)
-    write_result(force_dataset(robot, states, needed, split, joints), checked, output)
-    picture = plot or output.with_suffix(".png")
+    whole = force_dataset(robot, states, needed, split, joints)
+    tables = _tables(whole, output)
+    for path, names in tables.items():
+        apart(path, motion, False)
+        write_result(whole[names], checked, path)
     if states.shape:
         about: Any = {"actuators": robot.actuators, "limits": robot.limits}
         if split is None:
@@ -86,17 +109,32 @@ def command(
         for units, which in by_units(robot.actuators)
     }
     power = abs(needed.power).max(initial=0.0)
+    warn_of_limits(checked)
     count = states.shape[0] if states.shape else 1
     if json:
-        result: dict[str, Any] = {"output": str(output)}
+        result: dict[str, Any] = {"output": str(output), "tables": [str(one) for one in tables]}
         result |= {"picture": str(picture) if states.shape else None, "samples": count}
         result |= {"largest_force": max(largest.values()), "largest_power": power}
         result |= {"largest_forces": largest} if len(largest) > 1 else {}
         print_json(result | violations(checked))
     else:
-        say(f"{output}: {counted(count, 'sample')}")
+        say(f"{', '.join(map(str, tables))}: {counted(count, 'sample')}")
         forces = " and ".join(f"{value:.6g} {unit}" for unit, value in largest.items())
         say(f"largest force {forces}, largest power {power:.6g} W")
         if states.shape:
             say_written(picture)
-    warn_of_limits(checked)
+    end_strictly(checked, strict)
+
+
+def _tables(whole: xarray.Dataset, output: Path) -> dict[Path, list[str]]:
+    """Files to write, and the variables of each: of a .csv causes and joints are tables of their own."""
+    names = [str(one) for one in whole.data_vars]
+    if output.suffix.lower() != ".csv":
+        return {output: names}
+    causes = [one for one in names if one.startswith("force_")]
+    joints = [one for one in names if one not in ("force", "power", *causes)]
+    found = {output: ["force", "power"]}
+    for words, some in (("contributions", causes), ("reactions", joints)):
+        if some:
+            found[output.with_stem(f"{output.stem}-{words}")] = some
+    return found

@@ -9,6 +9,7 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from gough.base.files import keeping_inputs
 from gough.errors import FileError
 
 Rows = Sequence[tuple[str, str]]
@@ -28,8 +29,9 @@ class Command(TyperCommand):
             for other, value in ctx.params.items():
                 for one in value if isinstance(value, list | tuple) else [value]:
                     if other != name and isinstance(one, str | Path):
-                        _apart(ctx.params[name], one, other in written)
-        return super().invoke(ctx)
+                        apart(ctx.params[name], one, other in written)
+        with keeping_inputs():
+            return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print it: arguments, then options."""
@@ -37,7 +39,7 @@ class Command(TyperCommand):
         print_help(usage(self, ctx), str(self.help), panels)
 
 
-def _apart(target: Path, other: str | Path, both_written: bool) -> None:
+def apart(target: Path, other: str | Path, both_written: bool) -> None:
     """Refuse a file to write that is another one as well."""
     try:
         same = target.samefile(other)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from gough.cli.arguments import (
+    PAGES,
     ColumnNames,
     FrictionParameters,
     Json,
@@ -18,6 +19,7 @@ from gough.cli.arguments import (
     load,
     output_file,
 )
+from gough.cli.file_kinds import reading
 from gough.cli.terminal import err, note, out, print_json, say_written, warn
 from gough.errors import InputError
 
@@ -31,8 +33,12 @@ def command(
     validation: Annotated[
         Path | None, typer.Option("--validate", metavar="LOG2", help="a second log to judge by")
     ] = None,
-    output: Annotated[Path | None, output_file("robot file with the result, .toml")] = None,
-    report: Annotated[Path | None, file_to_write("page with tables and figures, .html")] = None,
+    output: Annotated[
+        Path | None, output_file("robot file with the result, .toml", (".toml",))
+    ] = None,
+    report: Annotated[
+        Path | None, file_to_write("page with tables and figures", kinds=PAGES)
+    ] = None,
     method: Annotated[
         str, typer.Option(help="ordinary, weighted (by the noise of each actuator) or instrumental")
     ] = "weighted",
@@ -65,10 +71,11 @@ def command(
     from gough.show.report.identification import write_report
     from gough.show.sheets.identification import identification_numbers, print_identification
 
-    robot = load(name)
+    robot = load(name, output, report)
     with err.status("reading") as status:
         given = Columns.of(units, columns)
-        first = read_log(robot, log, columns=given, say=note)
+        with reading(log, "log with forces"):
+            first = read_log(robot, log, columns=given, say=note)
         if robot.modes and first.elastic is None:
             note(f"{robot.name} has a flexible platform, taken as rigid: the log has no e1 …")
             robot = robot.rigid

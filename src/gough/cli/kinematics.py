@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gough.base.words import counted
 from gough.cli.arguments import (
+    PICTURES,
     ColumnNames,
     Json,
     MotionArgument,
     ResultFile,
     RobotArgument,
     Samples,
+    Strict,
     Units,
+    file_to_write,
     load,
     read_motion,
 )
-from gough.cli.results import in_parts, joined, violations, warn_of_limits, write_result
-from gough.cli.terminal import print_json, say, warn
+from gough.cli.results import (
+    end_strictly,
+    in_parts,
+    joined,
+    violations,
+    warn_of_limits,
+    write_result,
+)
+from gough.cli.terminal import print_json, say, say_written
 
 
 def command(
@@ -33,6 +44,10 @@ def command(
         float | None,
         typer.Option(metavar="M", help="say which parts come nearest, legs as thick as that"),
     ] = None,
+    plot: Annotated[
+        Path | None, file_to_write("picture of how near they come, over time", kinds=PICTURES)
+    ] = None,
+    strict: Strict = False,
     json: Json = False,
 ) -> None:
     """What every leg does along a motion: coordinates and joints.
@@ -41,15 +56,24 @@ def command(
 
     Example: gough kinematics kim-ryu-2002 kim-ryu-2002/circle-40rpm -o legs.csv
     """
-    from gough.analysis.closest import closest
+    from gough.analysis.closest import ReportWithParts
     from gough.data.datasets import leg_dataset
+    from gough.errors import InputError
+    from gough.show.pictures.closest import distance_curves
+    from gough.show.style import save
 
     robot = load(name)
     states = read_motion(motion, samples, robot, units, columns)
-    near = None if leg_radius is None else closest(robot, states, leg_radius=leg_radius)
+    if plot is not None and leg_radius is None:
+        raise InputError("--plot shows how near parts come to each other: give --leg-radius, too")
     legs = joined(in_parts("kinematics", robot.inverse_kinematics, states))
-    checked = robot.check(states)
+    checked = robot.check(states, leg_radius=leg_radius)
+    near = checked.closest if isinstance(checked, ReportWithParts) else None
+    picture = None if near is None or plot is None else distance_curves(robot.name, near)
     write_result(leg_dataset(robot, states, legs), checked, output)
+    if picture is not None and plot is not None:
+        save(picture, plot)
+    warn_of_limits(checked)
     count = states.shape[0] if states.shape else 1
     if json:
         numbers = {"output": str(output), "samples": count} | violations(checked)
@@ -60,5 +84,7 @@ def command(
     else:
         say(f"{output}: {counted(count, 'sample')}")
         if near is not None:
-            (say if near.clear else warn)(str(near))
-    warn_of_limits(checked)
+            say(str(near))
+        if plot is not None:
+            say_written(plot)
+    end_strictly(checked, strict)

@@ -7,17 +7,22 @@ from typing import Annotated, Any
 
 import typer
 
+from gough.base.words import counted
 from gough.cli.arguments import (
     PICTURES,
     ColumnNames,
     Json,
     RobotArgument,
+    Strict,
     Units,
     file_to_write,
     load_rigid,
     numbers,
     output_file,
+    picture_beside,
 )
+from gough.cli.file_kinds import reading
+from gough.cli.results import end_strictly
 from gough.cli.terminal import err, finishing, note, print_json, say, say_written, warn
 
 
@@ -41,6 +46,7 @@ def command(
     ] = None,
     units: Units = "",
     columns: ColumnNames = "",
+    strict: Strict = False,
     json: Json = False,
 ) -> None:
     """The pose over time, and its rates, from a log of encoders.
@@ -56,10 +62,12 @@ def command(
     from gough.show.pictures.measured import measured_figure
     from gough.show.plots import save
 
-    robot = load_rigid(name)
+    picture = picture_beside(plot, output)
+    robot = load_rigid(name, output, picture)
     added = numbers("--offset", offset, 1, robot.actuator_count)
     with err.status("reading") as status:
-        given = read_encoders(robot, log, columns=Columns.of(units, columns), say=note)
+        with reading(log, "log of encoders", "log with forces"):
+            given = read_encoders(robot, log, columns=Columns.of(units, columns), say=note)
         status.update("poses")
         try:
             found = measured_motion(
@@ -72,7 +80,6 @@ def command(
         status.update("writing")
         with finishing(output):
             write_motion(found.motion, output)
-        picture = plot or output.with_suffix(".png")
         save(measured_figure(robot, found), picture)
     checked = robot.check(found.motion)
     span = float(given.time[-1] - given.time[0])
@@ -87,16 +94,19 @@ def command(
     for text in (*found.notes, *(str(each) for each in checked.violations)):
         warn(text)
     if json:
+        end_strictly(checked, strict)
         return
     far = np.ptp(found.motion.position, axis=0)
     say(f"{len(given.time)} samples over {span:.6g} s; the platform moves {_triple(1e3 * far)} mm")
     say(f"rates below {found.cutoff:.3g} Hz; {len(found.marks)} gaps, outliers and turns marked")
     if postures is not None:
         say(
-            f"the legs allow {postures} postures at the first sample; this one leads there from home"
+            f"the legs allow {counted(postures, 'posture')} at the first sample; this one leads there "
+            "from home"
         )
     say_written(output)
     say_written(picture)
+    end_strictly(checked, strict)
 
 
 def _triple(values: Any) -> str:

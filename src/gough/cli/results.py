@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import typer
+
 from gough.cli.terminal import finishing, progress_bar, warn
 
 if TYPE_CHECKING:
@@ -69,7 +71,17 @@ def violations(checked: Report) -> dict[str, Any]:
     return {"ok": checked.ok, "violations": [one._asdict() for one in checked.violations]}
 
 
+EXCEEDED = 3
+"""Exit code of --strict where limits are exceeded."""
+
+
 def warn_of_limits(checked: Report) -> None:
     """A line on standard error for each limit that is exceeded."""
     for violation in checked.violations:
         warn(str(violation))
+
+
+def end_strictly(checked: Report, strict: bool) -> None:
+    """Where limits are exceeded, end with a code of its own if --strict asks for it."""
+    if strict and not checked.ok:
+        raise typer.Exit(EXCEEDED)

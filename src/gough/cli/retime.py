@@ -19,6 +19,7 @@ from gough.cli.arguments import (
     motion_argument,
     output_file,
     per_actuator,
+    picture_beside,
     read_motion,
 )
 from gough.cli.terminal import err, finishing, print_json, say, say_written
@@ -66,7 +67,8 @@ def command(
     from gough.show.pictures.retiming import retiming_curves
     from gough.show.style import save
 
-    robot = load(name)
+    picture = picture_beside(plot, output)
+    robot = load(name, output, picture)
     count = robot.actuator_count
     given: dict[str, Any] = {
         key: per_actuator(f"--{key}", text, count)
@@ -89,7 +91,6 @@ def command(
             platform_turn_acceleration=platform_turn_acceleration,
             **given,
         )
-    picture = plot or output.with_suffix(".png")
     with finishing(output):
         write_motion(found.sample(samples), output)
         save(retiming_curves(found), picture)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import degrees, isfinite
+from math import degrees, isfinite, radians
 from typing import Annotated, Any
 
 import typer
@@ -17,8 +17,8 @@ def command(
         str | None,
         typer.Option(
             metavar="X,Y,Z,…",
-            help="pose: x,y,z,rx,ry,rz (m, rad; the turn from home), or the robot's own coordinates; "
-            "default: home",
+            help="pose: x,y,z,rx,ry,rz (m, degrees; the turn from home), or the robot's own "
+            "coordinates; default: home",
         ),
     ] = None,
     pivot: Annotated[
@@ -37,7 +37,8 @@ def command(
     point = None if pivot is None else numbers("--pivot", pivot, 3)
     pose = robot.home
     if at is not None:
-        pose = robot.motion(numbers("--at", at, robot.mobility))
+        given = zip(robot.coordinates, numbers("--at", at, robot.mobility), strict=True)
+        pose = robot.motion([radians(u) if one.startswith("r") else u for one, u in given])
     found = robot.room(pose, pivot=point)
     ends = list(zip(found.ends(), found.units, strict=True))
     if json:

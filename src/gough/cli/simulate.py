@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.cli.arguments import PICTURES, TABLES, file_to_write, output_file
+from gough.cli.arguments import PICTURES, TABLES, file_to_write, output_file, picture_beside
+from gough.cli.file_kinds import reading
 from gough.cli.results import origin
 from gough.cli.terminal import finishing, progress_bar, say, warn
 from gough.errors import GoughError
@@ -42,7 +43,8 @@ def command(
 
     target = config.with_suffix(".nc") if output is None else output
     kind_of(target)
-    with warnings.catch_warnings(record=True) as caught:
+    picture = picture_beside(plot, target)
+    with warnings.catch_warnings(record=True) as caught, reading(config, "simulation file"):
         warnings.simplefilter("always")
         setup = read_config(config)
     for warning in caught:
@@ -61,7 +63,6 @@ def command(
     except KeyboardInterrupt:
         if result is None:
             raise
-    picture = plot or target.with_suffix(".png")
     with finishing(target):
         result.dataset.attrs |= origin() | _limits(result)
         result.save(target)

@@ -65,7 +65,7 @@ def command(
     from gough.analysis.singularities import singularity
     from gough.show.sheets.singularities import print_singularity, singularity_numbers
 
-    robot = load(name)
+    robot = load(name, output, surface)
     states = robot.home if motion is None else read_motion(motion, samples, robot, units, columns)
     measures = singularity(robot, states, length=length)
     near = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import radians
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -62,7 +63,7 @@ def command(
         str | None, typer.Option(help="region about home: ± x,y,z, m", metavar="X,Y,Z")
     ] = None,
     turn: Annotated[
-        str | None, typer.Option(help="± rotation vector x,y,z, rad", metavar="X,Y,Z")
+        str | None, typer.Option(help="± rotation vector x,y,z, degrees", metavar="X,Y,Z")
     ] = None,
     acceleration: Annotated[
         str | None, typer.Option(help=f"± bound in the region, m/s², rad/s²: {SIX}")
@@ -117,7 +118,8 @@ def command(
     region = None
     bounds = {"acceleration": acceleration, "load": load_bound, "twist": twist}
     if any(one is not None for one in (shift, turn, *bounds.values())):
-        place = Region(robot.home, _bound("--shift", shift, 3), _bound("--turn", turn, 3))
+        turns = [radians(one) for one in _bound("--turn", turn, 3)]
+        place = Region(robot.home, _bound("--shift", shift, 3), turns)
         boxes: dict[str, Any] = {key: _bound(f"--{key}", one, 6) for key, one in bounds.items()}
         with err.status("worst case over the region …"):
             region = worst_in_region(robot, place, steps=steps, **boxes)

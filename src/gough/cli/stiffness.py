@@ -104,8 +104,10 @@ def command(
         return
     if save is not None or equal or units or columns:
         raise InputError("--save, --equal-legs, --units and --map go with --measured")
-    if actuator is None and leg is None and not robot.drives.compliant:
-        raise InputError(f"needs --stiffness: {robot.name} has no [legs.drive] that says it")
+    if actuator is None and leg is None and not robot.drives.compliant and not robot.bends:
+        raise InputError(
+            f"needs --stiffness: {robot.name} has no [legs.drive] or [legs.beams] that says it"
+        )
     held = np.inf if actuator is None else actuator
     level = None if slice_ is None else plane("--slice", slice_)
     spread = None if errors is None else _tolerances(errors)
@@ -113,15 +115,14 @@ def command(
     place = _pose(robot, pose)
     links = np.inf if leg is None else leg
     found = stiffness(robot, place, held, links, preload=preload)
-    hertz = None
+    rings = None
     if preload:
-        springs = held_by(robot, place, held, links)
-        hertz = robot.natural_frequencies(place, springs).frequencies[:6]
+        rings = robot.natural_frequencies(place, held_by(robot, place, held, links))
     exact = None if spread is None else accuracy(robot, place, spread)
     if json:
-        print_json(stiffness_numbers(robot, found, hertz, load_at, exact))
+        print_json(stiffness_numbers(robot, found, rings, load_at, exact))
     else:
-        print_stiffness(robot, found, hertz, load_at, exact, out)
+        print_stiffness(robot, found, rings, load_at, exact, out)
     if not found.stable:
         warn("this pose does not hold itself against its load")
     if output is not None:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from gough.cli.arguments import PICTURES, file_to_write
+from gough.cli.file_kinds import reading
 from gough.cli.terminal import err, out, progress_bar, say, say_written
 
 
@@ -47,7 +48,8 @@ def command(
     from gough.studies.run import run
     from gough.studies.store import read_study
 
-    plan = read_plan(file)
+    with reading(file, "study file"):
+        plan = read_plan(file)
     target = file.with_suffix(".zarr") if output is None else output
     with progress_bar() as bar:
         task = bar.add_task("study", total=plan.points)

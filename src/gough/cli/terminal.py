@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -107,14 +107,30 @@ def strict(data: Any) -> Any:
     return data if isinstance(data, int) else str(data)
 
 
+PAUSE = 10.0
+"""Seconds between two lines about progress, where no terminal shows a bar."""
+
+
 def progress_bar() -> Progress:
     """Words, a bar, per cent and time left on standard error; gone when all is done.
 
-    Nothing is shown where nobody watches.
+    Where no terminal shows it, a line every `PAUSE` seconds.
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    return Progress(
+    class Spoken(Progress):
+        """A bar that says lines where it cannot be seen."""
+
+        begun = last = monotonic()
+
+        def update(self, task_id: Any, *arguments: Any, **changes: Any) -> None:
+            super().update(task_id, *arguments, **changes)
+            now, task = monotonic(), self._tasks[task_id]
+            if self.disable and task.total and now - self.last >= PAUSE:
+                self.last = now
+                say(f"{task.description}: {task.percentage:.0f} %, {now - self.begun:.0f} s", err)
+
+    return Spoken(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.percentage:.0f} %"),
@@ -123,18 +139,3 @@ def progress_bar() -> Progress:
         transient=True,
         disable=not err.is_terminal,
     )
-
-
-def spoken_progress(pause: float = 10.0) -> Callable[[str, int, int], None]:
-    """Says what is being done, how far, where no terminal shows a bar: every so many seconds a line."""
-    begun = last = monotonic()
-
-    def spoken(what: str, done: int, total: int) -> None:
-        nonlocal last
-        now = monotonic()
-        if err.is_terminal or now - last < pause:
-            return
-        last = now
-        say(f"{what}: {done} of {total}, {now - begun:.0f} s", err)
-
-    return spoken

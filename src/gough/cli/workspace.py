@@ -81,7 +81,7 @@ def command(
         "leg_radius": leg_radius,
         "platform_angle": None if platform_angle is None else radians(platform_angle),
     }
-    robot = load(name)
+    robot = load(name, output)
     if stroke is not None:
         robot = robot.edited({"legs.limits.stroke": numbers("--stroke", stroke, 2)})
     if point is None and not provable(robot):

@@ -10,6 +10,7 @@ from gough.cueing.predictive import Predictive
 from gough.cueing.vehicle import Vehicle, read_vehicle
 from gough.cueing.vestibular import Sensation
 from gough.cueing.washout import Washout
+from gough.cueing.washout_c import export_washout
 
 __all__ = [
     "Cued",
@@ -19,6 +20,7 @@ __all__ = [
     "Vehicle",
     "Washout",
     "cue",
+    "export_washout",
     "flight_turn",
     "lane_change",
     "read_vehicle",

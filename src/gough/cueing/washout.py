@@ -24,8 +24,8 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.cueing.limiting import Displacements, gravity_of
+from gough.cueing.third_order import ThirdOrder
 from gough.cueing.vehicle import Vehicle
-from gough.cueing.vestibular import filtered
 from gough.errors import InputError
 from gough.legs.reading import Limits
 from gough.model.model import Model
@@ -57,12 +57,12 @@ class Washout:
         """Displacements (n, m) that the washout asks of a robot: filters know no limits."""
         gravity = gravity_of(robot)
         force = vehicle.specific_force(gravity)
-        turn = self._turned(vehicle)
+        turn = self.turning(vehicle.step)(vehicle.rates)
         tilt = self._tilted(np.cross(gravity, force) / (gravity @ gravity), vehicle.step)
         angle, rate, second = (a + b for a, b in zip(turn, tilt, strict=True))
         attitude = Rotation.from_rotvec(angle)
         wished = attitude.apply(force - gravity) + gravity
-        place = self._moved(wished, vehicle.step)
+        place = self.moving(vehicle.step)(wished)
         every = [
             np.concatenate(pair, axis=1) for pair in zip(place, (angle, rate, second), strict=True)
         ]
@@ -74,36 +74,33 @@ class Washout:
         omega = 2 * np.pi * frequency
         return np.array([1.0, 2 * self.damping * omega, omega**2])
 
-    def _turned(self, vehicle: Vehicle) -> list[Array]:
-        """θ_turn, its rate and second derivative (n, 3)."""
-        below = self._second_order(self.rotation)
-        lag = np.polymul(below, [0.5 * vehicle.step, 1.0])  # differentiable: half a sample
-        return [
-            filtered(above, lag, vehicle.rates, vehicle.step)
-            for above in ([1.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0])
-        ]
+    def turning(self, step: float) -> ThirdOrder:
+        """From turn rates to θ_turn, differentiable by a lag of half a sample of `step` s."""
+        return ThirdOrder.of(np.polymul(self._second_order(self.rotation), [0.5 * step, 1.0]), step)
 
-    def _moved(self, wished: Array, step: float) -> list[Array]:
-        """Position, velocity and acceleration (n, 3) of a wished acceleration."""
-        below = np.polymul(
-            self._second_order(self.translation), [1.0, 2 * np.pi * self.translation]
-        )
-        above = ([1.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0])
-        return [filtered(one, below, wished, step) for one in above]
+    def moving(self, step: float) -> ThirdOrder:
+        """From a wished acceleration to position."""
+        below = self._second_order(self.translation)
+        return ThirdOrder.of(np.polymul(below, [1.0, 2 * np.pi * self.translation]), step)
+
+    def tilting(self) -> tuple[float, float, float]:
+        """2ζω_t, ω_t² and the largest rate (1/s, 1/s², rad/s)."""
+        _, drag, pull = self._second_order(self.tilt)
+        return float(drag), float(pull), float(np.radians(self.tilt_rate))
 
     def _tilted(self, wished: Array, step: float) -> list[Array]:
         """θ_tilt towards `wished` (n, 3), its rate and second derivative, within the tilt rate.
 
         θ̈ = ω²(wished − θ) − 2ζω θ̇, held over a step (solved for the end of it), θ̇ cut at the limit.
         """
-        _, drag, pull = self._second_order(self.tilt)
-        limit = np.radians(self.tilt_rate)
+        drag, pull, limit = self.tilting()
         angle, rate, second = (np.zeros_like(wished) for _ in range(3))
         inertia = 1.0 + step * drag + step**2 * pull
-        for i in range(len(wished) - 1):
-            push = pull * (wished[i + 1] - angle[i] - step * rate[i]) - drag * rate[i]
-            after = np.clip(rate[i] + step * push / inertia, -limit, limit)
-            second[i] = (after - rate[i]) / step
-            rate[i + 1] = after
-            angle[i + 1] = angle[i] + step * (rate[i] + after) / 2
+        at = going = np.zeros(wished.shape[1])
+        for i, wish in enumerate(wished):
+            push = pull * (wish - at - step * going) - drag * going
+            after = np.clip(going + step * push / inertia, -limit, limit)
+            second[i] = (after - going) / step
+            at, going = at + step * (going + after) / 2, after
+            angle[i], rate[i] = at, going
         return [angle, rate, second]

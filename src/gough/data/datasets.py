@@ -19,12 +19,13 @@ from gough.errors import FileError, InputError
 from gough.motion import Motion
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
     from gough.model.calls import ModelCalls
     from gough.model.contributions import Contributions
     from gough.model.model import Model
-    from gough.results import Actuation, LegMotion, Reactions
+    from gough.results import Acceleration, Actuation, Energy, LegMotion, Reactions
 
 KINDS = (".csv", ".nc")
 JOINT_LOADS = (
@@ -168,6 +169,56 @@ def force_dataset(
     return xarray.Dataset(variables, coordinates, {"title": f"forces of {robot.name}"})
 
 
+def reaction_dataset(robot: Model, motion: Motion, reactions: Reactions) -> xarray.Dataset:
+    """What the joints bear (`robot.reactions(motion)`); dimensions as in `force_dataset`."""
+    import xarray
+
+    dims, coordinates = batch_coordinates(motion)
+    variables = _reactions(robot, dims, reactions)
+    if "joint_force" in variables:
+        coordinates["leg_joint"] = np.arange(1, reactions.joint_force.shape[-2] + 1)
+    coordinates |= labels(robot, variables)
+    return xarray.Dataset(variables, coordinates, {"title": f"reactions of {robot.name}"})
+
+
+def acceleration_dataset(robot: Model, motion: Motion, found: Acceleration) -> xarray.Dataset:
+    """Accelerations of the platform (`robot.direct_dynamics(motion, forces)`)."""
+    import xarray
+
+    dims, coordinates = batch_coordinates(motion)
+    own = (*dims, "axis")
+    variables: dict[str, Any] = {
+        "acceleration": (own, found.linear, attributes("m/s2", "acceleration")),
+        "angular_acceleration": (own, found.angular, attributes("rad/s2", "angular acceleration")),
+    }
+    if robot.modes:
+        about = attributes("", "modal accelerations")
+        variables["elastic_acceleration"] = ((*dims, "mode"), found.elastic, about)
+        coordinates["mode"] = np.arange(1, robot.modes + 1)
+    coordinates |= labels(robot, variables)
+    return xarray.Dataset(variables, coordinates, {"title": f"accelerations of {robot.name}"})
+
+
+def energy_dataset(robot: Model, motion: Motion, found: Energy) -> xarray.Dataset:
+    """Energies of the whole robot (`robot.energy(motion)`)."""
+    import xarray
+
+    dims, coordinates = batch_coordinates(motion)
+    variables = {
+        name: (dims, getattr(found, name), attributes("J", f"{name} energy"))
+        for name in ("kinetic", "potential")
+    }
+    return xarray.Dataset(variables, coordinates, {"title": f"energy of {robot.name}"})
+
+
+def data_frame(dataset: xarray.Dataset) -> pandas.DataFrame:
+    """The columns that the dataset has as .csv, a row per sample, indexed by time if it has one."""
+    import pandas
+
+    frame = pandas.DataFrame(flat_columns(dataset))
+    return frame.set_index("time [s]") if "time" in dataset.sizes else frame
+
+
 def _reactions(robot: Model, dims: tuple[str, ...], reactions: Reactions) -> dict[str, Any]:
     """Variables of what joints bear; `constraint` in force and moment, `unique` where not all are."""
     found: dict[str, Any] = {}
@@ -201,7 +252,12 @@ def write_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None
     if kind_of(path) == ".nc":
         with writing(path) as temporary:
             dataset.to_netcdf(temporary, engine="scipy")
-        return
+    else:
+        write_table(flat_columns(dataset), path)
+
+
+def flat_columns(dataset: xarray.Dataset) -> dict[str, Array]:
+    """The columns of a dataset as a table with one row per sample, units in their names."""
     batch = [str(dim) for dim in dataset.sizes if dim not in LABELS]
     if len(batch) > 1:
         raise InputError(f"dataset: CSV holds one batch dimension, not {', '.join(batch)}; use .nc")
@@ -218,7 +274,7 @@ def write_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> None
             chosen = dict(zip(labelled, place, strict=True))
             one = variable.isel(chosen)
             columns[_flat_name(str(name), one, chosen)] = np.broadcast_to(one.values, (rows,))
-    write_table(columns, path)
+    return columns
 
 
 def _flat_name(name: str, one: xarray.DataArray, chosen: Mapping[Any, int]) -> str:

@@ -46,6 +46,7 @@ from gough.model.model import Model
 from gough.motion import ELASTIC_FIELDS, Motion
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
 UNIT_LENGTH = 1e-6
@@ -171,6 +172,19 @@ def write_motion(motion: Motion, path: str | os.PathLike[str]) -> None:
     if kind == ".nc":
         write_dataset(motion_dataset(motion), path)
         return
+    write_table(_motion_columns(motion), path)
+
+
+def motion_frame(motion: Motion) -> pandas.DataFrame:
+    """A motion as a data frame: the columns of its .csv, indexed by time if it has one."""
+    import pandas
+
+    frame = pandas.DataFrame(_motion_columns(motion))
+    return frame if motion.time is None else frame.set_index("time [s]")
+
+
+def _motion_columns(motion: Motion) -> dict[str, Array]:
+    """The columns of a motion as a table, units in their names."""
     if len(motion.shape) > 1:
         raise InputError(f"motion of batch shape {motion.shape}: CSV holds (n,), use .nc")
     columns: dict[str, Array] = {}
@@ -185,7 +199,7 @@ def write_motion(motion: Motion, path: str | os.PathLike[str]) -> None:
             value = Rotation.from_matrix(value).as_quat(canonical=True)[..., [3, 0, 1, 2]]
         for column, numbers in zip(names, np.reshape(value, (rows, len(names))).T, strict=True):
             columns[heading(column, QUANTITIES[name].unit)] = numbers
-    write_table(columns, path)
+    return columns
 
 
 def motion_dataset(motion: Motion) -> xarray.Dataset:

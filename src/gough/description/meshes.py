@@ -1,8 +1,7 @@
-"""Meshes that a robot file names, read and put into the frames of their bodies."""
+"""Meshes that a robot file names, and surfaces of its shapes, in the frames of their bodies."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,15 +11,18 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.base.files import content
+from gough.description.mesh_files import LARGEST, READERS
 from gough.description.numbers import Description
 from gough.description.schema import RobotFile
+from gough.description.surfaces import surface
 from gough.errors import FileError
 from gough.legs.meshes import MeshTable
+from gough.legs.reading import ALONG
 
 MOST_MEGABYTES = 100
 """Of a mesh file."""
-MOST_FACES = 1_000_000
-"""Of one mesh file."""
+MOST_FACES = 2_000_000
+"""Of all meshes of a robot, those of a file counted as often as it is shown."""
 
 
 class BodyMesh(NamedTuple):
@@ -48,12 +50,38 @@ class MeshesOfBody(NamedTuple):
 
 
 def body_meshes(file: RobotFile, description: Description, folder: Path) -> tuple[BodyMesh, ...]:
-    """The meshes of all bodies that have some; those of a body are one."""
+    """The meshes of all bodies that have some, or are made of shapes; those of a body are one."""
     read: dict[str, tuple[Array, Array]] = {}
-    return tuple(
-        BodyMesh(one.leg, one.body, one.name, *_joined(one.tables, folder, read))
-        for one in mesh_tables(file, description)
-    )
+    meshed: list[BodyMesh] = []
+    total = 0
+    for one in mesh_tables(file, description):
+        for table in one.tables:
+            if table.file not in read:
+                read[table.file] = read_mesh(folder / table.file)
+            total += len(read[table.file][1])
+            if total > MOST_FACES:
+                raise FileError(
+                    f"meshes of over {MOST_FACES} triangles in all, {table.file} the last"
+                )
+        meshed.append(BodyMesh(one.leg, one.body, one.name, *_joined(one.tables, read)))
+    taken = {(one.leg, one.body) for one in meshed}
+    shaped = [one for one in _shaped(file, description) if (one.leg, one.body) not in taken]
+    return (*meshed, *shaped)
+
+
+def _shaped(file: RobotFile, description: Description) -> Iterator[BodyMesh]:
+    """The surfaces of bodies that are made of shapes."""
+    if file.platform is not None and file.platform.solids:
+        yield BodyMesh(None, 0, "platform", *surface(file.platform.solids, 0, ALONG))
+    for group in description.groups:
+        names = group.legs.BODIES
+        for body, tables in enumerate(group.table.body_tables(names)):
+            along = group.table.runs.get(names[body], ALONG)
+            for leg in range(group.leg_count):
+                own = tables[leg if len(tables) > 1 else 0].solids if tables else ()
+                if own:
+                    number, name = group.first + leg, names[body]
+                    yield BodyMesh(number, body, name, *surface(own, leg, along))
 
 
 def mesh_tables(file: RobotFile, description: Description) -> Iterator[MeshesOfBody]:
@@ -73,17 +101,18 @@ def mesh_tables(file: RobotFile, description: Description) -> Iterator[MeshesOfB
 
 
 def _joined(
-    meshes: Sequence[MeshTable], folder: Path, read: dict[str, tuple[Array, Array]]
+    meshes: Sequence[MeshTable], read: dict[str, tuple[Array, Array]]
 ) -> tuple[Array, Array]:
     """Several meshes as one, in the frame of their body."""
     vertices, faces, count = [], [], 0
     for one in meshes:
-        if one.file not in read:
-            read[one.file] = read_mesh(folder / one.file)
         points, corners = read[one.file]
         turn = Rotation.from_rotvec(np.array(one.rotation_vector, dtype=np.float64)).as_matrix()
         scale = np.asarray(one.scale, dtype=np.float64)
-        vertices.append(np.asarray(one.position) + (scale * points) @ turn.T)
+        with np.errstate(over="ignore", invalid="ignore"):
+            vertices.append(np.asarray(one.position) + (scale * points) @ turn.T)
+        if not np.all(np.abs(vertices[-1]) <= LARGEST):
+            raise FileError(f"mesh {one.file} lies farther than {LARGEST:g} m from its body")
         mirrored = np.prod(np.broadcast_to(scale, 3)) < 0
         faces.append(count + (corners[:, ::-1] if mirrored else corners))
         count += len(points)
@@ -93,24 +122,6 @@ def _joined(
 def read_mesh(path: Path) -> tuple[Array, Array]:
     """Vertices (n, 3) and faces (m, 3) of an STL, OBJ or GLB file; nothing that it names is read."""
     try:
-        import trimesh
-    except ImportError:
-        raise FileError(
-            f"{path}: meshes are read with trimesh, which is not installed; it comes with the extra: "
-            "pip install 'gough[exchange]'"
-        ) from None
-    try:
-        data = content(path, "mesh", MOST_MEGABYTES)
-        kind = path.suffix.lower().removeprefix(".")
-        mesh = trimesh.load_mesh(io.BytesIO(data), file_type=kind, process=False)
-        vertices, faces = np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces)
+        return READERS[path.suffix.lower()](content(path, "mesh", MOST_MEGABYTES))
     except FileError as error:
         raise FileError(f"{path}: {error}") from None
-    except (Exception, RecursionError) as error:  # what a reader makes of a broken file is its own
-        said = " ".join(str(error).split())
-        raise FileError(f"{path}: not a mesh: {said}"[:200]) from None
-    if not len(faces) or not np.all(np.isfinite(vertices)):
-        raise FileError(f"{path}: has no triangles, or numbers that are not finite")
-    if len(faces) > MOST_FACES:
-        raise FileError(f"{path}: has {len(faces)} triangles; limit {MOST_FACES}")
-    return vertices, faces

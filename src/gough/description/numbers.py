@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,9 @@ from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import rigid_part
 from gough.description.modal.source import body_of_file, body_of_plate
 from gough.errors import ArchitectureWarning, FileError, ImpossibleBodyWarning, InputError
+from gough.legs.beams import Beams
 from gough.legs.bodies import warn_impossible
+from gough.legs.completion import completable
 from gough.legs.keys import LegGroupTable
 from gough.legs.leg import LegKind
 from gough.legs.reading import (
@@ -56,6 +59,8 @@ class LegGroup(NamedTuple):
     """Of its actuators and legs."""
     drives: Drives
     """Of its actuators."""
+    beams: Beams | None
+    """Its members that bend."""
     passive: tuple[PassiveLimits, ...]
     missing: tuple[str, ...]
     """Bodies that the file does not give."""
@@ -114,6 +119,7 @@ def describe(file: schema.RobotFile, name: str, folder: Path | None = None) -> D
         reader.length_scale = scale
         kind = KINDS[reader.table.kind]
         legs = kind.read(reader)
+        reader.settle(partial(completable, kind.parameters, legs))
         groups.append(_group(kind, legs, reader))
     whole = joined([group.legs for group in groups])
     table = file.platform or schema.PlatformTable()
@@ -193,6 +199,7 @@ def _group(kind: LegKind, legs: Leg, reader: LegReader) -> LegGroup:
         actuators=reader.actuators(kind.units),
         limits=reader.limits(),
         drives=reader.drives(),
+        beams=kind.beams(reader, legs),
         passive=reader.passive(),
         missing=tuple(reader.missing),
     )

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 from gough.base.keys import METRES, RADIANS, Numbers, Scalar, Table, Vector
 from gough.base.units import Unit, converted
 from gough.errors import InputError
-from gough.legs.bodies import PARTED_PARAMETERS, STANDARD_PARAMETERS, BodyTable
+from gough.legs.bodies import BodyTable
 from gough.legs.keys import LegGroupTable
 from gough.legs.register import KINDS
 
@@ -48,10 +48,11 @@ class SingleBody(BodyTable):
 
     @model_validator(mode="after")
     def _single(self) -> Self:
-        ranks = {"center_of_mass": 1, "inertia": 2}
-        for key in (*PARTED_PARAMETERS, *STANDARD_PARAMETERS):
-            if np.ndim(getattr(self, key)) > ranks.get(key, 0):
-                raise ValueError(f"{key} has a list of values; there is one platform")
+        for table in (self, *self.shapes):
+            for key, field in type(table).model_fields.items():
+                for one in field.metadata:
+                    if isinstance(one, Numbers) and np.ndim(getattr(table, key)) > len(one.shape):
+                        raise ValueError(f"{key} has a list of values; there is one platform")
         if self.mesh is not None and len(self.mesh) != 1:
             raise ValueError("mesh has a list per leg; there is one platform")
         return self

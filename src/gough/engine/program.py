@@ -4,8 +4,8 @@ The prologue holds all work that depends on parameters alone; it runs once a rob
 results and the state's fields. Both are lists of operations on numbered values, arguments first.
 
 The body of a flexible platform comes in sections, straight-line code and loops over the modes in turn:
-section 2n is straight and may use sums made by the loops before it, section 2n + 1 is a loop. The body
-of a program that is repeated until it settles has three: what is done once, what is repeated, the rest.
+section 2n is straight and may use sums made by the loops before it, section 2n + 1 is a loop. Of a
+program that is repeated until it settles one straight section is repeated, with empty loops about it.
 """
 
 from __future__ import annotations
@@ -57,6 +57,12 @@ class Repeated(NamedTuple):
     tolerance: float
     most: int
     """Passes."""
+    section: int
+    """The one that is repeated."""
+
+
+class NotStraightError(Exception):
+    """What is to be repeated has a loop over modes inside."""
 
 
 class Repetition(NamedTuple):
@@ -162,12 +168,8 @@ def assemble(
         return late[number]
 
     moving = [number for number in order if not fixed[number]]
-    section = dict.fromkeys(moving, 0)
-    if modes:
-        section = _sections(graph, moving)
-    elif repetition is not None:
-        section = _passes(graph, moving, repetition)
-    last = max(section.values(), default=0) if repetition is None else 2
+    section, passes = _all_sections(graph, moving, repetition)
+    last = max([passes + 2, *section.values()]) if repetition else max(section.values(), default=0)
     starts: list[int] = []
     for current in range(last + 1 + last % 2):
         here = [number for number in moving if section[number] == current]
@@ -200,6 +202,7 @@ def assemble(
             place(repetition.test.number),
             repetition.tolerance,
             repetition.most,
+            passes,
         )
     return Program(
         tuple(prologue),
@@ -215,41 +218,50 @@ def assemble(
     )
 
 
-def _passes(graph: Graph, numbers: list[int], repetition: Repetition) -> dict[int, int]:
-    """In which of the three sections of a repeated program each node is."""
-    changing = repetition.changing
-    depends = set(changing)
-    again = set(graph.reachable(repetition.results))
+def _all_sections(
+    graph: Graph, numbers: list[int], repetition: Repetition | None
+) -> tuple[dict[int, int], int]:
+    """In which section each node is, and which is repeated; that comes after all that is done once."""
     section: dict[int, int] = {}
+    if repetition is None:
+        _sections(graph, numbers, section, 0)
+        return section, 0
+    changing, again = repetition.changing, set(graph.reachable(repetition.results))
+    depends = set(changing)
     for number in sorted(numbers):
         if any(argument in depends for argument in graph.arguments[number]):
             depends.add(number)
-        late = 1 if number in again else 2
-        section[number] = late if number in depends and number not in changing else 0
-    return section
+    depends -= changing
+    _sections(graph, [number for number in numbers if number not in depends], section, 0)
+    latest = max(section.values(), default=0)
+    passes = latest + latest % 2 + 2
+    repeated = {number for number in numbers if number in depends and number in again}
+    if any(graph.varying[one] or graph.operations[one] == SUM for one in repeated):
+        raise NotStraightError
+    section |= dict.fromkeys(repeated, passes)
+    _sections(graph, [one for one in numbers if one not in section], section, passes + 2)
+    return section, passes
 
 
-def _sections(graph: Graph, numbers: list[int]) -> dict[int, int]:
-    """In which section each node is: arguments come in order of their numbers.
+def _sections(graph: Graph, numbers: list[int], section: dict[int, int], first: int) -> None:
+    """Give each node its section, `first` or later: arguments come in order of their numbers.
 
     A sum is there in the straight code after the loop that makes it; a coupled value needs all modes of
     its argument, so a loop that comes after the one that computes them.
     """
-    section: dict[int, int] = {}
     for number in sorted(numbers):
         operation = graph.operations[number]
         before = [section[a] for a in graph.arguments[number] if a in section]
-        latest = max(before, default=0)
+        latest = max([first, *before])
         if operation == SUM:
             latest += 1
         elif operation == COUPLED:
             (argument,) = graph.arguments[number]
             known = graph.operations[argument] in (MODE, TABLE)
             latest += 0 if known else 2 if graph.varying[argument] else 1
-        elif graph.varying[number] and latest % 2 == 0:
+        if graph.varying[number] != bool(latest % 2):
             latest += 1
         section[number] = latest
-    return section
 
 
 def _fixed(graph: Graph, numbers: list[int]) -> dict[int, bool]:

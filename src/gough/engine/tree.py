@@ -43,6 +43,15 @@ def leaves(tree: Any) -> list[Leaf]:
     return found
 
 
+def named_leaves(tree: Any, name: str = "") -> Iterator[tuple[str, Array]]:
+    """All arrays of a tree with the fields that lead there: legs.friction.width."""
+    if isinstance(tree, float | np.ndarray):
+        yield name, np.atleast_1d(tree)
+    elif tree is not None:
+        for field, child in _children(tree) or []:
+            yield from named_leaves(child, f"{name}.{field}".strip("."))
+
+
 def replaced(tree: Any, values: Iterable[Any]) -> Any:
     """The tree with other arrays in place of its own, in the order of `leaves`."""
     following = iter(values)

@@ -33,6 +33,8 @@ IMPEDANCE = 0.9999
 """The largest that MuJoCo has."""
 MESHES = (".stl", ".obj")
 """That MuJoCo reads."""
+OTHER_FRICTION = "gough."
+"""How names of numbers begin that are a joint's friction: with its name and a robot file's key."""
 TYPES = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball"}
 LOOPS = (
     "Loops are closed by soft constraints: MuJoCo has no others. They are as stiff as it allows:",
@@ -82,6 +84,7 @@ def mjcf(robot: Model, folder: str | os.PathLike[str] = ".") -> Exported:
     _actuators(root, tree)
     _sensors(root, tree)
     _keyframe(root, tree)
+    _other_friction(root, tree)
     return Exported(document(root), notes)
 
 
@@ -294,6 +297,17 @@ def _sensors(root: ET.Element, tree: OpenedRobot) -> None:
     for tag in ("framepos", "framequat", "framelinvel", "frameangvel"):
         words = {"name": f"{PLATFORM}_{tag[5:]}", "objtype": "site", "objname": PLATFORM}
         element(sensors, tag, **words)
+
+
+def _other_friction(root: ET.Element, tree: OpenedRobot) -> None:
+    """What MuJoCo's joints do not have, as numbers that it carries and does not use."""
+    rubbing = [joint for joint in tree.joints if joint.other_friction]
+    if rubbing:
+        custom = element(root, "custom")
+        for joint in rubbing:
+            for key, value in joint.other_friction.items():
+                name = f"{OTHER_FRICTION}{joint.name}.{key}"
+                element(custom, "numeric", name=name, data=numbers(value))
 
 
 def _keyframe(root: ET.Element, tree: OpenedRobot) -> None:

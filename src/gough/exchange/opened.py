@@ -12,7 +12,7 @@ felt there as before, exactly.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -25,7 +25,7 @@ from gough.errors import FileError, InputError, MissingDataError
 from gough.exchange.inertia import NOTHING, Inertia, central, inertia_of
 from gough.legs.bodies import steiner
 from gough.legs.reading import actuator_names
-from gough.legs.tree import TreeJoint
+from gough.legs.tree import NO_FRICTION, TreeJoint
 from gough.mechanics.body import Frame
 from gough.model.frames import leg_frames
 from gough.model.model import Model
@@ -61,6 +61,8 @@ class OpenedJoint(NamedTuple):
     coulomb: float = 0.0
     actuator: str = ""
     """The name of what moves it."""
+    other_friction: Mapping[str, float] = NO_FRICTION
+    """By key of a robot file: what no joint of a tree has."""
 
 
 class OpenedMesh(NamedTuple):
@@ -162,7 +164,7 @@ def opened(robot: Model) -> OpenedRobot:
             bodies[-1] = bodies[-1]._replace(inertial=got)
     drawn = tuple(one._replace(meshes=meshes.get(one.name, ())) for one in bodies)
     loops = tuple(leg.loop for leg in legs)
-    return OpenedRobot(rigid, drawn, loops, home, _left_out(robot))
+    return OpenedRobot(rigid, drawn, loops, home, _left_out(robot, drawn))
 
 
 def _meshes(robot: Model) -> dict[str, tuple[OpenedMesh, ...]]:
@@ -260,6 +262,9 @@ def _of_leg(
             reads=float(joint.reads[i]),
             viscous=float(joint.viscous[i]),
             coulomb=float(joint.coulomb[i]),
+            other_friction={
+                key: float(value[i]) for key, value in joint.other_friction.items() if value[i]
+            },
         )
         if joint.actuated:
             found = found._replace(
@@ -325,22 +330,20 @@ def _shares(robot: Model, loops: Sequence[Loop]) -> tuple[Inertia, Inertia, Iner
     return part, tip, rest
 
 
-def _left_out(robot: Model) -> tuple[str, ...]:
+def _left_out(robot: Model, bodies: Sequence[OpenedBody]) -> tuple[str, ...]:
     """What trees of rigid bodies do not have, in words."""
     found = []
     if robot.modes:
         found.append(
             f"the platform is written as a rigid body: its {robot.modes} modes are left out"
         )
-    for one in alike(robot):
-        names = () if one.kind.tree is None else one.kind.tree.left_out(one.legs)
-        if np.any(one.legs.friction.width):
-            names = (*names, "width")
-        if names:
-            words = ", ".join(names)
-            found.append(
-                f"friction of {one.where} that no joint of a tree has is left out: {words}"
-            )
+    joints = [joint for body in bodies for joint in body.joints]
+    rubbing = dict.fromkeys(key for joint in joints for key in joint.other_friction)
+    if rubbing:
+        found.append(
+            "friction that no joint of a tree has is there for gough alone, others leave it out: "
+            f"{', '.join(rubbing)}"
+        )
     limits = robot.description.limits
     angles = [name for name in limits._fields[4:] if np.any(np.isfinite(getattr(limits, name)))]
     if angles:

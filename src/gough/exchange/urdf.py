@@ -112,11 +112,17 @@ def _sidecar(tree: OpenedRobot) -> str:
         "home": [joint.reads for joint in actuated],
         "gravity": tree.robot.description.gravity.tolist(),
     }
+    rubbing = {one.name: dict(one.other_friction) for one in tree.joints if one.other_friction}
+    friction = [
+        "# of joints: friction that URDF has no word for, by key of a gough robot file",
+        f"other_friction: {json.dumps(rubbing)}",
+    ]
     lines = [
         f"# {one_line(tree.robot.name)}, written by gough {VERSION}: what closes the loops of the URDF",
         *(f"{key}: {json.dumps(value)}" for key, value in values.items()),
         "# of each of name_mot: inertia of its drive (kg or kg m^2), what it reads at home",
         *(f"{key}: {json.dumps(value)}" for key, value in more.items()),
+        *(friction if rubbing else ()),
     ]
     return "\n".join(lines) + "\n"
 

@@ -1,12 +1,14 @@
-"""Inverse dynamics of PUS robots the way two papers get it: independent of `gough.mechanics.equation`.
+"""Inverse dynamics by three classical routes: independent of `gough.mechanics.equation`.
 
-`newton_euler`: Kim & Ryu 2002, free bodies with slender links, friction included.
-`virtual_work`: Sinatra, Xi & Staicu 2009, recursive matrices and virtual velocities, no friction.
-Both take what `Robot.inverse_dynamics` takes and return its `Actuation`.
+`newton_euler`: free bodies; PUS legs by Kim & Ryu 2002, slender links, friction included; UPS legs
+without friction.
+`virtual_work`: virtual velocities; PUS legs by Sinatra, Xi & Staicu 2009, recursive matrices; UPS legs.
+`lagrange`: energies of all bodies, differentiated by CasADi (extra `casadi`); PUS and UPS legs.
+All take what `Robot.inverse_dynamics` takes and return its `Actuation`.
 """
 
 from __future__ import annotations
 
-from . import newton_euler, virtual_work
+from . import lagrange, newton_euler, virtual_work
 
-__all__ = ["newton_euler", "virtual_work"]
+__all__ = ["lagrange", "newton_euler", "virtual_work"]

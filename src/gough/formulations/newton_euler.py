@@ -1,4 +1,6 @@
-"""Inverse dynamics of PUS robots by Newton–Euler with slender links, friction included.
+"""Inverse dynamics by Newton–Euler: PUS robots with slender links, friction included; UPS robots.
+
+UPS legs are in `telescopic_legs`; the rest of this text is on PUS legs.
 
 J.-P. Kim, J. Ryu: Inverse kinematic and dynamic analyses of 6-DOF PUS type parallel manipulators.
 KSME International Journal 16 (2002), Eqs. 20–34, corrected. One free body each for slider, link and
@@ -11,7 +13,8 @@ The links are slender: they do not turn about their axes, n·ω_l = 0. Without f
 where I_zz = 0 and I_xx = I_yy. In the friction laws ω_l is the slender one too, and the universal
 joint's couple M_A is along n, as the paper has it. M_A is in truth along α×β, and the spin is
 φ̇1 cos φ2: both assumptions hold exactly only where n is perpendicular to the joint's axis α.
-`slender=False` does without them. Friction of the sliders is exact either way.
+`slender=False` does without them, and with `along_link=True` M_A alone stays along n. Friction of the
+sliders is exact either way.
 """
 
 from __future__ import annotations
@@ -25,8 +28,8 @@ from numpy.typing import ArrayLike
 from gough.base.arrays import Array
 from gough.errors import ConvergenceError
 from gough.formulations import parts as robot_parts
-from gough.formulations import samples
-from gough.formulations.parts import Parts
+from gough.formulations import samples, telescopic_legs
+from gough.formulations.parts import Parts, TelescopicParts
 from gough.formulations.samples import FormulationTrouble, Pose, dot, matvec
 from gough.formulations.slender_links import (
     SlenderLinks,
@@ -66,6 +69,7 @@ def inverse_dynamics(
     friction: bool = True,
     *,
     slender: bool = True,
+    along_link: bool = False,
     on_error: OnError = "raise",
 ) -> Actuation:
     """Actuator forces and powers, as `Robot.inverse_dynamics`: Kim & Ryu 2002, Eq. 29.
@@ -74,12 +78,22 @@ def inverse_dynamics(
 
     F_A by Eq. 28, friction by Eqs. 30–31 iterated until it agrees with the loads it depends on; the
     residual is the last change of ‖F_A‖, ‖F_B‖ over the largest of them. `slender=False` gives the
-    friction couples the link's spin and M_A its true direction.
+    friction couples the link's spin and M_A its true direction; `along_link=True` keeps M_A along n.
+    Robots with UPS legs are taken without friction, see `telescopic_legs.newton_euler`.
     """
+    numbers = robot_parts.read(robot)
+    if isinstance(numbers, TelescopicParts):
+        if friction:
+            robot_parts.need_no_friction(numbers, "Newton–Euler for telescopes")
+
+        def telescopes(pose: Pose) -> tuple[dict[str, Array], list[FormulationTrouble]]:
+            return telescopic_legs.newton_euler(numbers, pose)
+
+        return samples.actuation(samples.run(telescopes, motion, wrench, on_error))
     parts = _checked(robot)
 
     def model(pose: Pose) -> tuple[dict[str, Array], list[FormulationTrouble]]:
-        bodies = _bodies(parts, pose, slender)
+        bodies = _bodies(parts, pose, slender, along_link)
         found = _with_friction(bodies, friction)
         inertia = (_slider_mass(parts) + parts.rotor_mass) * bodies.links.qdd
         weight = _slider_mass(parts) * (parts.rail @ parts.gravity)
@@ -180,7 +194,7 @@ class _Rubbing(NamedTuple):
 
 
 def _checked(robot: Model) -> Parts:
-    parts = robot_parts.read(robot)
+    parts = robot_parts.read_sliding(robot)
     refuse_others(parts)
     return parts
 
@@ -190,7 +204,7 @@ def _slider_mass(parts: Parts) -> Array:
     return parts.slider.mass + parts.cross.mass
 
 
-def _bodies(parts: Parts, pose: Pose, slender: bool) -> _Bodies:
+def _bodies(parts: Parts, pose: Pose, slender: bool, along_link: bool = False) -> _Bodies:
     """Kinematics, T_1 and the platform's own share of T: Kim & Ryu 2002, Eqs. 25–26.
 
         T_1 = [n_i; GB_i×n_i],  T = [m g − m G̈ + f; M − I ω̇ − ω×I ω + GC×f] + the links' share
@@ -199,7 +213,9 @@ def _bodies(parts: Parts, pose: Pose, slender: bool) -> _Bodies:
     """
     links = kinematics(parts, pose)
     if slender:
-        links = links._replace(tilt=np.zeros_like(links.tilt), spin=np.zeros_like(links.spin))
+        links = links._replace(spin=np.zeros_like(links.spin))
+    if slender or along_link:
+        links = links._replace(tilt=np.zeros_like(links.tilt))
     body, omega, omega_dot = parts.platform, pose.angular_velocity, pose.angular_acceleration
     center = pose.rotation @ body.center_of_mass
     inertia = pose.rotation @ central_inertia(body) @ samples.transposed(pose.rotation)

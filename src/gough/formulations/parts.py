@@ -1,4 +1,7 @@
-"""Numbers of a robot with six links on sliders, leg axis first, components last: no equations."""
+"""Numbers of a robot with six links on sliders, or six telescopes, leg axis first, components last.
+
+No equations.
+"""
 
 from __future__ import annotations
 
@@ -71,19 +74,90 @@ class Parts(NamedTuple):
     """Characteristic length of the platform, m."""
 
 
-def read(robot: Model) -> Parts:
-    """The numbers of a robot; refuses what neither paper covers."""
+class TelescopicParts(NamedTuple):
+    """What the formulations know of a robot on telescopes; SI units."""
+
+    name: str
+    base: Array
+    """Universal joint B, (legs, 3), world."""
+    axis: Array
+    """Universal axis α fixed to the base, unit, (legs, 3), world."""
+    rotor_mass: Array
+    """Drive inertia felt along q, (legs,), kg."""
+    cross: BodyParts
+    """At B: z along α, x along the leg's direction n made perpendicular to α."""
+    cylinder: BodyParts
+    """At B: y along −n, z along n×α."""
+    rod: BodyParts
+    """At the tip: z along n, y along n×α."""
+    points: Array
+    """Spherical joints, (legs, 3), platform frame."""
+    platform: BodyParts
+    """Payload included, platform frame."""
+    gravity: Array
+    """(3,), world, m/s²."""
+    friction: Friction
+    """Coefficients (legs, 1) each."""
+    scale: float
+    """Characteristic length of the platform, m."""
+
+
+def read(robot: Model) -> Parts | TelescopicParts:
+    """The numbers of a robot; refuses what no formulation covers."""
     robot.need_rigid("this formulation")
     robot.need_rigid_drives("this formulation")
-    sliding_links = robot.leg_kind.sliding_links
-    if sliding_links is None:
-        raise InputError(f"{robot.name} has {robot.kind} legs; this formulation is for PUS legs")
+    kind = robot.leg_kind
+    if kind.sliding_links is None and kind.telescopes is None:
+        raise InputError(
+            f"{robot.name} has {robot.kind} legs; this formulation is for PUS and UPS legs"
+        )
     if robot.leg_count != LEGS:
         raise InputError(f"{robot.name} has {robot.leg_count} legs; this formulation needs {LEGS}")
-    description = robot.description
-    if description.missing:
-        lacking = ", ".join(f"[{name}]" for name in description.missing)
+    if robot.description.missing:
+        lacking = ", ".join(f"[{name}]" for name in robot.description.missing)
         raise MissingDataError(f"{robot.name}: dynamics needs the masses of {lacking}")
+    return _sliding(robot) if kind.telescopes is None else _telescopic(robot)
+
+
+def read_sliding(robot: Model) -> Parts:
+    """The numbers of a robot on sliders; refuses all others."""
+    parts = read(robot)
+    if not isinstance(parts, Parts):
+        raise InputError(f"{robot.name} has {robot.kind} legs; this is for PUS legs")
+    return parts
+
+
+def need_no_friction(parts: Parts | TelescopicParts, source: str) -> None:
+    """InputError for a robot with friction, of which the source has none."""
+    if not parts.friction.none:
+        raise InputError(
+            f"{parts.name} has friction, of which {source} has none: ask with friction=False"
+        )
+
+
+def _telescopic(robot: Model) -> TelescopicParts:
+    description, telescopes = robot.description, robot.leg_kind.telescopes
+    assert telescopes is not None
+    legs = telescopes(description.legs)
+    return TelescopicParts(
+        name=robot.name,
+        base=_vectors(legs.base),
+        axis=_vectors(legs.axis),
+        rotor_mass=_scalars(legs.rotor_mass),
+        cross=_body(legs.cross, LEGS),
+        cylinder=_body(legs.cylinder, LEGS),
+        rod=_body(legs.rod, LEGS),
+        points=_vectors(description.platform_points),
+        platform=BodyParts(*(field[0] for field in _body(description.platform, 1))),
+        gravity=description.gravity,
+        friction=legs.friction,
+        scale=robot.length_scale,
+    )
+
+
+def _sliding(robot: Model) -> Parts:
+    description, sliding_links = robot.description, robot.leg_kind.sliding_links
+    assert sliding_links is not None
     legs = sliding_links(description.legs)
     return Parts(
         name=robot.name,

@@ -1,4 +1,6 @@
-"""Inverse dynamics of PUS robots by recursive matrices and the principle of virtual work.
+"""Inverse dynamics by the principle of virtual work: PUS robots by recursive matrices; UPS robots.
+
+UPS legs are in `telescopic_legs`; the rest of this text is on PUS legs.
 
 R. Sinatra, F.-F. Xi, Ș. Staicu: Dynamics of the hexapod parallel robot. Rev. Roum. Sci. Techn. –
 Méc. Appl. 54 (2009), Eqs. 2–23, corrected, for PUS legs of any geometry and bodies of any inertia.
@@ -19,10 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
-from gough.errors import InputError
 from gough.formulations import parts as robot_parts
-from gough.formulations import samples
-from gough.formulations.parts import BodyParts, Parts
+from gough.formulations import samples, telescopic_legs
+from gough.formulations.parts import BodyParts, Parts, TelescopicParts
 from gough.formulations.samples import FormulationTrouble, Pose, dot, matvec, transposed
 from gough.model.batch import OnError
 from gough.model.model import Model
@@ -53,16 +54,15 @@ def inverse_dynamics(
 
     ω_21, ω_32, v^G, ω^G being virtual velocities. The platform's six terms, which the paper takes
     along three translations and three Euler rotations, are the last two products here: the same
-    sum, without the angles and their singularity.
+    sum, without the angles and their singularity. UPS legs: `telescopic_legs.virtual_work`.
     """
     parts = robot_parts.read(robot)
-    if friction and not parts.friction.none:
-        raise InputError(
-            f"{robot.name} has friction, of which Sinatra, Xi & Staicu 2009 has none: "
-            "ask with friction=False"
-        )
+    if friction:
+        robot_parts.need_no_friction(parts, "Sinatra, Xi & Staicu 2009")
 
     def model(pose: Pose) -> tuple[dict[str, Array], list[FormulationTrouble]]:
+        if isinstance(parts, TelescopicParts):
+            return telescopic_legs.virtual_work(parts, pose)
         chain = _chain(parts, pose)
         motions = _motions(parts, pose, chain)
         virtual = _virtual_velocities(parts, pose, chain)

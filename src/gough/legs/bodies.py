@@ -9,19 +9,19 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from gough.base.arrays import Array
-from gough.base.keys import INERTIA, KILOGRAMS, METRES, LegMatrix, LegScalar, LegVector, Table
+from gough.base.keys import INERTIA, METRES, LegMatrix, LegScalar, LegVector
 from gough.errors import ImpossibleBodyWarning
 from gough.legs.meshes import BodyMeshes
+from gough.legs.solids import SolidKeys, SolidTable
 
 STANDARD_PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 """The papers' ten, about the frame's origin; XY = −∫ x y dm."""
 PARTED_PARAMETERS = ("mass", "center_of_mass", "inertia")
 
 
-class BodyTable(Table):
-    """A body: mass, centre of mass and central inertia, or the papers' ten standard parameters."""
+class BodyTable(SolidKeys):
+    """A body: mass, centre of mass and central inertia, or ten standard parameters, or shapes."""
 
-    mass: Annotated[LegScalar, KILOGRAMS] = Field(0.0, description="kg")
     center_of_mass: Annotated[LegVector, METRES] = Field(
         (0.0, 0.0, 0.0), description="m, in the body's frame"
     )
@@ -38,14 +38,27 @@ class BodyTable(Table):
     MY: LegScalar = Field(0.0, description="first moment, kg m")
     MZ: LegScalar = Field(0.0, description="first moment, kg m")
     M: LegScalar = Field(0.0, description="mass, kg")
+    shapes: list[SolidTable] = Field([], min_length=1, description="or several shapes together")
     mesh: BodyMeshes | None = Field(
         None, description="what the body looks like: a mesh file, or several, in the body's frame"
     )
 
+    @property
+    def solids(self) -> tuple[SolidKeys, ...]:
+        """The shapes that the body is made of; none if it is given by its numbers."""
+        return (self,) if self.shape is not None else tuple(self.shapes)
+
     @model_validator(mode="after")
     def _one_form(self) -> Self:
-        parted = [key for key in PARTED_PARAMETERS if key in self.model_fields_set]
-        standard = [key for key in STANDARD_PARAMETERS if key in self.model_fields_set]
+        given = self.model_fields_set
+        parted = [key for key in PARTED_PARAMETERS if key in given]
+        standard = [key for key in STANDARD_PARAMETERS if key in given]
+        own = "mass" if self.shape is not None else "shapes"
+        others = [key for key in (*parted, *standard, "shapes") if key in given and key != own]
+        if self.solids and others:
+            raise ValueError(
+                f"mixes shapes with {others[0]}: a lump of its own is one more of shapes = [{{ … }}, …]"
+            )
         if parted and standard:
             raise ValueError(
                 f"mixes {parted[0]} with {standard[0]}: give mass, center_of_mass, inertia "
@@ -54,18 +67,31 @@ class BodyTable(Table):
         return self
 
 
-def impossible(mass: Array, moment: Array, inertia: Array, one_of: str = "leg") -> str:
-    """What no mass distribution can have: a pseudo-inertia matrix that is not ≥ 0; empty if it is.
-
-    ∫ [x; 1][x; 1]ᵀ dm = [½ tr(I) 1 − I, MS; MSᵀ, M] (about the frame's origin), of bodies (n, ...).
-    """
+def pseudo_inertias(mass: Array, moment: Array, inertia: Array) -> Array:
+    """∫ [x; 1][x; 1]ᵀ dm = [½ tr(I) 1 − I, MS; MSᵀ, M], (n, 4, 4), about the frame's origin."""
     pseudo = np.zeros((len(mass), 4, 4))
     trace = np.trace(inertia, axis1=-2, axis2=-1)[:, np.newaxis, np.newaxis]
     pseudo[:, :3, :3] = trace / 2 * np.eye(3) - inertia
     pseudo[:, :3, 3] = pseudo[:, 3, :3] = moment
     pseudo[:, 3, 3] = mass
+    return pseudo
+
+
+def impossible(
+    mass: Array,
+    moment: Array,
+    inertia: Array,
+    one_of: str = "leg",
+    excused: Array | None = None,
+) -> str:
+    """What no mass distribution can have: a pseudo-inertia matrix that is not ≥ 0; empty if it is.
+
+    Of bodies (n, ...); those that are `excused` (n,) are passed over.
+    """
+    pseudo = pseudo_inertias(mass, moment, inertia)
     lowest = np.linalg.eigvalsh(pseudo)[:, 0]
-    bad = np.flatnonzero(lowest < -1e-9 * np.abs(pseudo).max(axis=(1, 2)))
+    negative = lowest < -1e-9 * np.abs(pseudo).max(axis=(1, 2))
+    bad = np.flatnonzero(negative if excused is None else negative & ~excused)
     if not bad.size:
         return ""
     which = "" if bad.size == len(mass) else f" of {one_of} {', '.join(str(i + 1) for i in bad)}"
@@ -75,10 +101,15 @@ def impossible(mass: Array, moment: Array, inertia: Array, one_of: str = "leg") 
 
 
 def warn_impossible(
-    mass: Array, moment: Array, inertia: Array, where: str, one_of: str = "leg"
+    mass: Array,
+    moment: Array,
+    inertia: Array,
+    where: str,
+    one_of: str = "leg",
+    excused: Array | None = None,
 ) -> None:
-    """Warn of bodies (n, ...) that are impossible."""
-    why = impossible(mass, moment, inertia, one_of)
+    """Warn of bodies (n, ...) that are impossible and not `excused` (n,)."""
+    why = impossible(mass, moment, inertia, one_of, excused)
     if why:
         warnings.warn(f"{where}{why}", ImpossibleBodyWarning, stacklevel=6)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
@@ -15,6 +15,9 @@ from gough.legs.units import LINEAR
 
 NOMINAL_LEAD = 0.01
 """Lead (m) of a screw whose drag is known and whose file gives none: only their ratio counts."""
+
+
+Direction = tuple[float, float, float]
 
 
 def _branch(value: Any) -> Any:
@@ -75,7 +78,8 @@ class SliderFrictionTable(FrictionTable):
         values = super().coefficients()
         torque, lead = values.pop("screw_torque"), values.pop("screw_lead")
         if lead is not None:
-            values["screw_drag"] = 2 * np.pi * np.asarray(torque) / np.asarray(lead)
+            with np.errstate(over="ignore"):  # what is infinite is refused with the whole robot
+                values["screw_drag"] = 2 * np.pi * np.asarray(torque) / np.asarray(lead)
         return values
 
     def keys_of(self, coefficient: str, values: Array) -> dict[str, Array]:
@@ -138,6 +142,8 @@ class LegGroupTable(Table):
     """What any group of legs has."""
 
     kind: str
+    runs: ClassVar[Mapping[str, Direction]] = {}
+    """Where bodies extend from the origin of their frame, if not along its z: shapes point there."""
 
     def listed(self, place: str) -> Iterator[tuple[str, int]]:
         """Keys that tell how many legs there are: by a list with one value per leg, and how long.
@@ -160,6 +166,10 @@ class LegGroupTable(Table):
     def drive_keys(self) -> tuple[str, ...]:
         """Keys of the tables that say what gives way in drives, as far as there are any."""
         raise NotImplementedError
+
+    def beam_keys(self) -> tuple[str, ...]:
+        """The key of the table of members that bend, if the file has one."""
+        return ("beams",) if "beams" in self.model_fields_set else ()
 
     def actuated_keys(self) -> tuple[str, ...]:
         """Keys that such tables have or could have, in the order of a leg's actuators."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from gough.legs.beams import Beams
 from gough.legs.geometry import LegGeometry
 from gough.legs.keys import LegGroupTable
 from gough.legs.measurable import GeometricKey
@@ -14,6 +15,7 @@ from gough.legs.reading import LegReader
 from gough.legs.serial import Recognised, SerialLeg
 from gough.legs.shape import LegShape
 from gough.legs.sliding_links import SlidingLinks
+from gough.legs.telescopes import Telescopes
 from gough.legs.tolerances import LegTolerances
 from gough.legs.tree import LegTree
 from gough.legs.units import LINEAR, LegUnits
@@ -61,5 +63,9 @@ class LegKind:
     """Its geometry as a calibration corrects it, from its keys; none by default."""
     zeroed: bool = True
     """These keys also say where q is 0; else an encoder's zero is a number of its own."""
+    beams: Callable[[Any, Any], Beams | None] = lambda reader, legs: None
+    """Its members that bend, from its `reader` and its numbers; None where the file has none."""
     sliding_links: Callable[[Any], SlidingLinks] | None = None
     """Its numbers as those of links on sliders, if it is one: for papers that know no other legs."""
+    telescopes: Callable[[Any], Telescopes] | None = None
+    """Its numbers as those of telescopes, if it is one: likewise."""

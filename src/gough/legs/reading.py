@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,13 +15,17 @@ from gough.legs.bodies import (
     BodyTable,
     about_origin,
     from_standard,
+    impossible,
     warn_impossible,
 )
-from gough.legs.keys import DriveTable
+from gough.legs.keys import Direction, DriveTable
+from gough.legs.solids import solid_inertia
 from gough.legs.units import LINEAR, LegUnits
 from gough.mechanics.body import Body
 from gough.mechanics.friction import Friction
 
+ALONG: Direction = (0.0, 0.0, 1.0)
+"""Where shapes of a body point, in its frame, unless its kind of leg or they themselves say it."""
 PARALLEL = 1e-9
 """Sine below which two directions count as parallel."""
 
@@ -111,6 +116,8 @@ class LegReader:
         """L of the whole robot, m, once all points of its platform are known."""
         self.missing: list[str] = []
         """Bodies that the file does not give."""
+        self.doubtful: list[tuple[Array, Array, Array, str]] = []
+        """Bodies (legs, ...) of which no mass distribution has some as they stand, and their keys."""
 
     def fail(self, message: str) -> GoughError:
         """An error that names the robot."""
@@ -121,8 +128,16 @@ class LegReader:
         return self.first + leg + 1
 
     def warn(self, mass: Array, moment: Array, inertia: Array, where: str) -> None:
-        """Warn of bodies (legs, ...) that no mass distribution can have."""
-        warn_impossible(mass, moment, inertia, f"{self.name}: {where}")
+        """Note bodies (legs, ...) that no mass distribution can have; `settle` warns of them."""
+        if impossible(mass, moment, inertia):
+            self.doubtful.append((mass, moment, inertia, f"{self.name}: {where}"))
+
+    def settle(self, excused: Callable[[], Array]) -> None:
+        """Warn of doubtful bodies but for legs (legs,) of which real ones would feel the same."""
+        if self.doubtful:
+            real = excused()
+            for mass, moment, inertia, where in self.doubtful:
+                warn_impossible(mass, moment, inertia, where, excused=real)
 
     def worst(self, values: Array) -> int:
         """The number, from 1 through all groups, of the leg with the least of values (legs, ...)."""
@@ -244,13 +259,16 @@ class LegReader:
     def body(self, key: str) -> Body:
         """The body of each leg about its frame's origin."""
         where = f"{self.where}.{key}"
-        mass, moment, inertia = self.inertias(getattr(self.table, key), where)
+        along = self.table.runs.get(key, ALONG)
+        mass, moment, inertia = self.inertias(getattr(self.table, key), where, along)
         self.warn(mass, moment, inertia, where)
         return Body(
             mass[:, np.newaxis], moment.T[..., np.newaxis], np.moveaxis(inertia, 0, -1)[..., None]
         )
 
-    def inertias(self, tables: list[BodyTable] | None, where: str) -> tuple[Array, Array, Array]:
+    def inertias(
+        self, tables: list[BodyTable] | None, where: str, along: Direction = ALONG
+    ) -> tuple[Array, Array, Array]:
         """(legs,), (legs, 3), (legs, 3, 3) of a body that one table gives or one per leg, or none."""
         if tables is None:
             self.missing.append(where)
@@ -263,9 +281,9 @@ class LegReader:
                     f"{where}.mesh has lists for {len(table.mesh)} legs, {self.counted}"
                 )
         if len(tables) == 1:
-            return body_parameters(self, tables[0], where)
+            return body_parameters(self, tables[0], where, along)
         parts = [
-            [part[i] for part in body_parameters(self, table, f"{where}.{i}")]
+            [part[i] for part in body_parameters(self, table, f"{where}.{i}", along)]
             for i, table in enumerate(tables)
         ]
         mass, moment, inertia = (np.stack(part) for part in zip(*parts, strict=True))
@@ -318,8 +336,21 @@ def spread(reader: LegReader, value: Array, where: str, rank: int) -> Array:
     return value
 
 
-def body_parameters(reader: LegReader, table: BodyTable, where: str) -> tuple[Array, Array, Array]:
-    """(legs,), (legs, 3), (legs, 3, 3): mass, first moment, inertia about the frame's origin."""
+def body_parameters(
+    reader: LegReader, table: BodyTable, where: str, along: Direction = ALONG
+) -> tuple[Array, Array, Array]:
+    """(legs,), (legs, 3), (legs, 3, 3): mass, first moment, inertia about the frame's origin.
+
+    `along` is where shapes point that do not say it themselves.
+    """
+    if table.solids:
+        parts = []
+        for i, one in enumerate(table.solids):
+            place = where if one is table else f"{where}.shapes.{i}"
+            value = partial(_value, reader, one, place)
+            parts.append(about_origin(*solid_inertia(one, value, along)))
+        mass, moment, inertia = (sum(part) for part in zip(*parts, strict=True))
+        return mass, moment, inertia
     standard = [key for key in STANDARD_PARAMETERS if key in table.model_fields_set]
     if standard:
         return from_standard(*(reader.per_leg(key, 0, table, where) for key in STANDARD_PARAMETERS))
@@ -332,6 +363,11 @@ def body_parameters(reader: LegReader, table: BodyTable, where: str) -> tuple[Ar
         reader.per_leg("center_of_mass", 1, table, where),
         inertia,
     )
+
+
+def _value(reader: LegReader, table: Any, where: str, key: str, rank: int) -> Array:
+    """The value of a key for each leg."""
+    return reader.per_leg(key, rank, table, where)
 
 
 def perpendicular(vectors: Array, axis: Array) -> tuple[Array, Array]:

@@ -108,6 +108,8 @@ class SerialJoint(NamedTuple):
     body: SerialBody
     """What it carries up to the next joint; nothing of the last one, which carries the platform."""
     meshes: tuple[PlacedMesh, ...]
+    other_friction: Mapping[str, float]
+    """By key of a robot file, from files that gough wrote."""
 
 
 class SerialLeg(NamedTuple):
@@ -213,9 +215,15 @@ def limit_keys(joint: SerialJoint) -> dict[str, Any]:
     return {"limits": keys} if keys else {}
 
 
-def friction_keys(values: Mapping[str, float]) -> dict[str, Any]:
-    """[legs.friction]; what is 0 in all legs is left out when they come together."""
-    return {"friction": dict(values)}
+def friction_keys(
+    values: Mapping[str, float], driven: SerialJoint, others: tuple[str, ...]
+) -> dict[str, Any]:
+    """[legs.friction], with what gough wrote of `others` and of the width to the driven joint.
+
+    What is 0 in all legs is left out when they come together.
+    """
+    known = {key: driven.other_friction.get(key, values.get(key, 0.0)) for key in others}
+    return {"friction": {**values, **known, "width": driven.other_friction.get("width", 0.0)}}
 
 
 class LinkFrames(NamedTuple):

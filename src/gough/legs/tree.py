@@ -6,7 +6,8 @@ All is as it stands with the robot at home, where joints read what gough reads t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal, NamedTuple, Protocol, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from gough.results import LegMotion
 L = TypeVar("L", bound=Leg, contravariant=True)
 
 JointType = Literal["revolute", "prismatic", "spherical"]
+NO_FRICTION: Mapping[str, Any] = MappingProxyType({})
 
 
 class TreeJoint(NamedTuple):
@@ -42,6 +44,9 @@ class TreeJoint(NamedTuple):
     """(legs,): friction that only has the rate's sign, N or N m."""
     place: int = 0
     """Its number in the robot file, from 0, where joints have tables of their own."""
+    other_friction: Mapping[str, Array] = NO_FRICTION
+    """(legs,) by key in the file: what no joint of a tree has. A kind with one table of friction per leg
+    has it at the actuated joint."""
 
 
 class LegTree(Protocol[L]):
@@ -61,13 +66,11 @@ class LegTree(Protocol[L]):
     def holds_body(self, legs: L) -> bool:
         """Whether the last of `joints` carries the platform; else a spherical joint holds it."""
 
-    def left_out(self, legs: L) -> tuple[str, ...]:
-        """Keys of friction in the file that no joint of a tree can have."""
 
-
-def acting(friction: Friction, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of some coefficients that are not 0."""
-    return tuple(name for name in names if np.any(getattr(friction, name)))
+def acting(friction: Friction, names: tuple[str, ...]) -> dict[str, Array]:
+    """Those of some coefficients, and the width, that are not 0; (legs,) by key."""
+    found = {name: per_leg(getattr(friction, name)) for name in (*names, "width")}
+    return {name: value for name, value in found.items() if np.any(value)}
 
 
 def per_leg(value: Array) -> Array:

@@ -26,7 +26,7 @@ from gough.model import batch, chains
 from gough.model.batch import Inputs, OnError
 from gough.model.diagnosis import diagnose
 from gough.model.friction_loop import WORST_RESIDUAL, with_friction
-from gough.motion import Motion
+from gough.motion import Motion, not_a_motion
 
 NO_WRENCH = np.zeros(6)
 NO_ACCELERATION = np.zeros((1, 3))
@@ -173,8 +173,17 @@ class Askable(ABC):
         if motion not in self._chains:
             which = self.which()
             shape = np.broadcast_shapes(motion.shape, *(one.shape for one in which.values()))
+            given = self.elastic_inputs(motion)
+            elastic = np.asarray(given["elastic"][0]) if given else np.zeros(0)
             self._chains[motion] = chains.solve(
-                self.executor, self.homes, legs.at_home(), motion, which, shape, self.leg_size
+                self.executor,
+                self.homes,
+                legs.at_home(),
+                motion,
+                elastic,
+                which,
+                shape,
+                self.leg_size,
             )
         return self._chains[motion]
 
@@ -278,7 +287,7 @@ class Askable(ABC):
     def elastic_inputs(self, motion: Motion) -> Inputs:
         """The motion's elastic coordinates, 0 where it has none; nothing of a rigid robot."""
         if not isinstance(motion, Motion):
-            raise InputError(f"needs a gough.Motion, has {type(motion).__name__}")
+            raise not_a_motion(motion)
         if motion.modes not in (0, self.modes):
             has = f"has {self.modes} modes" if self.modes else "is rigid"
             raise InputError(f"motion has {motion.modes} elastic coordinates, the platform {has}")
@@ -292,7 +301,7 @@ class Askable(ABC):
 
     @property
     def stiff(self) -> Self:
-        """The same with rigid drives."""
+        """The same with rigid drives and legs."""
         return self
 
     @property
@@ -302,6 +311,10 @@ class Askable(ABC):
 
     def need_rigid_drives(self, task: str) -> None:
         """Refuse what is there for rotors only that move with q; here all do."""
+        return None
+
+    def need_rigid_legs(self, task: str) -> None:
+        """Refuse what is there for legs only that do not bend; here none do."""
         return None
 
     def need_masses(self) -> None:

@@ -65,12 +65,12 @@ class ModelCalls(Askable):
             i for i, one in enumerate(self.actuators) if one.units.q == "rad" and wrapped[one.leg]
         ]
         if motion.time is None or not motion.shape or not rotary:
-            return found
+            return found.about(self, motion)
         q, joints = found.q.copy(), found.joints.copy()
         legs = sorted({self.actuators[i].leg for i in rotary})
         q[..., rotary] = continuous(q[..., rotary], -2)
         joints[..., legs, :] = continuous(joints[..., legs, :], -3)
-        return replace(found, q=q, joints=joints)
+        return replace(found, q=q, joints=joints).about(self, motion)
 
     def jacobian(
         self, motion: Motion, *, on_error: OnError = "raise", threads: int | None = None
@@ -161,7 +161,7 @@ class ModelCalls(Askable):
             False,
             threads,
         )
-        return Actuation(**_with_modes("elastic_acceleration", out))
+        return Actuation(**_with_modes("elastic_acceleration", out)).about(self, motion)
 
     def reactions(
         self,
@@ -203,14 +203,14 @@ class ModelCalls(Askable):
             threads,
         )
         unique = out.pop("certainty") > SURE
-        none = np.full_like(out["spherical"], np.nan)
+        none = np.broadcast_to(np.nan, out["spherical"].shape)  # read only, and no memory
         joints = np.zeros((*none.shape[:-1], 0, 3))
         absent = {
             item.name: joints if item.name.startswith("joint_") else none
             for item in fields(Reactions)
             if item.name not in (*out, "unique")
         }
-        return Reactions(unique=unique, **out, **absent)
+        return Reactions(unique=unique, **out, **absent).about(self, motion)
 
     def direct_dynamics(
         self,
@@ -254,7 +254,7 @@ class ModelCalls(Askable):
             True,
             threads,
         )
-        return Acceleration(**_with_modes("elastic", out))
+        return Acceleration(**_with_modes("elastic", out)).about(self, motion)
 
     def mass_matrix(
         self, motion: Motion, *, on_error: OnError = "raise", threads: int | None = None
@@ -357,7 +357,8 @@ class ModelCalls(Askable):
         self.need_masses()
         if _moves(motion):
             self.need_rigid_drives("energy of a moving robot")
-        return Energy(**self.run(programs.energy, motion, on_error, threads=threads))
+        found = Energy(**self.run(programs.energy, motion, on_error, threads=threads))
+        return found.about(self, motion)
 
     def contributions(
         self,

@@ -9,6 +9,7 @@ the models take out themselves.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from scipy.spatial.transform import Rotation
 from gough.base.arrays import Array
 from gough.engine.run.execute import Executor
 from gough.mechanics.forward_program import joint_step
-from gough.mechanics.state import CHAINS, RIGID_FIELDS
+from gough.mechanics.state import CHAINS, ELASTIC_FIELDS, RIGID_FIELDS
 from gough.model.walk import continued, walk
 from gough.motion import Motion
 
@@ -35,10 +36,13 @@ AT_REST = {name: np.zeros((1, 3)) for name in RIGID_FIELDS if name not in ("posi
 
 
 class Poses:
-    """Poses in rows, of robots that an executor knows."""
+    """Poses in rows, of robots that an executor knows; with elastic coordinates (rows, modes)."""
 
-    def __init__(self, position: Array, rotation: Array, which: Mapping[str, Array]) -> None:
+    def __init__(
+        self, position: Array, rotation: Array, which: Mapping[str, Array], elastic: Array
+    ) -> None:
         self.position, self.rotation, self.which = position, rotation, which
+        self.elastic = elastic
 
     def __len__(self) -> int:
         return len(self.position)
@@ -46,11 +50,16 @@ class Poses:
     def at(self, rows: Array | slice) -> Poses:
         """Some of them."""
         which = {name: value[rows] for name, value in self.which.items()}
-        return Poses(self.position[rows], self.rotation[rows], which)
+        return Poses(self.position[rows], self.rotation[rows], which, self.elastic[rows])
 
     def fields(self) -> dict[str, Array]:
         """What a program takes."""
-        return AT_REST | {"position": self.position, "rotation": self.rotation, **self.which}
+        fields = AT_REST | {"position": self.position, "rotation": self.rotation, **self.which}
+        modes = self.elastic.shape[1]
+        if not modes:
+            return fields
+        still = dict.fromkeys(ELASTIC_FIELDS, np.zeros((1, modes)))
+        return fields | still | {ELASTIC_FIELDS[0]: self.elastic}
 
     def apart(self, other: Poses, size: float) -> Array:
         """How far they are from others, in strides, (rows,); 0 where a pose is not finite."""
@@ -62,7 +71,8 @@ class Poses:
         """Poses on the way from others to these, at shares (rows, 1) of it."""
         part = Rotation.from_rotvec(share * self._turn_from(start).as_rotvec()).as_matrix()
         position = start.position + share * (self.position - start.position)
-        return Poses(position, part @ start.rotation, self.which)
+        elastic = start.elastic + share * (self.elastic - start.elastic)
+        return Poses(position, part @ start.rotation, self.which, elastic)
 
     def _turn_from(self, start: Poses) -> Rotation:
         turned = self.rotation @ np.swapaxes(start.rotation, -1, -2)
@@ -136,26 +146,31 @@ def solve(
     home: Motion,
     at_home: Array,
     motion: Motion,
+    elastic: Array,
     which: Mapping[str, Array],
     shape: tuple[int, ...],
     size: float,
 ) -> Array:
     """Joint coordinates (*shape, K) along a motion, its batch broadcast to `shape`.
 
-    `which` are fields (*shape) that tell which of many robots a sample is of, `home` is each one's;
-    `size` is that of the legs, m.
+    `elastic` are the platform's coordinates (..., modes), 0 at home; `which` are fields (*shape) that
+    tell which of many robots a sample is of, `home` is each one's; `size` is that of the legs, m.
     """
     timed = motion.time is not None and len(motion.shape) > 0
     position = np.broadcast_to(motion.position, (*shape, 3))
     rotation = np.broadcast_to(motion.rotation, (*shape, 3, 3))
+    modes = elastic.shape[-1]
+    elastic = np.broadcast_to(elastic, (*shape, modes))
     fields = {name: np.broadcast_to(value, shape) for name, value in which.items()}
     if timed:  # the last axis is time: it comes first
         position, rotation = np.moveaxis(position, -2, 0), np.moveaxis(rotation, -3, 0)
+        elastic = np.moveaxis(elastic, -2, 0)
         fields = {name: np.moveaxis(value, -1, 0) for name, value in fields.items()}
     poses = Poses(
         np.array(position.reshape(-1, 3)),
         np.array(rotation.reshape(-1, 3, 3)),
         {name: np.array(value.reshape(-1)) for name, value in fields.items()},
+        np.array(elastic.reshape(math.prod(shape), modes)),
     )
     steps = shape[-1] if timed else 1
     if not len(poses):
@@ -166,7 +181,8 @@ def solve(
     turns = np.broadcast_to(home.rotation, (*shape, 3, 3))
     if timed:
         places, turns = places[..., 0, :], turns[..., 0, :, :]
-    start = Poses(places.reshape(-1, 3), turns.reshape(-1, 3, 3), begin.which)
+    still = np.zeros((rows, modes))
+    start = Poses(places.reshape(-1, 3), turns.reshape(-1, 3, 3), begin.which, still)
     first = follow(run, start, begin, np.tile(at_home, (rows, 1)), size)
     if not timed:
         return first.reshape(*shape, -1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import tomllib
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -18,7 +20,7 @@ from gough.base.files import replacing
 from gough.description import files
 from gough.description.catalogue import catalogue
 from gough.description.file_units import dictionary_in_si, in_si
-from gough.description.meshes import BodyMesh, body_meshes
+from gough.description.meshes import BodyMesh, body_meshes, mesh_tables
 from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import flexible_platform
 from gough.description.numbers import Description, describe, length_scale
@@ -36,6 +38,7 @@ from gough.model.calls import ModelCalls
 from gough.model.execution import executor
 from gough.model.freedom import Freedom, freedom, held
 from gough.model.sense import coordinate_sizes, reach, sensible, warn_of_giants
+from gough.model.soundness import sound
 from gough.motion import Motion
 
 
@@ -55,6 +58,22 @@ class DescribedModel(ModelCalls):
         free = "" if self.mobility == 6 else f", {self.mobility} freedoms"
         modes = f", {self.modes} modes" if self.modes else ""
         return f"{type(self).__name__}({self.name!r}, {legs} legs{free}{modes})"
+
+    @cached_property
+    def _content(self) -> tuple[object, ...]:
+        """What makes two robots the same: what the file says, its remarks aside, and files it names."""
+        data = json.dumps(tomllib.loads(self.text), sort_keys=True, default=str)
+        named = '"file"' in data or '"mesh"' in data
+        return data, self.folder if named else None, self.description.legs.rotor.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        """The same robot: files of the same content, remarks and layout aside."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return self is other or self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
 
     @classmethod
     def from_text(
@@ -109,7 +128,7 @@ class DescribedModel(ModelCalls):
 
     def __post_init__(self) -> None:
         """Refuse at once what cannot be meant: idle joints, coordinates that do not move it."""
-        if held(self._uncounted):
+        if held(sound(self._uncounted, self.name)):
             _ = self.freedom
 
     @property
@@ -167,14 +186,37 @@ class DescribedModel(ModelCalls):
                 "`robot.drive_forces` knows forces over time"
             )
 
+    @property
+    def bends(self) -> bool:
+        """Some legs have beams: they bend, and give way along themselves."""
+        return any(group.beams is not None for group in self.description.groups)
+
+    @cached_property
+    def leg_stiffness(self) -> Array:
+        """(legs,): of each leg along itself by its beams, N/m; infinite without."""
+        found = [
+            np.full(group.leg_count, np.inf) if group.beams is None else group.beams.stiffness
+            for group in self.description.groups
+        ]
+        return np.concatenate(found)
+
+    def need_rigid_legs(self, task: str) -> None:
+        """Refuse what is there for legs only that do not bend."""
+        if self.bends:
+            raise InputError(
+                f"{self.name} has legs that bend ([legs.beams]): {task} knows rigid ones only; "
+                "`robot.stiff` is the same robot with these, its file has no [legs.beams]"
+            )
+
     @cached_property
     def stiff(self) -> Self:
-        """The same robot with rigid drives: its file has no [legs.drive]."""
-        if not self.drives.compliant:
+        """The same robot with rigid drives and legs: its file has no [legs.drive] and [legs.beams]."""
+        if not self.drives.compliant and not self.bends:
             return self
         changes: dict[str, Any] = {}
         for group in self.description.groups:
             changes |= {f"{group.where}.{key}": {} for key in group.table.drive_keys()}
+            changes |= {f"{group.where}.{key}": {} for key in group.table.beam_keys()}
         return self.edited(changes)
 
     @cached_property
@@ -220,6 +262,12 @@ class DescribedModel(ModelCalls):
         vertices (n, 3), m, and faces (m, 3).
         """
         return body_meshes(self.file, self.description, self.folder)
+
+    @property
+    def mesh_paths(self) -> list[Path]:
+        """The mesh files that the robot file names."""
+        tables = mesh_tables(self.file, self.description)
+        return [self.folder / one.file for body in tables for one in body.tables]
 
     def need_rigid(self, task: str) -> None:
         """Refuse what is there for rigid platforms only."""

@@ -57,7 +57,8 @@ def drive_forces(
     rotors = np.where(robot.sprung, robot.description.legs.rotor[:, 0], 0.0)
     forces = beyond.forces + rotors * (legs.qdd + faster)
     power = forces * (legs.qd + np.where(robot.sprung, rate, 0.0))
-    return Actuation(forces, power, beyond.elastic_acceleration, beyond.residual)
+    found = Actuation(forces, power, beyond.elastic_acceleration, beyond.residual)
+    return found.about(robot, motion)
 
 
 def _lagged(robot: DescribedModel, time: Array, pushed: Array) -> Array:

@@ -121,7 +121,7 @@ class Search:
         weight = part[:, np.newaxis]
         load = (1 - weight) * self.load[interval] + weight * self.load[interval + 1]
         change = 0.0
-        for _ in range(MOST_NEWTON_STEPS):
+        for iteration in range(MOST_NEWTON_STEPS):
             q, v = (one.reshape(-1, modes) for one in course.stages(step))
             a = course.acceleration.reshape(-1, modes)
             try:
@@ -130,13 +130,22 @@ class Search:
                     slopes = self.dynamics.slopes(commanded, moving, load)
                 short = (self.dynamics.pull(moving, load) - a).reshape(-1, STAGES, modes)
             except SampleError as error:
-                raise placed(error, lambda one: (int(interval[one[-1]]),)) from None
+                where = placed(error, lambda one: (int(interval[one[-1]]),))
+                raise (where if renew and iteration == 0 else self._astray(where)) from None
             better = improve(course, step, short, Mixed(slopes, parts), self.conditions)
             last, change = change, self._distance(course.state, better.state)
             course = better
             if _next(change, last) < CONVERGED:
                 return course, slopes
         raise ConvergenceError([Failure((), None, NOT_FOUND.format(change))])
+
+    def _astray(self, error: SampleError) -> SampleError:
+        """The command itself is sound, but the search has left what the robot can do."""
+        rubs = self.dynamics.friction and not self.dynamics.robot.mechanism.legs.friction.none
+        hint = "; friction of joints that come to rest can do that: ask without friction" * rubs
+        first = error.failures[0]
+        reason = f"no elastic motion found: the search strays to where {first.reason}{hint}"
+        return ConvergenceError([Failure(first.sample, first.leg, reason)])
 
     def _distance(self, one: Array, other: Array) -> float:
         """Of two courses: the larger one of deflections and of their rates, each of its largest."""

@@ -28,7 +28,8 @@ class Violation(NamedTuple):
     leg: int
     """Counted from 1."""
     limit: str
-    """Key of [legs.limits]: stroke, force, speed, universal_angle, spherical_angle."""
+    """Key of [legs.limits]: stroke, force, speed, universal_angle, spherical_angle; or "distance from"
+    another part that it meets."""
     value: float
     allowed: float
     excess: float

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.engine.program import Program
 from gough.mechanics import equation
 from gough.mechanics.leg import MovingLeg
 from gough.mechanics.mechanism import Mechanism
@@ -27,21 +28,39 @@ NO_WRENCH = np.zeros((6, 1))
 
 
 class Count(NamedTuple):
-    """Operations of one model for one robot."""
+    """Operations of one model for one robot, by stage and kind."""
 
-    kinematics: int
-    """Tips and legs: coordinates, rates, accelerations."""
-    dynamics: int
-    """Loads or inertias of legs and platform, gathered at the platform, and the Jacobian."""
-    solve: int
+    moving: Counter[str]
+    """Kinematics: tips and legs, coordinates, rates, accelerations."""
+    gathering: Counter[str]
+    """Dynamics: loads or inertias of legs and platform, gathered at the platform, and the Jacobian."""
+    solving: Counter[str]
     """The 6×6 system."""
-    kinds: Counter[str]
-    """All of them by kind."""
+
+    @property
+    def kinematics(self) -> int:
+        """Operations of kinematics."""
+        return self.moving.total()
+
+    @property
+    def dynamics(self) -> int:
+        """Operations of dynamics."""
+        return self.gathering.total()
+
+    @property
+    def solve(self) -> int:
+        """Operations of the 6×6 system."""
+        return self.solving.total()
+
+    @property
+    def kinds(self) -> Counter[str]:
+        """All of them by kind."""
+        return self.moving + self.gathering + self.solving
 
     @property
     def total(self) -> int:
         """All stages."""
-        return self.kinematics + self.dynamics + self.solve
+        return self.kinds.total()
 
 
 def count(robot: Model, model: str, solver: str = "qr") -> Count:
@@ -50,19 +69,29 @@ def count(robot: Model, model: str, solver: str = "qr") -> Count:
     The inverse model's solver is "qr", which gough uses, or "lu", the fixed-order elimination of
     the paper's count, which is not accurate everywhere. The direct model's is L D Lᵀ.
     """
+    stages = ("moving", "gathered", "solved")
+    moving, gathered, solved = (
+        stage_program(robot, model, stage, solver).tally() for stage in stages
+    )
+    return Count(moving, _more(gathered, moving), _more(solved, gathered))
+
+
+def _more(later: Counter[str], earlier: Counter[str]) -> Counter[str]:
+    """What a stage adds; of a kind it may take less, where operations become other ones."""
+    found = later.copy()
+    found.subtract(earlier)
+    return found
+
+
+def stage_program(robot: Model, model: str, stage: str, solver: str = "qr") -> Program:
+    """The program of one state up to a stage: "moving", "gathered" or "solved"."""
     inputs = {"forces": (robot.actuator_count,)} if model == "direct" else {}
     stages = _direct if model == "direct" else _inverse
 
-    def until(stage: str) -> Counter[str]:
-        def so_far(mechanism: Mechanism, state: State, **given: Array) -> dict[str, Array]:
-            return stages(mechanism, state, solver, **given)[stage]
+    def so_far(mechanism: Mechanism, state: State, **given: Array) -> dict[str, Array]:
+        return stages(mechanism, state, solver, **given)[stage]
 
-        return trace(so_far, robot.mechanism, inputs).tally()
-
-    kinds = until("solved")
-    sums = [sum(until(stage).values()) for stage in ("moving", "gathered")]
-    total = sum(kinds.values())
-    return Count(sums[0], sums[1] - sums[0], total - sums[1], kinds)
+    return trace(so_far, robot.mechanism, inputs)
 
 
 def _inverse(mechanism: Mechanism, state: State, solver: str) -> dict[str, dict[str, Array]]:

@@ -224,6 +224,7 @@ def own_motion(
         shapes = ", ".join(f"{name} {one}" for name, one in parts.items())
         raise InputError(f"the batch axes do not fit: {shapes}") from None
     place, rate, second = (np.broadcast_to(one, (*shape, count)) for one in (place, rate, second))
+    place = _sensible(solver, place, on_error)
     solution = _solutions(solver, place, guess, timed=moment is not None and bool(shape))
     flat = solution.reshape(-1, solution.shape[-1])
     fields = _moved(solver, flat, rate.reshape(-1, count), second.reshape(-1, count))
@@ -232,6 +233,17 @@ def own_motion(
     arrays = {name: value.reshape(*shape, *value.shape[1:]) for name, value in fields.items()}
     motion = Motion(**arrays, time=moment)
     return robot.remember(motion, solution[..., 6:])
+
+
+def _sensible(solver: Solver, u: Array, on_error: OnError) -> Array:
+    """Coordinates (..., m), if their places can be the robot's; those that are not raise, or are NaN."""
+    home = solver.robot.home.position
+    places = np.broadcast_to(home, (*u.shape[:-1], 3)).copy()
+    for column, given in enumerate(solver.given):
+        if given < 3:
+            places[..., given] = u[..., column]
+    sound = solver.robot.sensible(Motion(places), on_error).position
+    return np.where(np.isnan(sound).any(axis=-1, keepdims=True), np.nan, u)
 
 
 def _solutions(solver: Solver, u: Array, guess: Motion | None, timed: bool) -> Array:

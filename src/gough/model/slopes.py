@@ -64,8 +64,8 @@ DIRECT = Direction(
     ("pose", "twist", "forces", "wrench"),
     "acceleration",
 )
-ALSO_SOLVED = ("held", "elastic_acceleration", "loads", "multipliers", "elastic_multipliers")
-"""What else is solved for, where there is such a thing."""
+ALSO_SOLVED = ("elastic_acceleration", "held", "loads", "multipliers", "elastic_multipliers")
+"""What else is solved for, where there is such a thing; q̈e first, as part of the answer."""
 MODAL = ("elastic", "elastic_velocity")
 """By what models of a flexible robot are differentiated, too."""
 

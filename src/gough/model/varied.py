@@ -5,7 +5,7 @@ Each group of legs reads them as it reads a robot file; what is not given stays 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,14 +35,29 @@ READERS: dict[type[LegReader], type[VariedLegs] | type[VariedChains]] = {
 def varied_keys(robot: DescribedModel) -> dict[str, tuple[int, ...]]:
     """Keys of a robot's file that variants may differ in, and the shape of one variant's value.
 
-    Of a flexible platform those of the legs and gravity: its numbers are not the file's.
+    Of a flexible platform those of the legs and gravity: its numbers are not the file's. Nor are
+    those of bodies that are made of shapes: mass, place and inertia follow from sizes.
     """
     cores: dict[str, tuple[int, ...]] = {"gravity": (3,)}
     for group in robot.description.groups:
         cores |= _reader(group).keys(group)
     if robot.modes:
-        return {key: core for key, core in cores.items() if not key.endswith(".platform")}
-    return cores | {f"platform.{key}": core for key, core in BODY_KEYS.items()}
+        cores = {key: core for key, core in cores.items() if not key.endswith(".platform")}
+    else:
+        cores |= {f"platform.{key}": core for key, core in BODY_KEYS.items()}
+    shaped = tuple(f"{where}." for where in _shaped(robot))
+    return {key: core for key, core in cores.items() if not key.startswith(shaped)}
+
+
+def _shaped(robot: DescribedModel) -> Iterator[str]:
+    """Keys of the bodies that are made of shapes."""
+    if robot.file.platform is not None and robot.file.platform.solids:
+        yield "platform"
+    for group in robot.description.groups:
+        rules, names = group.kind.parameters, group.legs.BODIES
+        for name, tables in zip(names, group.table.body_tables(names), strict=True):
+            if any(table.solids for table in tables or ()):
+                yield f"{group.where}.{rules.key(name)}"
 
 
 def _reader(group: LegGroup) -> type[VariedLegs] | type[VariedChains]:
@@ -57,6 +72,13 @@ class VariedRobots:
     def __init__(self, robot: DescribedModel, changes: Mapping[str, ArrayLike]) -> None:
         robot.need_rigid_drives("a batch of variants")
         self.robot = robot
+        for where in _shaped(robot):
+            for key in changes:
+                if str(key).startswith(f"{where}."):
+                    raise InputError(
+                        f"variants: {key}: {where} is made of shapes, whose numbers vary from file to "
+                        "file: Variants([robot.edited({…}), …])"
+                    )
         home = robot.description.home
         pose = None if home is None else (home.position, home.rotation)
         self.values = Varying(robot.name, varied_keys(robot), changes, pose)

@@ -20,6 +20,8 @@ from gough.legs.bodies import BodyTable
 from gough.legs.chain.equations import Chain
 from gough.legs.chain.keys import ONE_COORDINATE, ONE_ONLY, ChainTable
 from gough.legs.chain.read import ChainReader, read
+from gough.legs.keys import Direction
+from gough.legs.reading import ALONG
 from gough.mechanics.body import Body
 from gough.mechanics.groups import LegGroups, joined
 from gough.mechanics.leg import Leg
@@ -97,9 +99,11 @@ class VariedChains(ChainReader):
         """What is actuated does not vary."""
         return np.repeat(self.one.actuated_of(joint), self.each)
 
-    def inertias(self, tables: list[BodyTable] | None, where: str) -> tuple[Array, Array, Array]:
+    def inertias(
+        self, tables: list[BodyTable] | None, where: str, along: Direction = ALONG
+    ) -> tuple[Array, Array, Array]:
         """(legs × variants, ...) of a body: what is given, and the robot's own."""
-        mass, moment, inertia = self.one.inertias(tables, where)
+        mass, moment, inertia = self.one.inertias(tables, where, along)
         own = Body(
             mass[:, np.newaxis], moment.T[..., np.newaxis], np.moveaxis(inertia, 0, -1)[..., None]
         )

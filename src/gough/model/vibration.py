@@ -23,6 +23,7 @@ from gough.base.arrays import Array
 from gough.errors import InputError, UnstableWarning
 from gough.model import batch
 from gough.model.batch import Inputs, OnError
+from gough.model.beams import SmallMotion, with_beams
 from gough.model.deflection import static_deflection
 from gough.model.derivatives import linearize
 from gough.model.described import DescribedModel
@@ -46,6 +47,8 @@ class Vibration:
     """The pose, at rest, with its static deflection."""
     forces: Array
     """(..., actuators): what holds it."""
+    bending: Array
+    """(..., n): the part of a mode's elastic energy that bends legs, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +79,15 @@ def natural_frequencies(
 
     Actuators "locked" (J δx = 0), "free" (forces stay as they are), or with a stiffness, N/m or N m/rad,
     one for all, one per actuator or (..., actuators): δΓ = −k δq. Of compliant drives it is the rotor
-    that is locked, free or held; see `_with_springs`.
+    that is locked, free or held; see `_with_springs`. Legs with beams add their elongation and their
+    bending modes (`gough.model.beams`).
     """
     spring: Array | None = None
     if isinstance(actuators, str):
         if actuators not in ("locked", "free"):
             raise InputError(f"actuators is 'locked', 'free' or stiffnesses, not {actuators!r}")
-        if actuators == "locked" and not robot.modes and not robot.drives.compliant:
+        rigid = not (robot.modes or robot.drives.compliant or robot.bends)
+        if actuators == "locked" and rigid:
             raise InputError(
                 f"{robot.name} has a rigid platform: with locked actuators nothing moves"
             )
@@ -101,15 +106,20 @@ def natural_frequencies(
     own = np.broadcast_to(own_directions(robot, rest), (*shape, 6 + robot.modes, size))
     jacobian = robot.jacobian(rest, on_error=on_error) @ own
     mass = np.swapaxes(own, -1, -2) @ robot.mass_matrix(rest, on_error=on_error) @ own
+    bent = np.zeros(size, dtype=bool)
+    if robot.bends:
+        parts = SmallMotion(mass, stiffness, jacobian, own)
+        parts, bent = with_beams(robot, rest, forces, parts, on_error)
+        mass, stiffness, jacobian, own = parts
+        size = len(bent)
+    bends = stiffness * (bent[:, np.newaxis] & bent)
     if compliant:
         given = np.zeros(()) if spring is None else spring
-        parts = (mass, stiffness, jacobian, own)
-        mass, stiffness, jacobian, own = _with_springs(drives, *parts, given, held)
+        mass, stiffness, jacobian, own = _with_springs(
+            drives, mass, stiffness, jacobian, own, given, held
+        )
         size = stiffness.shape[-1]
         spring = np.zeros(()) if held == "springs" else None
-        locked = jacobian.shape[-2]
-    else:
-        locked = robot.actuator_count
     if spring is not None and not compliant:
         try:
             stiff = np.broadcast_to(spring, forces.shape)[..., np.newaxis]
@@ -118,9 +128,10 @@ def natural_frequencies(
                 f"actuators has shape {spring.shape}, the forces that hold the poses {forces.shape}"
             ) from None
         stiffness = stiffness + np.swapaxes(jacobian, -1, -2) @ (stiff * jacobian)
-    everything = held != "locked" or not locked
-    count = size if everything else robot.modes if not compliant else size - locked
-    frequencies, shapes = (
+    everything = held != "locked" or not jacobian.shape[-2]
+    count = size if everything else size - _rank(drives)
+    frequencies, bending, shapes = (
+        np.full((*shape, count), np.nan),
         np.full((*shape, count), np.nan),
         np.full((*shape, 6 + robot.modes, count), np.nan),
     )
@@ -135,13 +146,25 @@ def natural_frequencies(
         )
         hertz = np.sign(squares.real) * np.sqrt(np.abs(squares.real)) / (2 * np.pi)
         order = np.argsort(hertz)[:count]
-        columns = (own[place] @ basis @ found.real)[:, order]
+        moved = (basis @ found.real)[:, order]
+        columns = own[place] @ moved
         frequencies[place] = hertz[order]
+        stored = np.sum(moved * (stiffness[place] @ moved), axis=0)
+        in_legs = moved[: len(bent)]
+        in_legs = np.sum(in_legs * (bends[place] @ in_legs), axis=0)
+        bending[place] = in_legs / np.where(stored == 0, 1.0, stored)
         length = np.linalg.norm(columns, axis=0)
         shapes[place] = columns / np.where(length > 0, length, 1.0)
     if held != "free":
         _warn_of_falling(robot, frequencies, held)
-    return Vibration(frequencies, shapes, rest, forces)
+    return Vibration(frequencies, shapes, rest, forces, bending)
+
+
+def _rank(robot: DescribedModel) -> int:
+    """Of J by all coordinates, locked actuators alone: each leg that gives way has one of its own."""
+    stiff = np.isinf(robot.drives.stiffness)
+    gives = np.isfinite(robot.leg_stiffness)[[one.leg for one in robot.actuators]]
+    return int(np.sum(stiff & gives)) + min(int(np.sum(stiff & ~gives)), robot.mobility)
 
 
 def _with_springs(

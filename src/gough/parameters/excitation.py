@@ -408,7 +408,7 @@ def _save(search: _Search, path: str | os.PathLike[str] | None, key: str) -> Non
     buffer = io.BytesIO()
     numbers = [search.condition, search.random, search.iterations]
     np.savez(buffer, key=np.array(key), best=search.best, scale=search.scale, numbers=numbers)
-    with replacing(path) as temporary:
+    with replacing(path, own=True) as temporary:
         temporary.write_bytes(buffer.getvalue())
 
 

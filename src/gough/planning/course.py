@@ -31,7 +31,12 @@ from gough.planning.segments import Segment
 from gough.trajectories import Spline, Trajectory
 
 CELLS = 400
-"""Of a stretch, in which its length is integrated."""
+"""Of a stretch, in which its length is integrated; more where it turns sharply."""
+SHARP = 0.1
+"""rad: a cell in which the path's direction turns by more is halved, `HALVINGS` times at most."""
+HALVINGS = 20
+BY_TURNS = 0.5
+"""Share of knots that are spread by how much the path's direction turns, the others by length."""
 STANDSTILL = 1e-6
 """Share of the greatest speed below which a path stops."""
 SAME_POSE = 1e-12
@@ -177,15 +182,37 @@ class Stretch:
 
     def __init__(self, guide: Guide, begin: float, end: float) -> None:
         self.guide, self.begin, self.end = guide, begin, end
-        self.nodes = np.linspace(begin, end, CELLS + 1)
-        cells = self._between(self.nodes[:-1], self.nodes[1:])
-        self.lengths = np.concatenate([[0.0], np.cumsum(cells)])
-        w = self.speed(self.nodes)[0]
+        nodes = np.linspace(begin, end, CELLS + 1)
+        w = self.speed(nodes)[0]
         slack = INSIDE * (end - begin)
         self.first, self.last = (
             at + (sign * slack if edge <= 1e-3 * w.max() else 0.0)
             for at, sign, edge in ((begin, 1, w[0]), (end, -1, w[-1]))
         )
+        self.nodes, self.turned = self._resolved(nodes)
+        """s (n,), and by how much the path's direction has turned up to there, rad."""
+        cells = self._between(self.nodes[:-1], self.nodes[1:])
+        self.lengths = np.concatenate([[0.0], np.cumsum(cells)])
+
+    def _resolved(self, nodes: Array) -> tuple[Array, Array]:
+        """Nodes with cells halved until none has a sharp turn: a path may nearly have a corner."""
+        for _ in range(HALVINGS):
+            turn = self._turns(nodes)
+            sharp = turn > SHARP
+            if not sharp.any():
+                break
+            nodes = np.sort(np.concatenate([nodes, ((nodes[1:] + nodes[:-1]) / 2)[sharp]]))
+        return nodes, np.concatenate([[0.0], np.cumsum(self._turns(nodes))])
+
+    def _turns(self, nodes: Array) -> Array:
+        """By how much the direction of (v, L ω) turns from node to node, rad."""
+        first, _ = self.guide.rates(self.inside(nodes))
+        size = np.linalg.norm(first, axis=-1, keepdims=True)
+        way = first / np.where(size > 0, size, 1.0)
+        apart, together = (
+            np.linalg.norm(one, axis=-1) for one in (np.diff(way, axis=0), way[1:] + way[:-1])
+        )
+        return np.asarray(2 * np.arctan2(apart, together))
 
     @property
     def length(self) -> float:
@@ -207,13 +234,14 @@ class Stretch:
 
     def along(self, s: Array) -> Array:
         """σ (n,) at s (n,)."""
-        cell = np.clip(np.searchsorted(self.nodes, s, side="right") - 1, 0, CELLS - 1)
+        cell = np.clip(np.searchsorted(self.nodes, s, side="right") - 1, 0, len(self.nodes) - 2)
         return np.asarray(self.lengths[cell] + self._between(self.nodes[cell], s))
 
     def parameter(self, sigma: Array) -> Array:
         """The s (n,) at lengths σ (n,): Newton in the cell, halved where it leaves that."""
         sigma = np.clip(sigma, 0.0, self.length)
-        cell = np.clip(np.searchsorted(self.lengths, sigma, side="right") - 1, 0, CELLS - 1)
+        cell = np.searchsorted(self.lengths, sigma, side="right") - 1
+        cell = np.clip(cell, 0, len(self.nodes) - 2)
         low, high = self.nodes[cell].copy(), self.nodes[cell + 1].copy()
         start, base = low.copy(), self.lengths[cell]
         width = self.lengths[cell + 1] - base
@@ -234,10 +262,12 @@ class Stretch:
         return np.asarray(s)
 
     def knots(self, count: int) -> Array:
-        """About `count` + 1 values of s, closer towards the ends, where the motion is slow."""
+        """About `count` + 1 values of s, closer towards the ends and in turns: the motion is slow."""
         share = np.linspace(0.0, 1.0, count + 1)
-        wanted = self.length * share**2 * (3 - 2 * share)
-        found = np.interp(wanted, self.lengths, self.nodes)
+        by_turns = BY_TURNS if self.turned[-1] > SHARP else 0.0
+        level = (1 - by_turns) * self.lengths / self.length
+        level = level + by_turns * self.turned / max(float(self.turned[-1]), SHARP)
+        found = np.interp(share**2 * (3 - 2 * share), level, self.nodes)
         found[[0, -1]] = self.begin, self.end
         return np.asarray(found[np.concatenate([[True], np.diff(found) > 0])])
 

@@ -38,8 +38,6 @@ FINER = 4
 """Points of a cell at which it is looked whether actuators turn round."""
 NEAR = 0.2
 """Share of a cell within which a knot gives way to one where an actuator turns round."""
-CLOSE = 1 - 1e-3
-"""Share of a limit from which its peaks are looked for."""
 GOLDEN = (np.sqrt(5) - 1) / 2
 NEARLY = 0.9
 """Share of a limit from which it matters what happens between points."""
@@ -80,23 +78,12 @@ class Ledger:
     def add_peaks(self, x: Array, u: Array) -> None:
         """Look also where a limit is used most inside a cell: friction may have an edge there."""
         most = self.shares(x, u).max(axis=2)
-        top = np.argmax(most, axis=1)
-        middle = np.clip(top, 1, CHECKS - 2)
-        rows = np.arange(len(top))
-        at = [self.s[rows, middle + i] - self.s[rows, middle] for i in (-1, 1)]
-        fall = [most[rows, middle + i] - most[rows, middle] for i in (-1, 1)]
-        # the parabola through three points: slope at the middle one, and bend
-        bend = (fall[0] / at[0] - fall[1] / at[1]) / (at[0] - at[1])
-        slope = fall[1] / at[1] - bend * at[1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            crest = -slope / (2 * bend)
-            height = most[rows, middle] - slope**2 / (4 * bend)
-        inside = (bend < 0) & (crest > at[0]) & (crest < at[1])
-        reached = np.where(inside, np.maximum(height, most.max(axis=1)), most.max(axis=1))
-        cell = np.flatnonzero((reached > CLOSE) & (inside | (top == middle)))
+        # a peak with straight flanks is higher than its highest point by less than points differ
+        cell = np.flatnonzero(most.max(axis=1) + np.abs(np.diff(most, axis=1)).max(axis=1) > 1)
         if not cell.size:
             return
-        low, high = (self.s[cell, middle[cell] + i] for i in (-1, 1))
+        top = np.argmax(most[cell], axis=1)
+        low, high = (self.s[cell, np.clip(top + i, 0, CHECKS - 1)] for i in (-1, 1))
 
         def most_at(s: Array) -> Array:
             share = self._shares(self._points(s, cell), cell, x, u, 1.0)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from gough.analysis.locus import determinant_along
 from gough.base.arrays import Array
-from gough.errors import Failure, InputError, LimitError, SingularError
+from gough.errors import Failure, InputError, LimitError, SampleError, SingularError
 from gough.model.model import Model
 from gough.motion import Motion
 from gough.planning.course import Part, Rest, Stretch, course_of, scaled
@@ -17,6 +17,7 @@ from gough.planning.path import Path
 from gough.planning.profile import CELLS, MARGIN, fastest_law
 from gough.planning.retimed import Retimed
 from gough.planning.timing import EvenTiming, LawTiming, Pause, Timing
+from gough.planning.whole_path import exceeding, singular
 from gough.trajectories import Trajectory
 
 LOOKED_AT = 4001
@@ -108,22 +109,19 @@ def retime(
 
 
 def check_path(demands: Demands, stretch: Stretch) -> None:
-    """Refuse poses that strokes, angles or holding forces forbid, singular ones and speeds of zero."""
+    """Refuse poses that strokes, angles or holding forces forbid, singular ones and speeds of zero.
+
+    Reach, strokes, angles and singularities count between samples, too; holding forces and limits of
+    chains at `LOOKED_AT` samples.
+    """
     robot = demands.robot
     s = stretch.inside(np.linspace(stretch.begin, stretch.end, LOOKED_AT))
     path = stretch.guide.state(s)
-    still = np.zeros(len(s))
-    poses = scaled(robot, path, still, still).replace(time=s)
-    if robot.mechanism.legs.coordinates:
-        robot.remember(poses, robot.chains_of(path))
-    if robot.actuator_count == robot.mobility:
-        _refuse_crossing(robot, stretch, poses, s)
-    report = robot.check(poses, demands.wrench)
-    if not report.ok:
-        worst = max(report.violations, key=lambda one: one.excess / (abs(one.allowed) or 1.0))
-        place = stretch.guide.where(float(s[worst.sample]))
-        alone = worst._replace(sample=(), time=None)
-        raise LimitError(f"the path cannot be followed at {place}: {alone}")
+    _refuse_singular(robot, stretch, path, s)
+    _refuse_poses(demands, stretch, path, s)
+    between = np.sort(exceeding(robot, stretch))
+    if between.size:
+        _refuse_poses(demands, stretch, stretch.guide.state(between), between)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = demands.speed_shares(path)
     for bound in np.flatnonzero([one.allowed == 0 for one in demands.bounds]):
@@ -137,22 +135,40 @@ def check_path(demands: Demands, stretch: Stretch) -> None:
             )
 
 
-def _refuse_crossing(robot: Model, stretch: Stretch, poses: Motion, s: Array) -> None:
-    """A sign change of det between two poses is a parallel singularity between them."""
-    sides = np.sign(determinant_along(robot, poses, robot.length_scale))
-    crossed = np.flatnonzero(sides[1:] * sides[:-1] <= 0)
-    if crossed.size:
-        i = int(crossed[0])
-        raise SingularError(
-            [
-                Failure(
-                    (),
-                    None,
-                    "the path goes through a singularity behind "
-                    f"{stretch.guide.where(float(s[i]))}: no actuator forces hold the platform there",
-                )
-            ]
+def _refuse_poses(demands: Demands, stretch: Stretch, path: Motion, s: Array) -> None:
+    """An error where a pose of the path at s (n,) exceeds a limit at rest."""
+    robot, still = demands.robot, np.zeros(len(s))
+    poses = scaled(robot, path, still, still).replace(time=s)
+    if robot.mechanism.legs.coordinates:
+        robot.remember(poses, robot.chains_of(path))
+    try:
+        report = robot.check(poses, demands.wrench)
+    except SampleError as error:
+        first = error.failures[0]
+        place = stretch.guide.where(float(s[first.sample[0]]))
+        said = f"the path cannot be followed at {place}: {first.reason}"
+        raise type(error)([Failure((), first.leg, said)]) from None
+    if not report.ok:
+        worst = max(report.violations, key=lambda one: one.excess / (abs(one.allowed) or 1.0))
+        place = stretch.guide.where(float(s[worst.sample]))
+        alone_there = worst._replace(sample=(), time=None)
+        raise LimitError(f"the path cannot be followed at {place}: {alone_there}")
+
+
+def _refuse_singular(robot: Model, stretch: Stretch, path: Motion, s: Array) -> None:
+    """An error where det changes its sign from sample to sample, or between them and back."""
+    if robot.actuator_count != robot.mobility:
+        return
+    sides = np.sign(determinant_along(robot, path, robot.length_scale))
+    places = s[:-1][sides[1:] * sides[:-1] <= 0]
+    if not places.size:
+        places = np.sort(singular(robot, stretch))
+    if places.size:
+        said = (
+            f"the path goes through a singularity behind {stretch.guide.where(float(places[0]))}: "
+            "no actuator forces hold the platform there"
         )
+        raise SingularError([Failure((), None, said)])
 
 
 def _fastest(demands: Demands, parts: list[Part], cells: int) -> tuple[Timing, ...]:

@@ -38,7 +38,13 @@ NAMES = (
 EVERY = "all"
 EVERY_TITLE = "Papers on parallel robots, reproduced"
 
-Verdict = Literal["agrees", "disagrees", "paper wrong", "not checkable"]
+BEYOND = "Questions that the paper leaves open. They are ours, and no claims of the paper."
+ITEMS = (
+    "Every table, figure and equation of the paper, in its order. Tests are in the folder tests of the "
+    "repository; “errata” is the page of that name in the documentation."
+)
+
+Verdict = Literal["agrees", "disagrees", "paper wrong", "paper incomplete", "not checkable"]
 Progress = Callable[[str], None]
 """Told in a few words what is being done."""
 
@@ -46,12 +52,14 @@ COLORS: dict[Verdict, str] = {
     "agrees": "green",
     "disagrees": "red",
     "paper wrong": "yellow",
+    "paper incomplete": "yellow",
     "not checkable": "bright_black",
 }
 MARKS: dict[Verdict, Mark] = {
     "agrees": "good",
     "disagrees": "bad",
     "paper wrong": "fair",
+    "paper incomplete": "fair",
     "not checkable": "quiet",
 }
 
@@ -68,6 +76,25 @@ class Claim:
     verdict: Verdict
     reason: str = ""
     """Why, in a line."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A question of ours that the paper leaves open, and what was found: no claim of the paper."""
+
+    question: str
+    found: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table, figure, equation or numbered result of a paper, and where it is found here."""
+
+    number: str
+    """As the paper counts: "Table II", "Fig. 7", "Eqs. 8–10"."""
+    about: str
+    found: str
+    """A claim, table, figure or test of this project, or why it is not here."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +128,9 @@ class Reproduction:
     notes: Sequence[str]
     """What was assumed, and what the paper gets wrong."""
     tables: Sequence[NumberTable] = ()
+    studies: Sequence[Study] = ()
+    items: Sequence[Item] = ()
+    """All that the paper numbers, in its order."""
 
 
 def quiet(message: str) -> None:
@@ -218,6 +248,11 @@ def _fill(whole: Page, one: Reproduction) -> None:
         for item in one.claims
     ]
     whole.table(("Claim", "Paper", "Here", "Verdict"), rows, widths=(24, 19, 33, 24))
+    if one.studies:
+        whole.heading("Beyond the paper")
+        whole.text(BEYOND)
+        studies = [(item.question, item.found) for item in one.studies]
+        whole.table(("Question", "Found"), studies, widths=(35, 65))
     if one.tables:
         whole.heading("Tables")
     for table in one.tables:
@@ -227,6 +262,10 @@ def _fill(whole: Page, one: Reproduction) -> None:
         whole.figure(item.figure, item.caption)
     whole.heading("Assumed and corrected")
     whole.points(one.notes)
+    if one.items:
+        whole.heading("Item by item")
+        listed = [(item.number, item.about, item.found) for item in one.items]
+        whole.table(("In the paper", "What it is", "Here"), listed, ITEMS, widths=(14, 40, 46))
 
 
 def tally(one: Reproduction) -> str:
@@ -245,6 +284,8 @@ def print_claims(one: Reproduction, console: Console) -> None:
         verdict = f"[{COLORS[item.verdict]}]{item.verdict}[/]\n{plain(item.reason)}"
         table.add_row(*map(plain, (item.claim, item.paper, item.ours)), verdict.rstrip())
     console.print(table)
+    for study in one.studies:
+        console.print(f"[bold]{plain(study.question)}[/bold] {plain(study.found)}", highlight=False)
     for numbers in one.tables:
         table = Table(caption=plain(numbers.caption), caption_justify="left")
         for heading in numbers.header:

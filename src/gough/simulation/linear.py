@@ -150,6 +150,7 @@ def linear_model(
     or one per actuator; those of drives that hold their position, or of the legs themselves.
     """
     robot.need_rigid_drives("linear_model")
+    robot.need_rigid_legs("linear_model")
     still = _resting(robot, pose)
     if still.shape:
         raise InputError(f"linear_model: a pose of batch shape {still.shape}, needs ()")

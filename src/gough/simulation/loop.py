@@ -240,6 +240,7 @@ class _Whole:
         samples = np.arange(0, timing.steps + 1, timing.every or 1)
         controller = self.controller.prepared(robot, at, timing.begin + samples * timing.step)
         controller.gains(robot)
+        robot.need_rigid_legs("simulate")
         plant = Plant(robot, actuators, friction, None if given is None else wrench)
         rows = len(chosen)
         start = at(np.array([timing.begin]))[0] if self.start is None else self.start

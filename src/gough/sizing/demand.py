@@ -15,7 +15,7 @@ from gough.legs.units import LegUnits
 from gough.model.deflected import deflected
 from gough.model.model import Model
 from gough.model.own_directions import own_directions
-from gough.motion import Motion
+from gough.motion import Motion, not_a_motion
 from gough.sizing import integrals
 from gough.sizing.drive import RPM, Drive, Motor
 
@@ -242,7 +242,7 @@ def _named(
 def check_timed(name: str, motion: Motion) -> None:
     """Refuse what has no duration."""
     if not isinstance(motion, Motion):
-        raise InputError(f"{name}: needs a gough.Motion, has {type(motion).__name__}")
+        raise InputError(f"{name}: {not_a_motion(motion)}")
     if motion.time is None or not motion.shape or motion.shape[-1] < 2:
         raise InputError(
             f"{name}: rms and energy need a motion over time, two samples or more with their times; "

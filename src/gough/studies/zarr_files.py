@@ -80,13 +80,13 @@ class ChunkedArray(NamedTuple):
         """Rows of a chunk, on the disk when this returns."""
         chunk = np.full((self.part, *self.shape[1:]), self.fill, dtype=self.kind)
         chunk[: len(values)] = values
-        with replacing(self._file(part)) as temporary:
+        with replacing(self._file(part), own=True) as temporary:
             temporary.write_bytes(zlib.compress(chunk.tobytes(), 1))
 
 
 def write_json(path: Path, data: Any) -> None:
     """A file of metadata, whole or not at all."""
-    with replacing(path) as temporary:
+    with replacing(path, own=True) as temporary:
         temporary.write_text(json.dumps(data, indent=1, ensure_ascii=True), "ascii")
 
 

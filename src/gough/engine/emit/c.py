@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import re
 import textwrap
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -329,6 +330,11 @@ def plain(text: str) -> str:
     while "??" in ascii_only:  # trigraphs
         ascii_only = ascii_only.replace("??", "?")
     return ascii_only.replace("*", " ").replace("\\", "/")
+
+
+def sanitised(name: str) -> str:
+    """A name as part of a C identifier."""
+    return re.sub(r"[^0-9A-Za-z]+", "_", plain(name)).strip("_").lower() or "robot"
 
 
 def declaration(name: str, shape: tuple[int, ...]) -> str:

@@ -104,10 +104,8 @@ class Group(States):
             by_loop = self.program.outputs[name].varying
             found.update(dict.fromkeys(place for place in places if place < last or by_loop))
         repeated = self.plan.fused.repeated
-        inside: set[int] = set()
-        if repeated is None:
-            inside = {p for start, stop in edges[1::2] for p in range(start, stop)}
-        else:
+        inside = {p for start, stop in edges[1::2] for p in range(start, stop)}
+        if repeated is not None:
             pairs = (*repeated.unknowns, *repeated.history)
             found.update(dict.fromkeys(one for pair in pairs for one in pair))
             found.update(dict.fromkeys([repeated.test, *repeated.starts]))

@@ -1,9 +1,10 @@
 """LLVM back end: a program as a kernel for vectors of states, compiled in memory for this processor.
 
 W states go side by side, W by the host's vector unit. Groups of W states run through a loop that works
-on two groups at a time (`passes.pipeline`). A group alone, and the last one where states are
-missing to fill it, runs through the same operations without a loop; its empty lanes repeat the last
-state. Every operation is fixed beforehand (`gough.engine.passes.fused`): no result depends on the batch.
+on two groups at a time (`passes.pipeline`); kernels for one state alone, and those with loops of their
+own, take one group after the other. Where states are missing to fill a group, its empty lanes repeat the
+last state. Every operation is fixed beforehand (`gough.engine.passes.fused`): no result depends on the
+batch.
 
 Loads and stores are planned (`passes.registers`). LLVM sees the frame through two pointers of
 which it does not know that they are one, and marks keep the operations in order: little is left to it.
@@ -16,7 +17,6 @@ from math import prod
 import llvmlite.binding as llvm
 
 from gough.engine.emit.group import Group, GroupPlan
-from gough.engine.emit.repeat import Repeat
 from gough.engine.emit.whole import Whole
 from gough.engine.graph import CONSTANT, INPUT
 from gough.engine.passes.fused import fuse
@@ -61,39 +61,13 @@ def kernel_text(
     Python one argument costs a fraction of five.
     """
     plan = _plan(program, width, variants, looping)
-    group = Whole(plan) if program.repeated is None else Repeat(plan)
-    loop = Group(plan, looping=True).halves() if plan.halves else None
-    parts = [group, loop] if loop else [group]
-    declarations = "\n".join(sorted(set().union(*(one.declarations for one in parts))))
-    tables = "ptr noalias %inputs, ptr noalias %strides"
-    # what is used most comes first: it gets the registers with the shortest instructions
-    common = f"ptr %read, ptr %write, ptr noalias %hoisted, {tables}, ptr noalias %outputs"
-    given = "ptr %frame, ptr %frame, ptr %hoisted, ptr %inputs, ptr %strides, ptr %outputs"
-    slots = max(one.slots for one in parts)
+    group = Whole(plan) if plan.halves is None else Group(plan, looping=True).halves()
+    functions = _loop if group.looping else _groups
+    declarations = "\n".join(sorted(group.declarations))
     return f"""{declarations}
 declare void @llvm.codeview.annotation(metadata)
 !0 = !{{!"in order"}}
-define internal void @{name}_group({common}, i64 %i, i64 %last) noinline {{
-entry:
-{group.body()}
-  ret void
-}}
-{_loop(loop, name, common) if loop else ""}
-define void @{name}(i64 %rows, {tables}, ptr noalias %hoisted, ptr noalias %outputs) \
-alignstack({max(8 * width, 16)}) {{
-entry:
-  %frame = alloca {group.vector}, i64 {max(slots, 1)}, align {8 * width}
-  %last = sub i64 %rows, 1
-{_call_of_loop(loop, name, given) if loop else "  br label %groups"}
-groups:
-  %i = phi i64 [{"%full, %looped" if loop else "0, %entry"}], [%next, %groups]
-  call void @{name}_group({given}, i64 %i, i64 %last)
-  %next = add i64 %i, {width}
-  %more = icmp slt i64 %next, %rows
-  br i1 %more, label %groups, label %done
-done:
-  ret void
-}}
+{functions(group, name)}
 define void @{name}_once(ptr %call) {{
   %second = getelementptr ptr, ptr %call, i64 1
   %third = getelementptr ptr, ptr %call, i64 2
@@ -120,50 +94,101 @@ def _plan(program: Program, width: int, variants: bool, looping: bool) -> GroupP
     return GroupPlan(program, fused, lasting, parts, width, _registers(width), variants)
 
 
-def _loop(loop: Group, name: str, common: str) -> str:
-    """The function that takes groups two at a time, half of each."""
+TABLES = "ptr noalias %inputs, ptr noalias %strides"
+# what is used most comes first: it gets the registers with the shortest instructions
+COMMON = f"ptr %read, ptr %write, ptr noalias %hoisted, {TABLES}, ptr noalias %outputs"
+GIVEN = "ptr %frame, ptr %frame, ptr %hoisted, ptr %inputs, ptr %strides, ptr %outputs"
+
+
+def _room(group: Group, name: str, vectors: int) -> str:
+    """Vectors on the stack."""
+    size = f"{group.vector}, i64 {max(vectors, 1)}, align {8 * group.width}"
+    return f"  %{name} = alloca {size}"
+
+
+def _head(group: Group, name: str) -> str:
+    """How the kernel begins."""
     return f"""
-define internal void @{name}_loop({common}, i64 %rows, \
-ptr %a, ptr %b, ptr %same.a, ptr %same.b, ptr %nowhere) noinline {{
-{loop.entry()}
-  br label %loop
-loop:
-  %i = phi i64 [0, %0], [%next, %loop]
-  %from = phi ptr [%a, %0], [%to, %loop]
-  %to = phi ptr [%b, %0], [%from, %loop]
-  %again.from = phi ptr [%same.a, %0], [%again, %loop]
-  %again = phi ptr [%same.b, %0], [%again.from, %loop]
-{loop.body()}
-  %next = add i64 %i, {loop.width}
-  %more = icmp sle i64 %next, %rows
-  br i1 %more, label %loop, label %done
+define void @{name}(i64 %rows, {TABLES}, ptr noalias %hoisted, ptr noalias %outputs) \
+alignstack({max(8 * group.width, 16)}) {{
+entry:
+{_room(group, "frame", group.slots)}
+  %last = sub i64 %rows, 1"""
+
+
+def _groups(group: Group, name: str) -> str:
+    """The function of one group, and the kernel that calls it for group after group."""
+    return f"""
+define internal void @{name}_group({COMMON}, i64 %i, i64 %last) noinline {{
+entry:
+{group.body()}
+  ret void
+}}
+{_head(group, name)}
+  br label %groups
+groups:
+  %i = phi i64 [0, %entry], [%next, %groups]
+  call void @{name}_group({GIVEN}, i64 %i, i64 %last)
+  %next = add i64 %i, {group.width}
+  %more = icmp slt i64 %next, %rows
+  br i1 %more, label %groups, label %done
 done:
   ret void
 }}"""
 
 
-def _call_of_loop(loop: Group, name: str, given: str) -> str:
-    """Full groups go through the loop if there are two or more; what is left begins at %full."""
-    vector, width, handed = loop.vector, loop.width, max(len(loop.handed), 1)
+def _loop(loop: Group, name: str) -> str:
+    """The function that takes groups two at a time, half of each, and the kernel that calls it.
+
+    Once for full groups, and once for states that do not fill one.
+    """
+    width, handed = loop.width, max(len(loop.handed), 1)
     widest = max((prod(output.shape) for output in loop.program.outputs.values()), default=1)
-    return f"""\
-  %a = alloca {vector}, i64 {handed}, align {8 * width}
-  %b = alloca {vector}, i64 {handed}, align {8 * width}
-  %nowhere = alloca {vector}, i64 {max(widest, 1)}, align {8 * width}
-  %whole = and i64 %rows, {-width}
-  %many = icmp sgt i64 %whole, {width}
-  br i1 %many, label %ones, label %looped
+    pairs = "ptr %a, ptr %b, ptr %a, ptr %b, ptr %nowhere"
+    return f"""
+define internal void @{name}_loop({COMMON}, i64 %begin, i64 %end, i64 %last, \
+ptr %a, ptr %b, ptr %same.a, ptr %same.b, ptr %nowhere) noinline {{
+{loop.entry()}
+  br label %loop
+loop:
+  %i = phi i64 [%begin, %0], [%next, %loop]
+  %from = phi ptr [%a, %0], [%to, %loop]
+  %to = phi ptr [%b, %0], [%from, %loop]
+  %again.from = phi ptr [%same.a, %0], [%again, %loop]
+  %again = phi ptr [%same.b, %0], [%again.from, %loop]
+{loop.body()}
+  %next = add i64 %i, {width}
+  %more = icmp sle i64 %next, %end
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}
+{_head(loop, name)}
+{_room(loop, "a", handed)}
+{_room(loop, "b", handed)}
+{_room(loop, "nowhere", widest)}
+  %full = and i64 %rows, {-width}
+  br label %ones
 ones:
   %k = phi i64 [0, %entry], [%k.next, %ones]
-  %place = getelementptr {vector}, ptr %a, i64 %k
-  store {vector} {loop.splat(1.0)}, ptr %place
+  %place = getelementptr {loop.vector}, ptr %a, i64 %k
+  store {loop.vector} {loop.splat(1.0)}, ptr %place
   %k.next = add i64 %k, 1
   %k.more = icmp slt i64 %k.next, {handed}
   br i1 %k.more, label %ones, label %filled
 filled:
-  call void @{name}_loop({given}, i64 %whole, ptr %a, ptr %b, ptr %a, ptr %b, ptr %nowhere)
-  br label %looped
-looped:
-  %full = phi i64 [0, %entry], [%whole, %filled]
-  %rest = icmp slt i64 %full, %rows
-  br i1 %rest, label %groups, label %done"""
+  %some = icmp sgt i64 %full, 0
+  br i1 %some, label %groups, label %rest
+groups:
+  call void @{name}_loop({GIVEN}, i64 0, i64 %full, i64 %last, {pairs})
+  br label %rest
+rest:
+  %left = icmp slt i64 %full, %rows
+  br i1 %left, label %one, label %done
+one:
+  %end = add i64 %full, {width}
+  call void @{name}_loop({GIVEN}, i64 %full, i64 %end, i64 %last, {pairs})
+  br label %done
+done:
+  ret void
+}}"""

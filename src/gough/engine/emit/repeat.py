@@ -1,8 +1,8 @@
-"""A group of states through a program that is repeated until it settles (`passes.fixed_point`).
+"""Passes over the section of a program that is repeated until it settles (`passes.fixed_point`).
 
-Three straight sections: what is done once, a pass, the rest. What one leaves for another is in memory.
-The group goes through passes until none of its states has to; a state that has settled stays as it is,
-whatever its neighbours do, and its passes find the same again.
+What sections leave for each other is in memory. The group goes through passes until none of its states
+has to; a state that has settled stays as it is, whatever its neighbours do, and its passes find the same
+again.
 """
 
 from __future__ import annotations
@@ -11,23 +11,21 @@ from gough.engine.emit.group import Group, GroupPlan
 
 
 class Repeat(Group):
-    """One group of states from inputs to outputs."""
+    """A group of states, one of whose straight sections may be repeated."""
 
     def __init__(self, plan: GroupPlan) -> None:
         super().__init__(plan)
-        once, again, rest = (self.operations(*edges) for edges in self.sections())
-        self.straight(once, True, False)
+        self.block = "entry"
+        """The one that lines are in."""
+
+    def repeat(self, start: int, stop: int) -> None:
+        """The section that is repeated."""
         self._begin()
         self.lines += ["  br label %repeat", "repeat:"]
-        self.lines.append("  %pass = phi i64 [1, %entry], [%pass.next, %another]")
-        self.straight(again, False, False)
+        self.lines.append(f"  %pass = phi i64 [1, %{self.block}], [%pass.next, %another]")
+        self.straight(self.operations(start, stop), False, False)
         self._judge()
-        self.straight(rest, False, True)
-
-    def body(self) -> str:
-        """All lines."""
-        vectors = f"{self.vector}, i64 {max(len(self.handed), 1)}, align {8 * self.width}"
-        return "\n".join([f"  %handed = alloca {vectors}", super().body()])
+        self.block = "settled"
 
     def _begin(self) -> None:
         """Unknowns of the first pass, where the caller does not give them."""

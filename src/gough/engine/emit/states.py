@@ -10,10 +10,10 @@ from gough.engine.program import HOISTED, Program, Step
 
 
 class States(Lines):
-    """Lines that find the states of a group: its first is %i of %rows, or %i to %last of a group alone.
+    """Lines that find the states of a group: its first is %i, and lanes past the state %last repeat it.
 
-    In a loop all lanes have states, and outputs are those of the group before. The lanes of a group
-    alone that are past the last state repeat it.
+    In a loop from %begin to %end outputs are those of the group before. Groups but the last, and only,
+    one of a loop have states in all lanes.
     """
 
     def __init__(
@@ -26,6 +26,8 @@ class States(Lines):
         """Lines before the loop."""
         self.fields: dict[str, list[str]] = {}
         self.results: dict[int, list[str]] = {}
+        self._ways: dict[str | int, list[str]] = {}
+        """Bytes from the first lane's state to that of each other, by those from state to state."""
         self._locate()
 
     def _locate(self) -> None:
@@ -33,16 +35,15 @@ class States(Lines):
         used = {step.leaf[0] for step in self.steps if step.operation == INPUT} - {HOISTED}
         used |= {step.leaf for step in self.steps if step.operation == MODE}
         in_loop, self.lines = self.lines, self.before
-        if not self.looping:
-            left = self.new("sub i64 %last, %i")
-            self.lanes = [self._smaller(left, lane) for lane in range(self.width)]
+        left = self.new(f"sub i64 %last, {'%begin' if self.looping else '%i'}")
+        self.lanes = [self._smaller(left, lane) for lane in range(self.width)]
         self.tables = {
             field: self._table(k) for k, field in enumerate(self.program.fields) if field in used
         }
         if self.variants:
             rows = self._table(len(self.program.fields))
         self.bases = [self.word("%outputs", k, "ptr") for k in range(len(self.program.outputs))]
-        end = self.new(f"sub i64 %rows, {self.width}") if self.looping else ""
+        end = self.new(f"sub i64 %end, {self.width}") if self.looping else ""
         self.lines = in_loop
         # the last round of a loop has no new group: it reads the last one again
         self.start = self._smaller("%i", end) if self.looping else "%i"
@@ -67,7 +68,7 @@ class States(Lines):
             start = self.new(f"sub i64 %i, {self.width}") if self.looping else "%i"
             here = self.at(self.bases[number], self.new(f"mul i64 {start}, {size}"), "i8")
             if self.looping:
-                first = self.new("icmp eq i64 %i, 0")
+                first = self.new("icmp eq i64 %i, %begin")
                 here = self.new(f"select i1 {first}, ptr %nowhere, ptr {here}")
             self.results[number] = self._from_first(here, size)
         return self.results[number]
@@ -99,14 +100,9 @@ class States(Lines):
         return self._from_first(first, size)
 
     def _from_first(self, first: str, size: str | int) -> list[str]:
-        """Pointers of all lanes from that of the first."""
-        if not self.looping:
-            steps = [self.new(f"mul i64 {lane}, {size}") for lane in self.lanes]
-            return [self.at(first, step, "i8") for step in steps]
-        if isinstance(size, int):
-            return [self.at(first, lane * size, "i8") for lane in range(self.width)]
-        pointers = [first, self.at(first, size, "i8")]
-        twice = self.new(f"mul i64 {size}, 2")
-        while len(pointers) < self.width:  # as a processor computes addresses: two steps at a time
-            pointers += [self.at(one, twice, "i8") for one in pointers[-2:]]
-        return pointers
+        """Pointers of all lanes from that of the first; the way to each is the same in all rounds."""
+        if size not in self._ways:
+            here, self.lines = self.lines, self.before
+            self._ways[size] = [self.new(f"mul i64 {lane}, {size}") for lane in self.lanes[1:]]
+            self.lines = here
+        return [first, *(self.at(first, way, "i8") for way in self._ways[size])]

@@ -1,5 +1,7 @@
 """A group of states through all sections of a program: straight code and loops over modes in turn.
 
+One of the straight sections may be repeated (`emit.repeat`).
+
 Loops keep their numbers in vectors on the stack: inputs of each mode, values that later loops read, and
 sums. A straight value that a loop needs is read before it.
 """
@@ -9,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gough.engine.emit.group import Group, GroupPlan
+from gough.engine.emit.group import GroupPlan
+from gough.engine.emit.repeat import Repeat
 from gough.engine.graph import COUPLED, MODE, SUM, TABLE
 
 READ = (MODE, TABLE)
 """What a loop reads, and does not compute."""
 
 
-class Whole(Group):
+class Whole(Repeat):
     """One group of states from inputs to outputs."""
 
     def __init__(self, plan: GroupPlan) -> None:
         super().__init__(plan)
-        self.block = "entry"
         self.stack: list[str] = []
         """Lines that make room on the stack."""
         self.mode_inputs: dict[str, str] = {}
@@ -32,10 +34,13 @@ class Whole(Group):
         if self.handed:
             self.room(len(self.handed), "%handed")
         self._transpose_modes()
+        repeated = plan.fused.repeated
         for k, (start, stop) in enumerate(edges):
-            if k % 2:
+            if k % 2 and start < stop:
                 self._loop(start, stop)
-            else:
+            elif repeated is not None and k == repeated.section:
+                self.repeat(start, stop)
+            elif k % 2 == 0:
                 self.straight(self.operations(start, stop), k == 0, k == len(edges) - 1)
         self._spread()
 

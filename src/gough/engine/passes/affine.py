@@ -4,7 +4,8 @@ In a program that is repeated for unknowns x, most of what a pass computes of th
 a number that is affine in two or three of them (what friction in one leg does at its port, say). With
 coefficients made once, a pass only adds up. Sums stay in that form however many unknowns they have;
 before a product with a factor those of more than FEW unknowns are carried out. That number, and nodes
-marked as a waist, count as unknowns for all that follows.
+marked as a waist, count as unknowns for all that follows. Sums over modes are made of coefficients, and
+what has one value a mode is never carried out before: no pass goes through the modes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.graph import Graph, Symbol
+from gough.engine.graph import COUPLED, SUM, Graph, Symbol
+from gough.engine.passes.derivative import over_modes_again
 
 FEW = 3
 """Unknowns of a value whose coefficients are worth multiplying once, rather than it every time."""
@@ -99,12 +101,27 @@ class _Collecting:
 
     def _add(self, number: int) -> None:
         operation, arguments = self.graph.operations[number], self.graph.arguments[number]
+        if operation in (SUM, COUPLED):
+            self._add_over_modes(number, arguments[0])
+            return
         form = self._form(operation, arguments)
         if form is not None:
             self.forms[number] = form
         else:
             given = [self.value(one).number for one in arguments]
             self.values[number] = self.graph.make(operation, *given)
+
+    def _add_over_modes(self, number: int, argument: int) -> None:
+        """A sum over modes, or a coupling of them: linear, so of each coefficient."""
+        form = self._of(argument)
+        if form is None or any(self.graph.varying[x] for x in form.slopes):
+            self.values[number] = over_modes_again(self.graph, number, self.value(argument))
+            return
+        constant, *slopes = (
+            over_modes_again(self.graph, number, one)
+            for one in (form.constant, *form.slopes.values())
+        )
+        self.forms[number] = Affine(constant, dict(zip(form.slopes, slopes, strict=True)))
 
     def _form(self, operation: str, arguments: tuple[int, ...]) -> Affine | None:
         """A node as an affine form, if it is one and worth it."""
@@ -122,7 +139,7 @@ class _Collecting:
             wide = arguments[0] if a.slopes else arguments[-1]
             if not a.slopes:
                 a, b = b, a
-            if len(a.slopes) > FEW:
+            if len(a.slopes) > FEW and not self.graph.varying[wide]:
                 a = self._carry_out(wide)
             return a.times(b.constant)
         return None

@@ -34,7 +34,7 @@ def tangents(outputs: Array, seeds: Mapping[int, Symbol]) -> Array:
     changes = dict(seeds)
     for number in _between(graph, symbols, changes):
         if graph.operations[number] in (SUM, COUPLED):
-            changes[number] = _again(graph, number, changes[graph.arguments[number][0]])
+            changes[number] = over_modes_again(graph, number, changes[graph.arguments[number][0]])
             continue
         parts = [
             changes[argument] * slope
@@ -86,7 +86,7 @@ def substitute(outputs: Array, old: Array, new: Array) -> Array:
     for number in _between(graph, symbols, known):
         arguments = [known[a].number if a in known else a for a in graph.arguments[number]]
         if graph.operations[number] in (SUM, COUPLED):
-            known[number] = _again(graph, number, Symbol(graph, arguments[0]))
+            known[number] = over_modes_again(graph, number, Symbol(graph, arguments[0]))
         else:
             known[number] = graph.make(graph.operations[number], *arguments)
     return _shaped([known.get(one.number, one) for one in symbols], np.shape(outputs))
@@ -103,7 +103,7 @@ def _between(graph: Graph, outputs: list[Symbol], inputs: Iterable[int]) -> list
     return between
 
 
-def _again(graph: Graph, number: int, argument: Symbol) -> Symbol:
+def over_modes_again(graph: Graph, number: int, argument: Symbol) -> Symbol:
     """A sum over modes, or a coupling of modes, of something else."""
     if graph.operations[number] == SUM:
         return argument.over_modes()

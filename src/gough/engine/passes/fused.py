@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from gough.engine.graph import COUPLED, SUM
@@ -192,12 +193,18 @@ def _used_once_in_a_sum(program: Program) -> set[int]:
 
 
 def _used_in_sums(program: Program) -> set[int]:
-    """Products with no other use than in sums, of whatever section: they go into each of these."""
+    """Products with no other use than in sums, of whatever section: they go into each of these.
+
+    Those in loops over modes, or used there, stay where they are.
+    """
     body = program.body
-    found = {number for number, step in enumerate(body) if step.operation == "mul"}
+    edges = list(pairwise((*program.sections, len(body))))
+    straight = [number for start, stop in edges[::2] for number in range(start, stop)]
+    found = {number for number in straight if body[number].operation == "mul"}
     found -= {place for output in program.outputs.values() for place in output.places}
     found -= set(_again(program))
-    for operation, arguments, _ in body:
-        if operation not in ("add", "sub"):
-            found.difference_update(arguments)
+    sums = {number for number in straight if body[number].operation in ("add", "sub")}
+    for number, step in enumerate(body):
+        if number not in sums:
+            found.difference_update(step.arguments)
     return found

@@ -14,12 +14,14 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.functions import Fields, Function, for_numbers
+from gough.engine.functions import Fields, Function, for_numbers, iteration_of
+from gough.engine.program import NotStraightError
 from gough.engine.run import cache as disk
+from gough.engine.run import lent
 from gough.engine.run.evaluate import hoisted
 from gough.engine.run.execute import NumPyExecutor, program_key
 from gough.engine.run.identity import identity
-from gough.engine.run.repeat import is_repeated, repeat
+from gough.engine.run.repeat import repeat
 from gough.engine.run.threads import spread
 from gough.engine.trace import (
     Structure,
@@ -57,10 +59,13 @@ class CompiledExecutor:
         if bound is None:
             if for_numbers(function):
                 return NumPyExecutor(self.numbers, self.fields)(function, rows, fields)
-            if self.fields.modes and is_repeated(function):  # loops over modes in a loop
+            if self.fields.modes and iteration_of(function):  # loops over modes in a loop
                 return repeat(self, function, rows, fields)
             inputs = {n: v.shape[1:] for n, v in fields.items() if n not in self.fields.shapes}
-            bound = self._ready[key] = self.bind(function, inputs)
+            try:
+                bound = self._ready[key] = self.bind(function, inputs)
+            except NotStraightError:
+                return repeat(self, function, rows, fields)
         if rows == 1:
             return bound.one(fields)
         return bound.few(rows, fields) if 1 < rows <= FEW else bound.run(rows, fields)
@@ -100,7 +105,7 @@ class BoundKernel:
 
         A kernel for variants also takes the row of `hoisted` that each state has, (rows or 1,).
         """
-        out = {name: np.empty((rows, *shape)) for name, shape, _ in self.widths}
+        out = {name: lent.empty((rows, *shape)) for name, shape, _ in self.widths}
         if rows == 0:
             return out
         arrays = [_contiguous(fields[name]) for name in self.kernel.field_shapes]

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.engine.functions import VARIANT, Fields, Function, for_numbers
+from gough.engine.functions import VARIANT, Fields, Function, for_numbers, iteration_of
+from gough.engine.program import NotStraightError
 from gough.engine.run.cache import Kernel
 from gough.engine.run.compiled import BoundKernel, kernel_for, rows_for
 from gough.engine.run.execute import NumPyExecutor, common
-from gough.engine.run.repeat import is_repeated, repeat
+from gough.engine.run.repeat import repeat
 from gough.engine.trace import structure
 from gough.engine.tree import leaves
 
@@ -43,12 +44,15 @@ class CompiledVariants:
         """Outputs (rows, ...) by name."""
         if for_numbers(function):
             return NumPyExecutor(self.numbers, self.fields)(function, rows, fields)
-        if self.fields.modes and is_repeated(function):  # loops over modes in a loop
+        if self.fields.modes and iteration_of(function):  # loops over modes in a loop
             return repeat(self, function, rows, fields)
         states = dict(fields)
         which = states.pop(VARIANT).astype(np.int64)
         inputs = {n: v.shape[1:] for n, v in states.items() if n not in self.fields.shapes}
-        kernel = self._kernel(function, inputs)
+        try:
+            kernel = self._kernel(function, inputs)
+        except NotStraightError:
+            return repeat(self, function, rows, fields)
         out: dict[str, Array] = {}
         together = _together(kernel)
         step = max(rows, 1) if self.count <= together else together

@@ -1,5 +1,5 @@
 """A robot's programs as portable C99 for controllers."""
 
-from gough.exchange.c.export import export_c, sanitised
+from gough.exchange.c.export import export_c
 
-__all__ = ["export_c", "sanitised"]
+__all__ = ["export_c"]

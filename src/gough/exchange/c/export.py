@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
-import shutil
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from gough.base.files import replacing
+from gough.base.c_folder import MAKEFILE, write_folder
 from gough.base.version import VERSION
-from gough.engine.emit.c import plain
-from gough.errors import FileError, InputError
+from gough.engine.emit.c import plain, sanitised
+from gough.errors import InputError
 from gough.exchange.c.callers import callers
 from gough.exchange.c.checking import EPSILON, test_program, test_vectors
 from gough.exchange.c.header import header_text
@@ -74,17 +71,12 @@ def export_c(
         f"{prefix}.h": header_text(package),
         f"{prefix}.c": source_text(package),
         f"test_{prefix}.c": test_program(package, vectors),
-        "Makefile": MAKEFILE.format(mark=package.mark, name=prefix),
+        "Makefile": MAKEFILE.format(mark=package.mark, name=prefix, objects=f"{prefix}.o"),
         "README.txt": _readme(package),
     }
     target = Path(folder)
-    _write(target, contents, package.mark)
+    write_folder(target, contents, package.mark)
     return target
-
-
-def sanitised(name: str) -> str:
-    """A name as part of a C identifier."""
-    return re.sub(r"[^0-9A-Za-z]+", "_", plain(name)).strip("_").lower() or "robot"
 
 
 def _package(
@@ -158,30 +150,6 @@ def _function(
     return Function(called, program, hoisted, summary, tables, matrices)
 
 
-MAKEFILE = """\
-# {mark}
-# make builds, make test runs the test program.
-CFLAGS ?= -O2
-STRICT = -std=c99 -Wall -Wextra -Werror -pedantic
-
-all: {name}.o test_{name}
-
-{name}.o: {name}.c {name}.h
-	$(CC) $(STRICT) $(CFLAGS) -c {name}.c -o $@
-
-test_{name}: test_{name}.c {name}.o {name}.h
-	$(CC) $(STRICT) $(CFLAGS) test_{name}.c {name}.o -o $@ $(LDFLAGS) -lm
-
-test: test_{name}
-	./test_{name}
-
-clean:
-	rm -f {name}.o test_{name}
-
-.PHONY: all test clean
-"""
-
-
 def _readme(package: Package) -> str:
     p = package.prefix
     names = []
@@ -226,38 +194,3 @@ call another one up to most_passes + 1 times, forward kinematics another one up 
 most_steps times.
 The header says of each how many operations it takes at most.
 """
-
-
-def _write(target: Path, contents: Mapping[str, str], mark: str) -> None:
-    """All files at once into a new folder, or one by one into one that is there."""
-    try:
-        if not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            holder = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
-            try:
-                whole = holder / target.name
-                whole.mkdir()
-                for name, text in contents.items():
-                    (whole / name).write_text(text, "ascii", newline="\n")
-                whole.rename(target)
-            finally:
-                shutil.rmtree(holder, ignore_errors=True)
-            return
-        if not target.is_dir():
-            raise FileError(f"{target}: not a folder")
-        for name in contents:
-            path = target / name
-            if path.exists() and not _is_ours(path, mark):
-                raise FileError(
-                    f"{path}: not a file that gough wrote for this robot; choose another folder"
-                )
-        for name, text in contents.items():
-            with replacing(target / name) as temporary:
-                temporary.write_text(text, "ascii", newline="\n")
-    except OSError as error:
-        raise FileError(f"{target}: {error.strerror or error}") from None
-
-
-def _is_ours(path: Path, mark: str) -> bool:
-    """Whether an earlier export of the same robot wrote a file."""
-    return path.is_file() and mark.encode() in path.read_bytes().partition(b"\n")[0]

@@ -12,8 +12,8 @@ from importlib import resources
 from pathlib import Path
 
 from gough.base.files import replacing
+from gough.engine.emit.c import sanitised
 from gough.errors import FileError, InputError, MissingDataError
-from gough.exchange.c.export import sanitised
 from gough.exchange.fmu import build, programs
 from gough.exchange.fmu.description import Description, build_description, fmi2, fmi3
 from gough.exchange.fmu.parameters import changing
@@ -60,6 +60,7 @@ def export_fmu(
     if not sources_only:
         build.compiler()
     robot.need_rigid_drives("an FMU")
+    robot.need_rigid_legs("an FMU")
     source, variables = _model(robot, inverse, reactions)
     kind = "inverse.c" if inverse else "forward.c"
     names = ("gough_robot.c", "rotation.c", "joints.c", kind, f"fmi{fmi}.c")

@@ -17,8 +17,10 @@ CLOSED = 1e-12
 OPEN = 1e-4
 """Gap, in sizes of the robot, over which a loop does not close; files are rounded to less."""
 STEPS = 60
-MOST_JOINTS = 300
-"""Of a robot; also most loops, and a tenth of its bodies."""
+MOST_BODIES, MOST_LOOPS, MOST_COORDINATES = 3000, 60, 300
+"""Of a robot; a spherical joint has three coordinates."""
+FARTHEST = 1e9
+"""Of a body from the origin, m."""
 LONGEST = 0.5
 """Of a step, rad, and sizes of the robot."""
 
@@ -48,6 +50,11 @@ class _Posture:
         ]
         """Of spherical joints."""
         self.values = [[joint.home for joint in part.joints] for part in linkage.parts]
+        self.carriers = {
+            part: self._carriers(part)
+            for part in {end for loop in linkage.loops for end in loop.parts}
+        }
+        """Of each part that a loop holds: the part and all between it and the world."""
         self.place()
 
     def place(self) -> None:
@@ -94,32 +101,36 @@ class _Posture:
 
         A column is a part, a joint of it and of spherical ones a component, world axes.
         """
-        chains = [self._carriers(i) for i in range(len(self.linkage.parts))]
-        rows = sum(6 if loop.rigid else 3 for loop in self.linkage.loops)
-        found = np.zeros((rows, len(columns)))
-        for j, (part, k, component) in enumerate(columns):
-            joint, before = self.linkage.parts[part].joints[k], self.places[part][k]
-            axis = before.rotation @ joint.axis
-            if joint.type == "spherical":
-                axis = np.eye(3)[component]
-            center, row = before.point(joint.point), 0
-            for loop in self.linkage.loops:
-                for sign, end, held in zip((1, -1), self.ends(loop), loop.parts, strict=True):
-                    if part not in chains[held]:
-                        continue
-                    slides = joint.type == "prismatic"
-                    arm = axis if slides else np.cross(axis, end.position - center)
-                    found[row : row + 3, j] += sign * arm
-                    if loop.rigid and not slides:
-                        found[row + 3 : row + 6, j] += sign * size * axis
-                row += 6 if loop.rigid else 3
-        return found
+        joints = [self.linkage.parts[part].joints[k] for part, k, _ in columns]
+        before = [self.places[part][k] for part, k, _ in columns]
+        axes = np.array(
+            [
+                np.eye(3)[column[2]] if joint.type == "spherical" else place.rotation @ joint.axis
+                for joint, place, column in zip(joints, before, columns, strict=True)
+            ]
+        )
+        centers = np.array(
+            [place.point(one.point) for one, place in zip(joints, before, strict=True)]
+        )
+        slides = np.array([one.type == "prismatic" for one in joints])
+        carried = np.array([part for part, _, _ in columns])
+        found = []
+        for loop in self.linkage.loops:
+            rows = np.zeros((6 if loop.rigid else 3, len(columns)))
+            for sign, end, held in zip((1, -1), self.ends(loop), loop.parts, strict=True):
+                moves = np.isin(carried, self.carriers[held])
+                arms = np.where(slides[:, np.newaxis], axes, np.cross(axes, end.position - centers))
+                rows[:3] += sign * moves * arms.T
+                if loop.rigid:
+                    rows[3:] += sign * size * (moves & ~slides) * axes.T
+            found.append(rows)
+        return np.concatenate(found)
 
-    def _carriers(self, part: int) -> set[int]:
+    def _carriers(self, part: int) -> list[int]:
         """The part and all between it and the world."""
-        found = set()
+        found = []
         while part >= 0:
-            found.add(part)
+            found.append(part)
             part = self.linkage.parts[part].parent
         return found
 
@@ -143,13 +154,18 @@ def closed(linkage: Linkage) -> Stand:
     Newton's method on the gaps g of all loops, least squares and least norm: Δ = −J⁺ g, the step
     bounded. A gap that stays is an error that names the loop.
     """
-    count = sum(len(part.joints) for part in linkage.parts)
-    if count > MOST_JOINTS or max(len(linkage.parts) / 10, len(linkage.loops)) > MOST_JOINTS:
-        raise FileError(
-            f"{linkage.name}: has {len(linkage.parts)} bodies, {len(linkage.loops)} loops and {count} "
-            f"joints; limit {MOST_JOINTS}"
-        )
-    posture = _Posture(linkage)
+    for count, most, what in (
+        (len(linkage.parts), MOST_BODIES, "bodies"),
+        (len(linkage.loops), MOST_LOOPS, "loops"),
+        (len(_columns(linkage, actuated=True)), MOST_COORDINATES, "coordinates of joints"),
+    ):
+        if count > most:
+            raise FileError(f"{linkage.name}: has {count} {what}; limit {most}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        posture = _Posture(linkage)
+    frames = (one for places in posture.places for one in places)
+    if not all(np.all(np.abs(one.position) <= FARTHEST) for one in frames):
+        raise FileError(f"{linkage.name}: bodies are farther than {FARTHEST:g} m from its origin")
     size = extent(posture)
     open_gap = _largest(posture, size)
     if linkage.loops and open_gap > CLOSED * size:

@@ -13,6 +13,7 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.legs.serial import PlacedMesh, Placement, SerialBody
+from gough.legs.tree import NO_FRICTION
 
 JointType = Literal["revolute", "prismatic", "spherical"]
 """Joints with one, one and three coordinates; all others are made of these."""
@@ -42,6 +43,8 @@ class LinkageJoint(NamedTuple):
     stroke: tuple[float, float] | None = None
     force: float | None = None
     speed: float | None = None
+    other_friction: Mapping[str, float] = NO_FRICTION
+    """By key of a robot file, from files that gough wrote."""
 
 
 class LinkagePart(NamedTuple):

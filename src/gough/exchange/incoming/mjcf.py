@@ -18,7 +18,8 @@ from gough.exchange.incoming.linkage import (
     LoopClosure,
     PartFrame,
 )
-from gough.exchange.incoming.mjcf_text import MARK, HarmlessModel, harmless
+from gough.exchange.incoming.mjcf_text import HOME, MARK, HarmlessModel, harmless
+from gough.exchange.mjcf import OTHER_FRICTION
 from gough.legs.meshes import MESHES
 from gough.legs.serial import AT_ORIGIN, PlacedMesh, Placement, SerialBody
 
@@ -32,8 +33,6 @@ ON_JOINT = (0, 1)
 NO_GRAVITY = 1 << 7
 TINY = 1e-12
 """Length of a quaternion that stands for no rotation, as in MuJoCo."""
-HOME = "home"
-"""Name of the keyframe that is the home posture, if there is one."""
 
 
 def read_mjcf(path: Path, meshes: bool) -> Linkage:
@@ -149,6 +148,7 @@ class _Reader:
             "rotor_inertia": float(model.dof_armature[dof]),
             "viscous": float(model.dof_damping[dof]),
             "coulomb": float(model.dof_frictionloss[dof]),
+            "other_friction": self._other_friction(name),
         }
         if model.jnt_limited[j]:
             rest["stroke"] = (float(model.jnt_range[j][0]), float(model.jnt_range[j][1]))
@@ -178,6 +178,15 @@ class _Reader:
             actuated=actuator is not None,
             **rest,
         )
+
+    def _other_friction(self, joint: str) -> dict[str, float]:
+        """What gough wrote of a joint's friction that MuJoCo does not have, by key of a robot file."""
+        model, begins = self.model, f"{OTHER_FRICTION}{joint}."
+        return {
+            model.numeric(i).name.removeprefix(begins): float(model.numeric(i).data[0])
+            for i in range(model.nnumeric)
+            if model.numeric(i).name.startswith(begins)
+        }
 
     def _drives(self) -> dict[int, dict[str, float]]:
         """Largest force on the joint, inertia and damping of each joint that an actuator moves."""

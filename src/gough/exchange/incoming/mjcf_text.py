@@ -15,13 +15,15 @@ from gough.base.files import content
 from gough.errors import FileError
 from gough.exchange.incoming.mesh_names import named_mesh
 from gough.exchange.incoming.xml_text import with_includes
+from gough.exchange.mjcf import OTHER_FRICTION
 from gough.legs.meshes import MESHES
 
 Element = ElementTree.Element
 KEPT = {
     "compiler", "option", "default", "asset", "worldbody", "equality", "actuator", "keyframe",
+    "custom",
 }  # fmt: skip
-SETTINGS = {"visual", "statistic", "size", "custom"}
+SETTINGS = {"visual", "statistic", "size"}
 """Of a simulation and its pictures: nothing of the robot."""
 SCENERY = {"camera", "light", "material", "texture", "skin"}
 IN_BODIES = {"body", "frame", "joint", "freejoint", "inertial", "geom", "site", "replicate"}
@@ -30,12 +32,19 @@ IN_DEFAULTS = {
     "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion", "pid", "dcmotor",
 }  # fmt: skip
 LOOPS = {"connect", "weld"}
+HOME = "home"
+"""Name of the keyframe that is the home posture, if there is one."""
 POSE = ("pos", "quat", "axisangle", "xyaxes", "zaxis", "euler")
 MOST_COPIES = 100
 """Of what <replicate> repeats."""
+MOST_ELEMENTS = 10_000
+"""That MuJoCo compiles, copies included."""
+MOST_CLASSES = 500
+"""Of defaults, which MuJoCo compares with each other."""
 HIDDEN = 3
 """Groups of geometry from this one on are not shown: collision shapes."""
-MESH_MEGABYTES = 100
+MESH_MEGABYTES = 40
+"""Of all meshes that masses are computed from, as often as they are named."""
 MARK = "gough:mesh:"
 """How sites begin that stand where a mesh is."""
 
@@ -74,6 +83,7 @@ def harmless(path: Path, meshes: bool) -> HarmlessModel:
             if section.tag not in SETTINGS and len(section):
                 found.left_out[f"in <{section.tag}>"] += len(section)
     _options(root)
+    _custom(root)
     for section in root.iter("default"):
         _only(section, IN_DEFAULTS, found)
     classes = _classes(root)
@@ -82,9 +92,21 @@ def harmless(path: Path, meshes: bool) -> HarmlessModel:
     for world in root.findall("worldbody"):
         _bodies(world, None, True, from_geometry, classes, found, wanted, path)
     _sections(root, found)
+    for count, most, what in (
+        (_copied(root), MOST_ELEMENTS, "bodies, joints, shapes and the like"),
+        (len(classes), MOST_CLASSES, "classes of defaults"),
+    ):
+        if count > most:
+            raise FileError(f"{path}: has {count} {what}; limit {most}")
     _strip(root)
     _load(found, path, wanted, meshes)
     return found
+
+
+def _copied(element: Element) -> int:
+    """Elements in one, copies included."""
+    inner = len(element) + sum(map(_copied, element))
+    return inner * int(element.get("count", "1")) if element.tag == "replicate" else inner
 
 
 def _refuse_nan(root: Element, path: Path) -> None:
@@ -107,6 +129,15 @@ def _compiler(root: Element) -> str:
                 if "file" in mesh.attrib:
                     mesh.set("file", PurePosixPath(mesh.get("file", "")).name)
     return folder
+
+
+def _custom(root: Element) -> None:
+    """Of numbers, texts and tuples for other programs those that gough wrote."""
+    for section in root.findall("custom"):
+        for one in list(section):
+            if one.tag != "numeric" or not one.get("name", "").startswith(OTHER_FRICTION):
+                section.remove(one)
+            one.attrib.pop("size", None)  # zeros that nobody needs
 
 
 def _options(root: Element) -> None:
@@ -224,6 +255,8 @@ def _geometry(
         found.left_out["geom with a plugin or a height field"] += 1
         return
     if "mesh" not in said:
+        if weighs_nothing:
+            body.remove(one)
         return
     moves = body.tag != "worldbody"
     if moves and said.get("type", "mesh") == "mesh" and not _hidden(said.get("group", "0")):
@@ -253,8 +286,11 @@ def _sections(root: Element, found: HarmlessModel) -> None:
             if not {"joint", "jointinparent"} & child.attrib.keys() or child.tag == "plugin":
                 section.remove(child)
                 found.left_out[f"actuator/{child.tag} without a joint"] += 1
-    for key in root.iter("key"):
-        key.attrib = {name: key.attrib[name] for name in ("name", "qpos") if name in key.attrib}
+    for section in root.findall("keyframe"):
+        for key in list(section):
+            if key.get("name") != HOME:
+                section.remove(key)
+            key.attrib = {name: key.attrib[name] for name in ("name", "qpos") if name in key.attrib}
 
 
 def _no_plugins(element: Element, found: HarmlessModel) -> None:
@@ -282,6 +318,10 @@ def _load(found: HarmlessModel, path: Path, wanted: set[str], meshes: bool) -> N
                 data = content(source, "mesh", MESH_MEGABYTES)
             except FileError as error:
                 raise FileError(f"{source}: {error}") from None
+            if len(data) + sum(map(len, found.weighed.values())) > 1e6 * MESH_MEGABYTES:
+                raise FileError(
+                    f"{path}: masses are computed from meshes of over {MESH_MEGABYTES} MB in all"
+                )
             found.weighed[_given(found, name)] = data
     if not meshes:
         found.drawn = [""] * len(found.drawn)

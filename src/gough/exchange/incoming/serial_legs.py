@@ -53,6 +53,7 @@ def serial_leg(
                 speed=joint.speed,
                 body=NOTHING if last else carried.inertia,
                 meshes=() if last else tuple(carried.meshes),
+                other_friction=joint.other_friction,
             )
         )
     whole = SerialLeg(tuple(joints), platform)

@@ -37,7 +37,7 @@ Element = ElementTree.Element
 GRAVITY = np.array([0.0, 0.0, -9.81])
 """URDF does not say."""
 KNOWN = {"link", "joint", "transmission", "material"}
-MOST_YAML = 1
+MOST_YAML = 0.1
 """Megabytes."""
 NOT_READ = {"gazebo", "sensor", "ros2_control"}
 TYPES: dict[str, JointType] = {
@@ -50,6 +50,8 @@ SIDECAR = (
     "closed_loop", "type", "name_mot", "joint_name", "joint_type", "armature", "home", "gravity",
 )  # fmt: skip
 """Keys of the YAML file."""
+LARGEST = 1e12
+"""Number of a YAML file, as of a robot file."""
 ENDLESS = 1e8
 """A limit from here on is none."""
 
@@ -64,7 +66,7 @@ def read_urdf(path: Path, meshes: bool) -> Linkage:
     return _Reader(path, root, sidecar(path), meshes).linkage()
 
 
-def sidecar(path: Path) -> dict[str, list[Any]]:
+def sidecar(path: Path) -> dict[str, Any]:
     """The loops and drives beside a URDF file; empty without such a file."""
     for name in (path.with_suffix(".yaml"), path.with_suffix(".yml"), path.parent / "robot.yaml"):
         if name.is_file():
@@ -78,11 +80,15 @@ def sidecar(path: Path) -> dict[str, list[Any]]:
             f"{name}: YAML is read with PyYAML, which is not installed; it comes with the extra: "
             "pip install 'gough[exchange]'"
         ) from None
+    text = small_text(name, "YAML file of loops", MOST_YAML)
     try:
-        found = yaml.safe_load(small_text(name, "YAML file of loops", MOST_YAML))
+        aliases = any(isinstance(one, yaml.AliasEvent) for one in yaml.parse(text, yaml.SafeLoader))
+        found = None if aliases else yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         said = " ".join(str(error).split())
         raise FileError(f"{name}: not YAML: {said}"[:200]) from None
+    if aliases:
+        raise FileError(f"{name}: has aliases (*name), which are not read")
     if not isinstance(found, dict):
         raise FileError(f"{name}: needs keys such as closed_loop, type and name_mot")
     for key in SIDECAR:
@@ -97,24 +103,35 @@ def sidecar(path: Path) -> dict[str, list[Any]]:
     motors = len(found["name_mot"])
     for key, kind, count in (
         ("type", str, len(pairs)),
+        ("joint_name", str, len(found["joint_name"])),
         ("joint_type", str, len(found["joint_name"])),
+        ("name_mot", str, motors),
         ("armature", float | int, motors),
         ("home", float | int, motors),
         ("gravity", float | int, 3),
     ):
-        fits = all(isinstance(one, kind) for one in found[key])
+        fits = all(isinstance(one, kind) and _bearable(one) for one in found[key])
         if not fits or (found[key] and len(found[key]) != count):
-            what = "texts" if kind is str else "numbers"
+            what = "texts" if kind is str else f"numbers below {LARGEST:g}"
             raise FileError(f"{name}: {key} has {len(found[key])} entries, needs {count} {what}")
+    rubbing = found.setdefault("other_friction", {})
+    if not isinstance(rubbing, dict) or not all(
+        isinstance(one, dict) and all(isinstance(value, float | int) for value in one.values())
+        for one in rubbing.values()
+    ):
+        raise FileError(f"{name}: other_friction needs tables of numbers, one per joint")
     return found
+
+
+def _bearable(value: Any) -> bool:
+    """A text, or a number that can be one of a robot's."""
+    return isinstance(value, str) or abs(value) < LARGEST
 
 
 class _Reader:
     """Takes the elements of a URDF file apart."""
 
-    def __init__(
-        self, path: Path, root: Element, loops: dict[str, list[Any]], meshes: bool
-    ) -> None:
+    def __init__(self, path: Path, root: Element, loops: dict[str, Any], meshes: bool) -> None:
         self.path, self.root, self.loops, self.with_meshes = path, root, loops, meshes
         self.links = {_name(one, path): one for one in root.findall("link")}
         self.joints = {_name(one, path): one for one in root.findall("joint")}
@@ -266,6 +283,7 @@ class _Reader:
         reads = float(self.drives["home"].get(name, 0.0))
         rotor = float(self.drives["armature"].get(name, 0.0))
         found: dict[str, Any] = {"reads": reads, "home": reads, "rotor_inertia": rotor}
+        found["other_friction"] = self.loops.get("other_friction", {}).get(name, {})
         if dynamics is not None:
             found["viscous"] = _number(dynamics, "damping", self.path)
             found["coulomb"] = _number(dynamics, "friction", self.path)

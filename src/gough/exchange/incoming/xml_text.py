@@ -89,6 +89,15 @@ def inside(folder: Path, name: str, what: str, named_in: str) -> Path:
 def with_includes(path: Path) -> ElementTree.Element:
     """An XML file with what its <include file="…"> name in their places, as MuJoCo does it."""
     folder, seen = path.absolute().parent, [path.resolve()]
+    count = 0
+
+    def read(source: Path) -> ElementTree.Element:
+        nonlocal count
+        found = read_xml(source)
+        count += sum(1 for _ in found.iter())
+        if count > MOST_ELEMENTS:
+            raise FileError(f"{path}: more than {MOST_ELEMENTS} elements")
+        return found
 
     def expand(element: ElementTree.Element, depth: int) -> None:
         if depth > DEEPEST:
@@ -104,12 +113,10 @@ def with_includes(path: Path) -> ElementTree.Element:
             if not source.is_file():
                 raise FileError(f"{path}: include {name!r} is not there")
             seen.append(source)
-            whole = read_xml(source)
+            whole = read(source)
             expand(whole, depth)
             element[place : place + 1] = list(whole)
 
-    root = read_xml(path)
+    root = read(path)
     expand(root, 1)
-    if sum(1 for _ in root.iter()) > MOST_ELEMENTS:
-        raise FileError(f"{path}: more than {MOST_ELEMENTS} elements")
     return root

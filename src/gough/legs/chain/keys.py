@@ -131,6 +131,15 @@ class ChainTable(LegGroupTable):
         min_length=1, description="from the base to the platform, which the last one carries"
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _rigid(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and "beams" in data:
+            raise ValueError(
+                "chains have no beams: links, cylinders and rods of UPS, PUS, RUS bend"
+            )
+        return data
+
     def places(self, place: str) -> tuple[str, ...]:
         """Where the legs' frames are."""
         return (place,)

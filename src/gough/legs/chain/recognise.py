@@ -31,7 +31,9 @@ def recognise(leg: SerialLeg) -> Recognised | None:
         if place < len(leg.joints):
             keys["body"] = body_keys(carrying, Placement(keys["point"], np.eye(3)))
         joints.append(keys)
-    return Recognised({"joints": joints})
+    rubbing = dict.fromkeys(key for joint in leg.joints for key in joint.other_friction)
+    lost = ", ".join(key for key in rubbing if key != "width")
+    return Recognised({"joints": joints}, (f"left out: friction, {lost}",) if lost else ())
 
 
 def _universal(leg: SerialLeg, first: SerialJoint, second: SerialJoint) -> dict[str, Any] | None:
@@ -61,6 +63,7 @@ def _single(joint: SerialJoint) -> dict[str, Any]:
         "rotor_inertia": joint.rotor_inertia if joint.actuated else 0.0,
         "viscous": joint.viscous,
         "coulomb": joint.coulomb,
+        "width": joint.other_friction.get("width", 0.0),
     }
     limits = {"stroke": joint.stroke, "force": joint.force, "speed": joint.speed}
     return keys | values | {key: value for key, value in limits.items() if value is not None}

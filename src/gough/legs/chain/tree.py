@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, cast
 
+import numpy as np
+
+from gough.base.arrays import Array
 from gough.legs.chain.equations import Chain
 from gough.legs.chain.pin import Pin
 from gough.legs.tree import JointType, TreeJoint, per_leg
@@ -45,6 +48,7 @@ class ChainTree:
                         viscous=per_leg(legs.viscous[one]),
                         coulomb=per_leg(legs.coulomb[one]),
                         place=place,
+                        other_friction=_width(legs, one),
                     )
                 )
             before = max(before, last)
@@ -54,6 +58,8 @@ class ChainTree:
         """Whether the last joint is another than a spherical one."""
         return legs.body_port
 
-    def left_out(self, legs: Chain | Pin) -> tuple[str, ...]:
-        """Nothing."""
-        return ()
+
+def _width(legs: Chain, joint: int) -> dict[str, Array]:
+    """Over which Coulomb friction changes its sign, if there is any."""
+    width = per_leg(np.where(legs.coulomb[joint] > 0, legs.width[joint], 0.0))
+    return {"width": width} if np.any(width) else {}

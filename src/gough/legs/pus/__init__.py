@@ -3,7 +3,7 @@
 from gough.legs.leg import LegKind
 from gough.legs.pus.equations import PUS, sliding_links
 from gough.legs.pus.geometry import PUSGeometry
-from gough.legs.pus.keys import PUSTable, measurable, read
+from gough.legs.pus.keys import PUSTable, beams, measurable, read
 from gough.legs.pus.parameters import PUSParameters
 from gough.legs.pus.recognise import recognise
 from gough.legs.pus.shape import PUSShape
@@ -27,4 +27,5 @@ KIND = LegKind(
     words=WORDS,
     recognise=recognise,
     measurable=measurable,
+    beams=beams,
 )

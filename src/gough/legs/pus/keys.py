@@ -9,6 +9,7 @@ from pydantic import Field
 
 from gough.base.arrays import Array
 from gough.base.keys import METRES, LegScalar, LegVector
+from gough.legs.beams import Beams, LinkBeamsTable, link_beams
 from gough.legs.keys import Branch, LegBodies, UniversalLegTable
 from gough.legs.measurable import GeometricKey
 from gough.legs.pus.equations import PUS, reach
@@ -28,6 +29,7 @@ class PUSTable(UniversalLegTable):
     slider: LegBodies | None = Field(None, description="frame in world axes at the universal joint")
     cross: LegBodies | None = Field(None, description="z along axis, x towards the link")
     link: LegBodies | None = Field(None, description="z along the link, y along link × axis")
+    beams: LinkBeamsTable = LinkBeamsTable()
 
 
 def read(reader: LegReader) -> PUS:
@@ -67,6 +69,11 @@ def guide_normal(axis: Array, direction: Array, reference: Array) -> Array:
     """u of the guide: axis made perpendicular to the rail, reference where they are parallel."""
     normal, sine = perpendicular(axis, direction)
     return np.asarray(np.where(sine < PARALLEL, reference, normal))
+
+
+def beams(reader: LegReader, legs: PUS) -> Beams | None:
+    """Links that bend."""
+    return link_beams(reader, legs.link, legs.length)
 
 
 def measurable(table: PUSTable) -> tuple[GeometricKey, ...]:

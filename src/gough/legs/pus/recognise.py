@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gough.legs.keys import NOMINAL_LEAD
+from gough.legs.pus.tree import OTHER_FRICTION
 from gough.legs.serial import (
     Placement,
     Recognised,
@@ -48,7 +49,9 @@ def recognise(leg: SerialLeg) -> Recognised | None:
                 "spherical_viscous": last.viscous,
                 "screw_torque": slide.coulomb * NOMINAL_LEAD / (2 * np.pi),
                 "screw_lead": NOMINAL_LEAD,
-            }
+            },
+            slide,
+            OTHER_FRICTION,
         ),
     }
     return Recognised(keys)

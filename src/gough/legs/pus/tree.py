@@ -13,6 +13,14 @@ from gough.mechanics.body import Frame
 from gough.mechanics.leg import Leg
 from gough.results import LegMotion
 
+OTHER_FRICTION = (
+    "slider_coulomb",
+    "universal_coulomb",
+    "spherical_viscous",
+    "spherical_coulomb",
+)
+"""Couples in spherical joints, and all that grows with the load: no joint of a tree has them."""
+
 
 class PUSTree:
     """λ along the rail, φ1 about the cross's z axis, φ2 about its y axis.
@@ -33,7 +41,8 @@ class PUSTree:
         rail = legs.rail_direction[..., 0].T
         return (
             TreeJoint("lambda", "prismatic", slider.origin, rail, slides, "slider", True,
-                      per_leg(rubs.slider_viscous), per_leg(rubs.screw_drag)),
+                      per_leg(rubs.slider_viscous), per_leg(rubs.screw_drag),
+                      other_friction=acting(rubs, OTHER_FRICTION)),
             TreeJoint("phi1", "revolute", cross.origin, cross.axes[..., 2], first, "cross", False,
                       turning, none),
             TreeJoint("phi2", "revolute", cross.origin, cross.axes[..., 1], second, "link", False,
@@ -43,8 +52,3 @@ class PUSTree:
     def holds_body(self, legs: PUS) -> bool:
         """It ends in a spherical joint."""
         return False
-
-    def left_out(self, legs: PUS) -> tuple[str, ...]:
-        """Couples in spherical joints, and all that grows with the load."""
-        names = ("slider_coulomb", "universal_coulomb", "spherical_viscous", "spherical_coulomb")
-        return acting(legs.friction, names)

@@ -3,7 +3,7 @@
 from gough.legs.leg import LegKind
 from gough.legs.rus.equations import RUS
 from gough.legs.rus.geometry import RUSGeometry
-from gough.legs.rus.keys import RUSTable, measurable, read
+from gough.legs.rus.keys import RUSTable, beams, measurable, read
 from gough.legs.rus.parameters import RUSParameters
 from gough.legs.rus.recognise import recognise
 from gough.legs.rus.shape import RUSShape
@@ -27,5 +27,6 @@ KIND = LegKind(
     words=WORDS,
     recognise=recognise,
     measurable=measurable,
+    beams=beams,
     units=ROTARY,
 )

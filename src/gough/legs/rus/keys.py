@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from gough.base.arrays import Array
 from gough.base.keys import INERTIA, METRES, LegScalar, LegVector
-from gough.legs.keys import Branch, FrictionTable, LegBodies, LegTable
+from gough.legs.beams import Beams, LinkBeamsTable, link_beams
+from gough.legs.keys import Branch, Direction, FrictionTable, LegBodies, LegTable
 from gough.legs.measurable import GeometricKey
 from gough.legs.reading import PARALLEL, LegReader, perpendicular
 from gough.legs.rus.equations import RUS
@@ -31,6 +32,7 @@ class RUSTable(LegTable):
     """Crank on a motor, universal joint, link of fixed length, spherical joint."""
 
     kind: Literal["RUS"]
+    runs: ClassVar[Mapping[str, Direction]] = {"crank": (1.0, 0.0, 0.0)}
     motor: Annotated[LegVector, METRES] = Field(
         description="centre of the crank's circle, m, world"
     )
@@ -60,6 +62,7 @@ class RUSTable(LegTable):
     )
     cross: LegBodies | None = Field(None, description="z along axis, x towards the link")
     link: LegBodies | None = Field(None, description="z along the link, y along link × axis")
+    beams: LinkBeamsTable = LinkBeamsTable()
     friction: MotorFrictionTable = MotorFrictionTable()
 
     @classmethod
@@ -105,6 +108,11 @@ def on_crank(vector: Array, motor_axis: Array, e1: Array) -> Array:
     found = np.stack(np.broadcast_arrays(*along))
     whole = np.rint(found)
     return np.where(np.abs(found - whole) <= ROUNDING, whole, found)
+
+
+def beams(reader: LegReader, legs: RUS) -> Beams | None:
+    """Links that bend."""
+    return link_beams(reader, legs.link, legs.length)
 
 
 def measurable(table: RUSTable) -> tuple[GeometricKey, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from gough.legs.rus.tree import OTHER_FRICTION
 from gough.legs.serial import (
     SAME,
     Placement,
@@ -56,7 +57,9 @@ def recognise(leg: SerialLeg) -> Recognised | None:
                 "motor_coulomb": crank.coulomb,
                 "universal_viscous": first.viscous,
                 "spherical_viscous": last.viscous,
-            }
+            },
+            crank,
+            OTHER_FRICTION,
         ),
     }
     return Recognised(keys)

@@ -13,6 +13,9 @@ from gough.mechanics.body import Frame
 from gough.mechanics.leg import Leg
 from gough.results import LegMotion
 
+OTHER_FRICTION = ("universal_coulomb", "spherical_viscous", "spherical_coulomb")
+"""Couples in spherical joints, and those that grow with the load: no joint of a tree has them."""
+
 
 class RUSTree:
     """q about the motor's axis, φ1 about the cross's z axis, φ2 about its y axis.
@@ -33,7 +36,8 @@ class RUSTree:
         axis = legs.motor_axis[..., 0].T
         return (
             TreeJoint("q", "revolute", crank.origin, axis, turns, "crank", True,
-                      per_leg(rubs.motor_viscous), per_leg(rubs.motor_coulomb)),
+                      per_leg(rubs.motor_viscous), per_leg(rubs.motor_coulomb),
+                      other_friction=acting(rubs, OTHER_FRICTION)),
             TreeJoint("phi1", "revolute", cross.origin, cross.axes[..., 2], first, "cross", False,
                       turning, none),
             TreeJoint("phi2", "revolute", cross.origin, cross.axes[..., 1], second, "link", False,
@@ -43,8 +47,3 @@ class RUSTree:
     def holds_body(self, legs: RUS) -> bool:
         """It ends in a spherical joint."""
         return False
-
-    def left_out(self, legs: RUS) -> tuple[str, ...]:
-        """Couples in spherical joints, and those that grow with the load."""
-        names = ("universal_coulomb", "spherical_viscous", "spherical_coulomb")
-        return acting(legs.friction, names)

@@ -1,9 +1,9 @@
 """UPS legs: universal joint, telescope, spherical joint."""
 
 from gough.legs.leg import LegKind
-from gough.legs.ups.equations import UPS
+from gough.legs.ups.equations import UPS, telescopes
 from gough.legs.ups.geometry import UPSGeometry
-from gough.legs.ups.keys import UPSTable, measurable, read
+from gough.legs.ups.keys import UPSTable, beams, measurable, read
 from gough.legs.ups.parameters import UPSParameters
 from gough.legs.ups.recognise import recognise
 from gough.legs.ups.shape import UPSShape
@@ -26,5 +26,7 @@ KIND = LegKind(
     words=WORDS,
     recognise=recognise,
     measurable=measurable,
+    beams=beams,
     zeroed=False,
+    telescopes=telescopes,
 )

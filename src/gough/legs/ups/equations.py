@@ -31,6 +31,7 @@ from gough.legs.link import (
     turning,
     turning_load,
 )
+from gough.legs.telescopes import Telescopes
 from gough.mechanics.body import Body, Frame, force, moment, turned
 from gough.mechanics.friction import Friction, JointFriction, Loads, joint_friction
 from gough.mechanics.leg import PARALLEL, Driven, Health, LegLoad, Ports, Rubbing
@@ -140,6 +141,19 @@ class UPS(Driven):
     def on_link_axes(self) -> Body:
         """The cylinder on the axes of frame 3: x2 = x3, y2 = −z3, z2 = y3."""
         return turned(self.cylinder, [[1, 0, 0], [0, 0, 1], [0, -1, 0]])
+
+
+def telescopes(legs: UPS) -> Telescopes:
+    """UPS legs are telescopes."""
+    return Telescopes(
+        base=legs.base,
+        axis=legs.axis,
+        rotor_mass=legs.rotor_mass,
+        cross=legs.cross,
+        cylinder=legs.cylinder,
+        rod=legs.rod,
+        friction=legs.friction,
+    )
 
 
 @dataclass(frozen=True)

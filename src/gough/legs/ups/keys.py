@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from gough.base.keys import METRES, LegVector
-from gough.legs.keys import LegBodies, UniversalLegTable
+from gough.legs.beams import Beams, TelescopeBeamsTable, telescope_beams
+from gough.legs.keys import Direction, LegBodies, UniversalLegTable
 from gough.legs.measurable import GeometricKey
 from gough.legs.reading import LegReader
 from gough.legs.ups.equations import UPS
@@ -17,10 +19,15 @@ class UPSTable(UniversalLegTable):
     """Universal joint on the base, actuated prismatic joint, spherical joint on the platform."""
 
     kind: Literal["UPS"]
+    runs: ClassVar[Mapping[str, Direction]] = {
+        "cylinder": (0.0, -1.0, 0.0),
+        "rod": (0.0, 0.0, -1.0),
+    }
     base: Annotated[LegVector, METRES] = Field(description="universal joints B_i, m, world")
     cross: LegBodies | None = Field(None, description="link 1, frame 1")
     cylinder: LegBodies | None = Field(None, description="link 2, frame 2")
     rod: LegBodies | None = Field(None, description="link 3, frame 3, whose origin is the tip P")
+    beams: TelescopeBeamsTable = TelescopeBeamsTable()
 
 
 def read(reader: LegReader) -> UPS:
@@ -37,6 +44,11 @@ def read(reader: LegReader) -> UPS:
         rod=reader.body("rod"),
         friction=reader.friction(),
     )
+
+
+def beams(reader: LegReader, legs: UPS) -> Beams | None:
+    """Cylinders and rods that bend."""
+    return telescope_beams(reader, legs.cylinder, legs.rod)
 
 
 def measurable(table: UPSTable) -> tuple[GeometricKey, ...]:

@@ -17,6 +17,7 @@ from gough.legs.serial import (
     limit_keys,
     link_frames,
 )
+from gough.legs.ups.tree import OTHER_FRICTION
 
 
 def recognise(leg: SerialLeg) -> Recognised | None:
@@ -48,7 +49,9 @@ def recognise(leg: SerialLeg) -> Recognised | None:
                 "slider_coulomb": slide.coulomb,
                 "universal_viscous": first.viscous,
                 "spherical_viscous": last.viscous,
-            }
+            },
+            slide,
+            OTHER_FRICTION,
         ),
     }
     return Recognised(keys, ("q of UPS legs is their length, not the coordinate of the file",))

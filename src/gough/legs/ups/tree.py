@@ -13,6 +13,9 @@ from gough.mechanics.body import Frame
 from gough.mechanics.leg import Leg
 from gough.results import LegMotion
 
+OTHER_FRICTION = ("universal_coulomb", "spherical_viscous", "spherical_coulomb")
+"""Couples in spherical joints, and those that grow with the load: no joint of a tree has them."""
+
 
 class UPSTree:
     """The joints q1, q2, q3 about and along the z axes of the papers' frames 1, 2, 3.
@@ -39,14 +42,9 @@ class UPSTree:
             TreeJoint("q2", "revolute", cylinder.origin, cylinder.axes[..., 2], q2, "cylinder", False,
                       turning, none),
             TreeJoint("q3", "prismatic", rod.origin, rod.axes[..., 2], q3, "rod", True,
-                      sliding, drag),
+                      sliding, drag, other_friction=acting(rubs, OTHER_FRICTION)),
         )  # fmt: skip
 
     def holds_body(self, legs: UPS) -> bool:
         """It ends in a spherical joint."""
         return False
-
-    def left_out(self, legs: UPS) -> tuple[str, ...]:
-        """Couples in spherical joints, and those that grow with the load."""
-        names = ("universal_coulomb", "spherical_viscous", "spherical_coulomb")
-        return acting(legs.friction, names)

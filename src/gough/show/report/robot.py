@@ -53,6 +53,10 @@ def robot_page(
         _home(page, robot)
     if robot.description.modal is not None:
         _modes(page, robot)
+    if robot.bends:
+        page.heading("Legs that bend")
+    if robot.modes or robot.bends:
+        _frequencies(page, robot)
     if motion is not None:
         _motion(page, robot, motion, what)
     if robot.file.assumed:
@@ -110,7 +114,7 @@ def _checks(robot: Robot, warned: Sequence[str]) -> list[tuple[str, str | Marked
             condition = float(robot.condition_number(home))
             mark = Marked(f"{condition:.4g}", _grade(condition), CONDITION)
             found.append(("condition number at home", mark))
-        if robot.modes and can_be_held(robot):
+        if (robot.modes or robot.bends) and can_be_held(robot):
             falls = holding(robot).falls
             stands = Marked("with its actuators locked", "good")
             found.append(("stands at home", Marked(falls, "bad") if falls else stands))
@@ -252,7 +256,11 @@ def _modes(page: Page, robot: Robot) -> None:
     page.table(*mode_rows(body), "Modes of the platform alone, its frame held.")
     if body.modes:
         page.figure(mode_sheet(body, robot.name), "Mode shapes; the dots are the legs' tips.")
-    if robot.description.home is None or not body.modes or not can_be_held(robot):
+
+
+def _frequencies(page: Page, robot: Robot) -> None:
+    """Natural frequencies at home, and what of each is bending of legs."""
+    if robot.description.home is None or not can_be_held(robot):
         return
     try:
         with warnings.catch_warnings(action="ignore", category=UnstableWarning):  # in the checks
@@ -261,10 +269,15 @@ def _modes(page: Page, robot: Robot) -> None:
         page.text(f"No natural frequencies: {error}", "fair")
         return
     rows: list[list[Cell]] = [
-        [str(k + 1), f"{f:.4g}".replace("-", "−")] for k, f in enumerate(found.frequencies)
+        [
+            str(k + 1),
+            f"{f:.4g}".replace("-", "−"),
+            *([f"{100 * bent:.0f} %"] if robot.bends else []),
+        ]
+        for k, (f, bent) in enumerate(zip(found.frequencies, found.bending, strict=True))
     ]
     page.table(
-        ["mode", "Hz"],
+        ["mode", "Hz", *(["of its energy in legs that bend"] if robot.bends else [])],
         rows,
         "Natural frequencies of the whole robot at home with its actuators locked, undamped; "
         "−f: the pose does not hold itself, motion grows as exp(2π f t).",

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.base.keys import Table
 from gough.legs.bodies import PARTED_PARAMETERS, BodyTable, impossible
+from gough.legs.completion import completable
+from gough.mechanics.body import Body
 from gough.model.places import alike
 from gough.robot import Robot
 from gough.show.sheets.holding import too_few
@@ -16,19 +19,26 @@ from gough.show.sheets.holding import too_few
 def wrong(robot: Robot) -> list[str]:
     """What no robot can work with: too few actuators, bodies that no mass distribution can have."""
     found = [text] if (text := too_few(robot)) else []
-    bodies = [
-        (f"{one.where}.{one.kind.words.body_key.format(name=name, place=place)}", body)
-        for one in alike(robot)
-        for place, (name, body) in enumerate(one.legs.named_bodies().items())
-    ]
-    for where, body in (*bodies, ("platform", robot.description.platform)):
-        why = impossible(
-            body.mass[:, 0],
-            body.first_moment[..., 0].T,
-            np.moveaxis(body.inertia[..., 0], -1, 0),
-        )
-        found += [f"[{where}]{why}"] if why else []
-    return found
+    for one in alike(robot):
+        named = one.legs.named_bodies().items()
+        said = {
+            f"{one.where}.{one.kind.words.body_key.format(name=name, place=place)}": body
+            for place, (name, body) in enumerate(named)
+        }
+        if any(_impossible(body) for body in said.values()):
+            real = completable(one.kind.parameters, one.legs)
+            found += [f"[{key}]{why}" for key in said if (why := _impossible(said[key], real))]
+    why = _impossible(robot.description.platform)
+    return [*found, f"[platform]{why}"] if why else found
+
+
+def _impossible(body: Body, excused: Array | None = None) -> str:
+    return impossible(
+        body.mass[:, 0],
+        body.first_moment[..., 0].T,
+        np.moveaxis(body.inertia[..., 0], -1, 0),
+        excused=excused,
+    )
 
 
 def missing(robot: Robot) -> list[str]:
@@ -74,5 +84,5 @@ EITHER = ("radius", "sides", "outline")
 def _body(body: BodyTable, where: str) -> Iterator[str]:
     """What is missing beside a mass counts as 0; a body without any value is massless on purpose."""
     given = body.model_fields_set & {*PARTED_PARAMETERS}
-    if given:
+    if given and not body.solids:
         yield from (f"{where}.{key} = 0" for key in PARTED_PARAMETERS if key not in given)

@@ -6,7 +6,7 @@ import warnings
 from typing import NamedTuple
 
 from gough.base.arrays import Array
-from gough.errors import UnstableWarning
+from gough.errors import ReachError, UnstableWarning
 from gough.model.deflected import deflected
 from gough.robot import Robot
 
@@ -38,9 +38,12 @@ def too_few(robot: Robot) -> str:
 def holding(robot: Robot) -> Holding:
     """Forces at the static deflection, and a warning where a motion grows by itself there."""
     forces = robot.inverse_dynamics(deflected(robot, robot.home)).forces
-    if not robot.modes:
+    if not (robot.modes or robot.bends):
         return Holding(forces, "")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UnstableWarning)
-        robot.natural_frequencies(robot.home)
+        try:
+            robot.natural_frequencies(robot.home)
+        except ReachError as error:  # a rod that has left its cylinder
+            return Holding(forces, str(error))
     return Holding(forces, " ".join(str(one.message) for one in caught))

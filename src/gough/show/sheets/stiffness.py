@@ -13,16 +13,25 @@ from gough.analysis.measured_stiffness import MeasuredStiffness
 from gough.analysis.stiffness import Stiffness, Turning
 from gough.base.arrays import Array
 from gough.legs.reading import actuator_names
+from gough.model.vibration import Vibration
 from gough.robot import Robot
 from gough.show.sheets.bare_table import bare_table
 
 KINDS: dict[Turning, str] = {"free": "turning freely", "locked": "kept from turning"}
 
 
+def lowest(rings: Vibration | None) -> tuple[Array | None, Array | None]:
+    """The lowest frequencies, Hz, of the platform on its legs and of the legs by themselves."""
+    if rings is None:
+        return None, None
+    bends = rings.bending > 0.5
+    return rings.frequencies[~bends][:6], rings.frequencies[bends]
+
+
 def stiffness_numbers(
     robot: Robot,
     found: Stiffness,
-    hertz: Array | None,
+    rings: Vibration | None,
     load: Array | None,
     exact: Accuracy | None,
 ) -> dict[str, Any]:
@@ -34,7 +43,10 @@ def stiffness_numbers(
         values, axes = found.principal(turning)
         numbers[f"principal_{turning}"] = {"stiffness": values.tolist(), "axes": axes.T.tolist()}
     numbers["actuator_forces"] = found.forces.tolist()
+    hertz, legs = lowest(rings)
     numbers["natural_frequencies"] = None if hertz is None else hertz.tolist()
+    if robot.bends:
+        numbers["bending_frequencies"] = None if legs is None else legs.tolist()
     if load is not None:
         numbers["deflection"] = found.deflection(load[:3], load[3:]).tolist()
     if exact is not None:
@@ -50,7 +62,7 @@ def stiffness_numbers(
 def print_stiffness(
     robot: Robot,
     found: Stiffness,
-    hertz: Array | None,
+    rings: Vibration | None,
     load: Array | None,
     exact: Accuracy | None,
     console: Console,
@@ -68,9 +80,13 @@ def print_stiffness(
             along = " ".join(f"{0.0 if abs(x) < 5e-4 else x:6.3f}" for x in axis)
             table.add_row(said if k == 0 else "", f"{values[k] / 1e6:.5g}", along)
     console.print(table, highlight=False)
-    if hertz is not None:
+    hertz, legs = lowest(rings)
+    if hertz is not None and legs is not None:
         tones = ", ".join(f"{x:.4g}" for x in hertz)
         console.print(f"natural frequencies   {tones} Hz", highlight=False, soft_wrap=True)
+        if len(legs):
+            tones = ", ".join(dict.fromkeys(f"{x:.4g}" for x in legs))
+            console.print(f"legs bend at          {tones} Hz", highlight=False, soft_wrap=True)
     if load is not None:
         moved = found.deflection(load[:3], load[3:])
         least = 1e-9 * np.abs(moved).max()
