@@ -15,8 +15,9 @@ from cases.common import KIM, few_states
 from cases.mjcf import stewart
 from gough.errors import FileError
 from gough.model.mesh_places import mesh_places
-from gough.show.pictures.meshes import FINEST, coarse
-from gough.show.pictures.robot import draw
+from gough.show.layout import SceneLayout
+from gough.show.meshes import FINEST, coarse
+from gough.show.parts import robot_parts
 from gough.studio.record import record
 
 trimesh = pytest.importorskip("trimesh")
@@ -126,9 +127,9 @@ def test_meshes_come_in_with_their_places(tmp_path):
     (mesh,) = robot.meshes  # collision shapes are not drawn
     world = robot.home.position + mesh.vertices @ robot.home.rotation.T
     assert_allclose(box_of(world), [[0.0, 0.65, 0.95], [0.2, 0.75, 1.25]], atol=1e-6)
-    figure = draw(robot)
-    drawn = figure.axes[0].collections
-    assert any(len(one.get_facecolor()) == 12 for one in drawn)
+    parts, _ = robot_parts(robot, SceneLayout.of(robot), robot.home)
+    (drawn,) = [one for one in parts if one.name == "platform"]
+    assert len(drawn.mesh.faces) == 12
 
 
 def test_masses_from_a_mesh_are_mujocos(tmp_path):

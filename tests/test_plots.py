@@ -10,7 +10,9 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.image import BboxImage
 from mpl_toolkits.mplot3d.proj3d import proj_transform
+from PIL import Image
 from scipy.spatial.transform import Rotation
 
 import gough
@@ -18,6 +20,12 @@ from cases.common import WITH_MASSES, few_states, impossible_bodies
 from gough.errors import FileError, InputError, MissingDataError, ReachError
 from gough.motion import Motion
 from gough.show import plots
+from gough.show.layout import SceneLayout
+from gough.show.parts import leg_parts, robot_parts, standing_parts
+from gough.show.pictures.animation import animate
+from gough.show.pictures.curves import taking_turns
+from gough.show.pictures.robot import VIEWS
+from gough.show.pictures.solid import rastered
 from gough.simulation import LegPD
 
 load = functools.cache(gough.load)
@@ -31,13 +39,16 @@ def swing(robot: gough.Robot, samples: int = 21) -> Motion:
     return Motion.from_samples(t, position, Rotation.from_rotvec(0.1 * np.outer(s, [1, 0.5, 0])))
 
 
-def parts(figure: Figure, gid: str) -> list[np.ndarray]:
-    """The (2, 3) ends of all bodies of one kind."""
-    return [
-        np.stack(line.get_data_3d(), axis=-1)
-        for line in figure.axes[0].get_lines()
-        if line.get_gid() == gid
-    ]
+def parts(robot: gough.Robot, name: str, pose: Motion | None = None) -> list[np.ndarray]:
+    """The (2, 3) ends of all parts of one name as they are drawn, leg by leg."""
+    found, places = robot_parts(robot, SceneLayout.of(robot), pose or robot.home)
+    ends = []
+    for part, place, turn, stretch in zip(found, *places, strict=True):
+        if part.name == name:
+            low, high = part.mesh.vertices[:, 2].min(), part.mesh.vertices[:, 2].max()
+            axis = Rotation.from_quat(turn, scalar_first=True).apply([0.0, 0.0, stretch])
+            ends.append(np.stack([place + low * axis, place + high * axis]))
+    return ends
 
 
 def on_page(figure: Figure, points: np.ndarray) -> np.ndarray:
@@ -55,25 +66,54 @@ def test_drawing_shows_every_leg_where_it_is(name):
     figure = plots.draw(robot)
     legs = robot.inverse_kinematics(robot.home)
     tips = robot.home.position + robot.description.platform_points[..., 0].T
-    assert len(parts(figure, "leg")) == 6
     if robot.kind == "UPS":
-        ends = [rod[1] for rod in parts(figure, "rod")]
-        starts = [leg[0] for leg in parts(figure, "leg")]
+        ends = [rod[1] for rod in parts(robot, "rod")]
+        starts = [leg[0] for leg in parts(robot, "cylinder")]
         np.testing.assert_array_equal(starts, robot.description.legs.base[..., 0].T)
     else:
-        ends = [leg[1] for leg in parts(figure, "leg")]
-        rails = parts(figure, "rail")
-        strokes = [np.linalg.norm(rail[1] - rail[0]) for rail in rails]
+        ends = [leg[1] for leg in parts(robot, "link")]
+        ground = [one for one in standing_parts(SceneLayout.of(robot)) if one.name == "rail"]
+        along = robot.description.legs.rail_direction[..., 0].T
+        strokes = [np.ptp(one.mesh.vertices @ way) for one, way in zip(ground, along, strict=True)]
         limits = robot.description.limits
         np.testing.assert_allclose(strokes, limits.longest - limits.shortest)
-        centres = [np.mean(slider, axis=0) for slider in parts(figure, "slider")]
+        centres = [np.mean(slider, axis=0) for slider in parts(robot, "slider")]
         origins = robot.description.legs.rail_origin[..., 0].T
-        along = robot.description.legs.rail_direction[..., 0].T
         np.testing.assert_allclose(centres, origins + legs.q[:, None] * along, atol=1e-12)
     np.testing.assert_allclose(ends, tips, atol=1e-12)
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert set("123456") <= set(texts)
     assert {"$x_0$", "$y_0$", "$z_0$", "$x_P$", "$y_P$", "$z_P$", "$g$"} <= set(texts)
+
+
+def test_near_parts_hide_far_ones():
+    """Two squares seen face on: in every pixel the nearer one, and nothing outside."""
+    square = np.array([[0, 0, 0], [60, 0, 0], [60, 60, 0], [0, 60, 0]], dtype=float)
+    far, near = square + np.array([10, 10, 1.0]), square / 2 + np.array([30, 30, 2.0])
+    faces = np.array([[0, 1, 2], [0, 2, 3]])
+    for order in ((far, near), (near, far)):
+        corners = np.concatenate([one[faces] for one in order])
+        which, weights = rastered(corners, 100, 90)
+        nearest = np.where(which >= 0, corners[which][..., 2].mean(axis=-1), 0.0)
+        wanted = np.zeros((90, 100))
+        wanted[10:70, 10:70] = 1.0
+        wanted[30:60, 30:60] = 2.0
+        np.testing.assert_array_equal(nearest, wanted)
+        there = np.einsum("hwi,hwij->hwj", weights, corners[which])[which >= 0][:, :2]
+        rows, columns = np.nonzero(which >= 0)
+        np.testing.assert_allclose(there, np.stack([columns, rows], axis=-1) + 0.5, atol=1e-9)
+
+
+def test_a_leg_before_the_platform_is_drawn_over_it():
+    robot = load("kim-ryu-2002")
+    figure = plots.draw(robot)
+    figure.draw_without_rendering()
+    (image,) = [one for one in figure.axes[0].get_children() if isinstance(one, BboxImage)]
+    pixels = np.asarray(image.get_array())
+    seen = {tuple(one) for one in pixels[pixels[..., 3] > 0][::50, :3] // 64}
+    assert len(seen) > 5  # legs, rails, platform in their colours
+    above, front = (plots.draw(robot, view=VIEWS[name]) for name in ("top", "front"))
+    assert (above.axes[0].elev, front.axes[0].elev) == (90.0, 0.0)
 
 
 @pytest.mark.parametrize("name", WITH_MASSES)
@@ -121,10 +161,6 @@ def test_motion_draws_its_first_pose_and_its_path():
     lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
     path = np.stack(lines["path of the origin"].get_data_3d(), axis=-1)
     np.testing.assert_array_equal(path, motion.position)
-    np.testing.assert_array_equal(
-        np.stack(lines["spherical joint"].get_data_3d(), axis=-1),
-        np.stack([leg[1] for leg in parts(plots.draw(robot, motion[0]), "leg")]),
-    )
     assert "t = 0 s" in figure.get_suptitle()
     assert "path of the origin" not in {
         line.get_label() for line in plots.draw(robot, motion[0]).axes[0].get_lines()
@@ -167,7 +203,7 @@ def test_robots_without_limits_gravity_or_flat_platform():
     )
     figure = plots.draw(three)
     figure.draw_without_rendering()
-    assert len(parts(figure, "leg")) == 3
+    assert len(parts(three, "link")) == 3
     assert "$g$" not in [text.get_text() for text in figure.axes[0].texts]
     bumpy = np.array([[1, 0, 0], [0, 1, 0.8], [-1, 0, 0], [0, -1, 0.8], [0.7, 0.7, 0], [0, 0, 1.5]])
     solid = gough.Robot.from_dict(
@@ -220,9 +256,9 @@ def test_leg_curves_are_the_legs(name):
 def test_a_leg_has_one_colour_in_every_picture():
     robot = load("kim-ryu-2002")
     motion = swing(robot)
-    drawn = [line for line in plots.draw(robot).axes[0].get_lines() if line.get_gid() == "leg"]
+    drawn = [one.color for one in leg_parts(SceneLayout.of(robot)) if one.name == "link"]
     curves = plots.leg_curves(motion, robot.inverse_kinematics(motion)).axes[0].get_lines()
-    assert [line.get_color() for line in drawn] == [line.get_color() for line in curves]
+    assert drawn == [line.get_color() for line in curves]
 
 
 @pytest.mark.parametrize("name", WITH_MASSES)
@@ -235,6 +271,42 @@ def test_joint_curves_are_the_passive_angles(name):
     for axes, place in zip(figure.axes, places, strict=True):
         assert axes.get_ylabel().endswith("[rad]")
         np.testing.assert_array_equal(axes.get_lines()[3].get_ydata(), legs.joints[:, 3, place])
+
+
+def test_curves_that_lie_on_each_other_take_turns():
+    t = np.linspace(0.0, 1.0, 50)
+    values = np.stack([t, t + 1e-4, 1 - t, t, 2 * t], axis=-1)
+    figure = plots.over_time(t, values, list("abcde"), "q [m]", "")
+    dashes = [line._unscaled_dash_pattern for line in figure.axes[0].get_lines()]
+    assert [dashes[i] for i in (0, 1, 3)] == [taking_turns(k, 3) for k in range(3)]
+    assert dashes[2][1] is None  # solid
+    shown = np.zeros(60)
+    for k in range(3):
+        offset, (on, off) = taking_turns(k, 3)
+        shown += (np.arange(60) + offset) % (on + off) < on
+    np.testing.assert_array_equal(shown, 1.0)  # everywhere one of them, and only one
+
+
+def test_limits_are_named_in_the_legend():
+    robot = load("kim-ryu-2002").edited({"legs.limits.force": 80.0})
+    motion = swing(robot)
+    drawn = plots.force_curves(motion, robot.inverse_dynamics(motion), limits=robot.limits)
+    assert [one.get_text() for one in drawn.legends[0].get_texts()][-1] == "limit"
+
+
+def test_films_show_every_instant(tmp_path):
+    robot = load("kim-ryu-2002")
+    motion = swing(robot, 5)
+    short = motion[:2].replace(time=[0.0, 0.2])
+    animate(robot, short, tmp_path / "swing.gif")
+    with Image.open(tmp_path / "swing.gif") as found:
+        assert found.n_frames == 2  # those that differ
+        lasts = sum(found.seek(k) or found.info["duration"] for k in range(2))
+    assert lasts == pytest.approx(200, abs=20)
+    with pytest.raises(InputError, match="samples with times"):
+        animate(robot, robot.home, tmp_path / "a.gif")
+    with pytest.raises(FileError, match=r"\.gif, \.webp, \.mp4"):
+        animate(robot, motion, tmp_path / "a.avi")
 
 
 def test_curves_without_time_and_wrong_shapes():

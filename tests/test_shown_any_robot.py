@@ -23,14 +23,15 @@ from gough.legs.reading import actuator_names
 from gough.model.frames import leg_frames
 from gough.model.places import architecture, bodies, ground, placed_legs, tips
 from gough.show import plots
+from gough.show.layout import SceneLayout
 from gough.show.pictures.views import home_bars, three_views
 from gough.show.report.result import result_page
 from gough.show.report.robot import robot_page
 from gough.show.sheets.robot import print_sheet, sheet_numbers
+from gough.show.solids import slab
 from gough.studio.curves import panels
 from gough.studio.motions import at_rest, offered
 from gough.studio.pose import nearest_pose, pose_of, ranges, values_of
-from gough.studio.shapes import SceneLayout, slab
 from gough.studio.tables import actuator_table, limit_table, load_table, summary
 
 pytestmark = [

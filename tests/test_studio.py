@@ -6,15 +6,13 @@ import pytest
 import gough
 from cases.common import DIETMAIER, KIM
 from gough.errors import InputError
+from gough.show.layout import SceneLayout, start_pose, upward
 from gough.studio.curves import panels
 from gough.studio.export import force_file
 from gough.studio.levels import Level, condition_level, level, used_parts, worst
-from gough.studio.pose import pose_of, ranges, start_pose, upward, values_of
+from gough.studio.pose import jogged, pose_of, ranges, values_of
 from gough.studio.record import record
 from gough.studio.setup import StudioSetup
-from gough.studio.shapes import (
-    SceneLayout,
-)
 from gough.studio.tables import (
     actuator_table,
     banner,
@@ -23,6 +21,7 @@ from gough.studio.tables import (
     state_level,
     summary,
 )
+from gough.studio.units import SI, WORKSHOP
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +170,27 @@ def test_sliders_and_poses_are_the_same_thing():
     values = np.array([0.1, -0.2, 0.3, 10.0, -20.0, 30.0])
     np.testing.assert_allclose(values_of(robot, pose_of(robot, values)), values, atol=1e-9)
     assert pose_of(robot, np.zeros((3, 1, 2, 6))).shape == (3, 1, 2)
+
+
+def test_a_jog_turns_about_the_pivot_and_moves_along_either_axes(kim):
+    pivot = np.array([0.05, 0.0, 0.1])
+    pose = jogged(kim, kim.home, np.array([0, 0, 0, 0.1, 0.2, 0]), pivot)
+    held = [one.position + one.rotation @ pivot for one in (kim.home, pose)]
+    np.testing.assert_allclose(held[1], held[0], atol=1e-15)
+    assert np.linalg.norm(pose.position - kim.home.position) > 0.01
+    step = np.array([0.01, 0, 0, 0, 0, 0])
+    along = jogged(kim, pose, step, pivot, platform_axes=True).position - pose.position
+    np.testing.assert_allclose(along, 0.01 * pose.rotation[:, 0], atol=1e-15)
+    np.testing.assert_allclose(jogged(kim, pose, step, pivot).position - pose.position, step[:3])
+
+
+def test_numbers_in_millimetres_and_degrees(kim):
+    shown = record(kim, kim.home)
+    assert "q [mm]" in actuator_table(shown, 0, WORKSHOP)
+    assert f"{1e3 * shown.q[0, 0]:.1f}" in actuator_table(shown, 0, WORKSHOP)
+    assert WORKSHOP.shown("rad/s") == ("°/s", pytest.approx(180 / np.pi), 2)
+    assert WORKSHOP.shown("N m") == ("N m", 1.0, 0)
+    assert SI.shown("m/s") == ("m/s", 1.0, 0)
 
 
 def test_slider_ends_can_be_reached(kim):

@@ -8,15 +8,13 @@ import pytest
 import gough
 from cases.common import KIM, LONG
 from gough.errors import FileError, InputError
+from gough.show.layout import SceneLayout
 from gough.studio.curves import POINTS, marker, panels, plot_options, thinned
 from gough.studio.export import force_file, motion_file
 from gough.studio.library import Library
 from gough.studio.motions import MOST_SAMPLES, SIMPLE, Track, of_file, offered, results
 from gough.studio.player import Player
 from gough.studio.record import record
-from gough.studio.shapes import (
-    SceneLayout,
-)
 
 
 def test_the_player_plays():

@@ -6,12 +6,14 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 import warnings
 
 import numpy as np
 import pytest
 
+import gough
 from cases.command import refused
 from cases.common import KIM, LONG
 from gough.errors import InputError
@@ -19,7 +21,9 @@ from gough.motion import Motion
 from gough.robot import Robot
 from gough.studio.guard import allowed, free_port
 from gough.studio.library import Library
+from gough.studio.notebook import open_studio
 from gough.studio.record import record
+from gough.studio.scene import View
 from gough.studio.setup import StudioSetup
 
 
@@ -150,8 +154,8 @@ def test_the_platform_is_flexible_or_not(studio):
     with warnings.catch_warnings(action="ignore"):
         flexible = done(studio, lambda: studio.choose_robot(LONG))
         assert flexible.motion.modes == 10
-        done(studio, lambda: studio.view(True, True, False, 30.0))
-        assert studio.scene.magnified == 30.0
+        done(studio, lambda: studio.view(View(weight=True, handle=False, magnified=30.0)))
+        assert studio.scene.view.magnified == 30.0
         stiff = dataclasses.replace(studio.setup, flexible=False, payload=20.0)
         shown = done(studio, lambda: studio.set_up(stiff))
         assert shown.motion.modes == 0
@@ -286,13 +290,13 @@ def test_another_robot_does_not_inherit_how_the_one_before_stood(studio, monkeyp
         done(studio, lambda: studio.choose_robot("dietmaier-1998"))
         assert np.abs(studio.shown.wxyz[0] - [1, 0, 0, 0]).max() > 0.1
         done(studio, lambda: studio.choose_robot(KIM), studio.go_home)
-    for handle in (studio.scene.handle, studio.scene._platform):
+    for handle in (studio.scene.handles[0], studio.scene._platform):
         np.testing.assert_allclose(page.turn(handle), studio.shown.wxyz[0], atol=1e-12)
 
 
 def test_a_pose_beyond_the_sliders_moves_their_ends(studio):
     done(studio, lambda: studio.choose_robot(KIM), studio.go_home)
-    sliders = studio.panel._sliders
+    sliders = studio.panel._pose._sliders
     ends = [(one.min, one.max) for one in sliders]
     beyond = studio.robot.home.position + np.array([0.0, ends[1][1] + 0.004, 0.1])
     shown = done(studio, lambda: studio.drag_to(beyond, np.array([1.0, 0, 0, 0])))
@@ -336,3 +340,63 @@ def test_without_a_motion_there_is_nothing_to_play(studio):
     assert done(studio, studio.play) is shown
     assert studio.player is None
     assert "choose one first" in studio.messages["refused"]
+
+
+def test_jogs_turn_about_the_pivot_that_the_handle_holds(studio):
+    done(studio, lambda: studio.choose_robot(KIM), studio.go_home)
+    pivot = np.array([0.0, 0.0, 0.1])
+    done(studio, lambda: studio.set_pivot(pivot))
+    held = studio.robot.home.position + pivot
+    np.testing.assert_allclose(studio.scene.handles[0].position, held)
+    shown = done(studio, lambda: studio.jog(np.array([0, 0, 0, 0.1, 0, 0]), False))
+    np.testing.assert_allclose(
+        shown.motion.position[0] + shown.motion.rotation[0] @ pivot, held, atol=1e-12
+    )
+    np.testing.assert_allclose(studio.scene.handles[0].position, held, atol=1e-12)
+    turn = shown.wxyz[0]
+    back = done(studio, lambda: studio.drag_to(held, np.array([1.0, 0, 0, 0])))
+    np.testing.assert_allclose(back.motion.position[0], studio.robot.home.position, atol=1e-12)
+    assert np.abs(turn - back.wxyz[0]).max() > 0.01
+    done(studio, lambda: studio.set_pivot(np.zeros(3)), studio.go_home)
+
+
+def test_lengths_can_be_shown_in_millimetres(studio):
+    done(studio, lambda: studio.choose_robot(KIM), studio.go_home)
+    tab = studio.panel._pose
+    before = [(one.min, one.max, one.value) for one in tab._sliders]
+    tab._unit.value = "mm, °"
+    tab._choose_units()
+    for i, (slider, was) in enumerate(zip(tab._sliders, before, strict=True)):
+        factor = 1000.0 if i < 3 else 1.0
+        assert (slider.min, slider.max, slider.value) == pytest.approx([factor * x for x in was])
+    tab._sliders[2].value = 810.0
+    shown = done(studio, tab._moved)
+    assert shown.motion.position[0, 2] == pytest.approx(0.81)
+    done(studio, lambda: studio.redraw())
+    assert "q [mm]" in tab.legs.content
+    tab._unit.value = "m, rad"
+    tab._choose_units()
+    done(studio, studio.go_home)
+    np.testing.assert_allclose([(one.min, one.max, one.value) for one in tab._sliders], before)
+
+
+def test_a_notebook_of_this_machine_may_show_it(kim):
+    motion = gough.trajectories.Circle(kim.home.position, 0.05, rpm=20).sample(11)
+    shown = open_studio(kim, motion)
+    try:
+        wait_for(lambda: shown.running.player is not None)
+        assert f'src="{shown.address}"' in shown._repr_html_()
+        with urllib.request.urlopen(shown.address, timeout=20) as answer:
+            assert "http://localhost:*" in answer.headers["Content-Security-Policy"]
+            assert "X-Frame-Options" not in answer.headers
+    finally:
+        shown.stop()
+    with pytest.raises(InputError, match="with times"):
+        open_studio(kim, kim.home)
+
+
+def wait_for(condition):
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)

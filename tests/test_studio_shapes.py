@@ -4,27 +4,20 @@ import warnings
 
 import numpy as np
 import pytest
+from matplotlib.textpath import TextPath
 from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import DIETMAIER, KIM, LONG, each_shape
 from gough.legs.shape import CYLINDER, ROD, rod_length
 from gough.model.places import ground, placed_legs, tips
+from gough.show.layout import FIELD, SceneLayout, round_number
+from gough.show.solids import ball, bar, bars, box, cone, slab, turns_from_z
+from gough.studio.arrows import arrow_vectors, said
+from gough.studio.floor import grid, rings
 from gough.studio.motions import sagging
-from gough.studio.shapes import (
-    SceneLayout,
-    arrow_vectors,
-    ball,
-    bar,
-    bars,
-    box,
-    cone,
-    grid,
-    round_number,
-    slab,
-    turns_from_z,
-)
 from gough.studio.skin import BANDS, Skin
+from gough.studio.tags import letters
 
 
 @each_shape
@@ -118,9 +111,48 @@ def test_layout_and_floor(name):
     layout = SceneLayout.of(robot)
     points = np.concatenate([layout.ground.reshape(-1, 3), tips(layout.legs)])
     assert (points @ layout.up > layout.floor).all()
-    assert (layout.camera - layout.middle) @ layout.up > 0
+    for aspect in (0.6, 1.0, 2.0):
+        eye, target = layout.camera(aspect)
+        away = (eye - target) / np.linalg.norm(eye - target)
+        right = np.cross(layout.up, away) / np.linalg.norm(np.cross(layout.up, away))
+        sideways, upright, deep = (
+            (points - eye) @ np.stack([right, np.cross(away, right), -away]).T
+        ).T
+        half = np.tan(np.radians(FIELD) / 2)
+        seen = max(
+            np.abs(upright / deep).max() / half, np.abs(sideways / deep).max() / half / aspect
+        )
+        assert 0.5 < seen < 1  # all in view, and not small
+        assert away @ layout.up > 0
+    sheet = np.concatenate([one.vertices for one in rings(layout)])
+    np.testing.assert_array_less(sheet @ layout.up, layout.floor)
     for mesh in grid(layout, round_number(layout.size / 8), 0.001):
         np.testing.assert_allclose(mesh.vertices @ layout.up, layout.floor)
+
+
+def test_forces_are_said_in_few_digits():
+    assert [said(force) for force in (0.0, 45.46, 1918.7, 2.5e6)] == [
+        "0 N",
+        "45.5 N",
+        "1.92 kN",
+        "2.5 MN",
+    ]
+
+
+def test_letters_are_solid_and_have_their_holes():
+    area = {}
+    for text in ("1", "8", "12"):
+        mesh = letters(text)
+        a, b, c = mesh.vertices[mesh.faces].transpose(1, 0, 2)
+        area[text] = np.abs(np.cross(b - a, c - a)[:, 2]).sum() / 2
+        assert np.ptp(mesh.vertices[:, 1]) == pytest.approx(1.0)
+        middle = (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0)) / 2
+        np.testing.assert_allclose(middle, 0, atol=1e-12)
+    outline = TextPath((0, 0), "8", size=100, prop={"weight": "bold"})
+    loops = [np.asarray(one) for one in outline.to_polygons()]
+    exact = sum(np.sum(one[:-1, 0] * one[1:, 1] - one[:-1, 1] * one[1:, 0]) / 2 for one in loops)
+    assert area["8"] == pytest.approx(abs(exact) / outline.get_extents().height ** 2, rel=0.02)
+    assert area["12"] > area["1"]
 
 
 def test_round_numbers():

@@ -71,12 +71,12 @@ def start(names: list[str], motion: Path | None, host: str, port: int) -> Studio
         import viser  # noqa: F401
     except ImportError:
         raise MissingDataError("the studio needs viser: pip install 'gough[studio]'") from None
+    from gough.show.layout import SceneLayout
     from gough.studio.app import Studio
     from gough.studio.guard import free_port
     from gough.studio.library import Library
     from gough.studio.motions import of_file, results
     from gough.studio.server import StudioServer
-    from gough.studio.shapes import SceneLayout
 
     robots = [name for name in names if Path(name).suffix.lower() != ".nc"]
     files = [Path(name) for name in names if Path(name).suffix.lower() == ".nc"]

@@ -1,28 +1,29 @@
 """A page: text, tables and pictures in one HTML file that needs nothing but itself and prints well.
 
 Everything given to a `Page` is taken as text and escaped; pictures are embedded. No script, no font,
-no style and no picture is fetched from elsewhere.
+no style and no picture is fetched from elsewhere. The scripts are gough's own: one shows the values
+of curves under the mouse, one turns robots; without them, and on paper, the pictures are the same.
 """
 
 from __future__ import annotations
 
 import base64
-import io
 import os
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Literal
+from typing import Literal
 
-import matplotlib
 from matplotlib.figure import Figure
 
 from gough.base.files import replacing
 from gough.base.version import VERSION
+from gough.show.hover import curves_of
+from gough.show.style import picture
+from gough.show.turnable import Turnable
+from gough.show.web import web_part
 
-PNG_DPI = 160
 LARGEST_SVG = 2_000_000
 """Bytes of a picture from which it is embedded as PNG: curves of many points."""
 LONG = 20
@@ -66,6 +67,8 @@ class Page:
         self.title = title
         self._parts = [f"<h1>{escape(title)}</h1>"]
         self._chapters = 0
+        self._scripts: dict[str, str] = {}
+        """What the page's pictures need, by the style that goes with it."""
         if source:
             self.text(source, "quiet")
 
@@ -150,43 +153,46 @@ class Page:
     def figure(self, figure: Figure, caption: str) -> None:
         """A picture; as SVG, or PNG where that is large."""
         data = picture(figure, "svg")
+        curves = curves_of(figure)
         if len(data) > LARGEST_SVG:
-            self._image("png", picture(figure, "png"), caption)
+            self._image("png", picture(figure, "png"), caption, curves)
         else:
-            self._image("svg+xml", data, caption)
+            self._image("svg+xml", data, caption, curves)
 
     def image(self, data: bytes, caption: str) -> None:
         """A picture that is there already, the bytes of a PNG or JPEG file."""
         kind = next((kind for kind, start in HEADS.items() if data.startswith(start)), "png")
         self._image(kind, data, caption)
 
-    def _image(self, kind: str, data: bytes, caption: str) -> None:
-        self._parts.append(
-            f'<figure><img alt="{escape(caption)}" src="data:image/{kind};base64,'
-            f'{base64.b64encode(data).decode()}"><figcaption>{escape(caption)}</figcaption></figure>'
-        )
+    def turnable(self, robot: Turnable, caption: str) -> None:
+        """A robot that turns with the mouse; on paper its picture."""
+        self._scripts.update([web_part("turnable")])
+        below = f"<figcaption>{escape(caption)}</figcaption>"
+        self._parts.append(f'<figure class="picture">{robot.part}{below}</figure>')
+
+    def _image(self, kind: str, data: bytes, caption: str, curves: str = "") -> None:
+        """`curves`: what `curves_of` knows of them."""
+        source = f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
+        image = f'<img alt="{escape(caption)}" src="{source}">'
+        if curves:
+            self._scripts.update([web_part("hover")])
+            held = f'<script type="application/json">{curves}</script>'
+            image = f'<div class="gough-hover">{image}{held}</div>'
+        below = f"<figcaption>{escape(caption)}</figcaption>"
+        self._parts.append(f'<figure class="picture">{image}{below}</figure>')
 
     def html(self) -> str:
         """The page as text."""
         body = "\n".join([*self._parts, "</section>" if self._chapters else ""])
-        return FRAME.format(title=escape(self.title), style=STYLE, body=body, made=VERSION)
+        style = "".join([STYLE, *self._scripts])
+        scripts = "".join(f"<script>{one}</script>\n" for one in self._scripts.values())
+        title = escape(self.title)
+        return FRAME.format(title=title, style=style, body=body, made=VERSION, scripts=scripts)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the page, whole or not at all."""
         with replacing(path) as temporary:
             temporary.write_text(self.html(), "utf-8")
-
-
-def picture(figure: Figure, kind: str) -> bytes:
-    """The figure's bytes, the same for the same figure."""
-    buffer = io.BytesIO()
-    options: dict[str, Any] = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": PNG_DPI}
-    with matplotlib.rc_context({"svg.hashsalt": "gough"}), warnings.catch_warnings():
-        # a name in letters that the font lacks shows boxes
-        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
-        figure.savefig(buffer, format=kind, **options)
-    figure.set_layout_engine("none")  # keeps the layout just found for the next format
-    return buffer.getvalue()
 
 
 def _inline(cell: str | Marked | Hyperlink) -> str:
@@ -234,13 +240,14 @@ FRAME = """<!DOCTYPE html>
 <body>
 {body}
 <footer>gough {made}. All figures and numbers on this page are computed.</footer>
-</body>
+{scripts}</body>
 </html>
 """
 
 STYLE = """
 body { font: 16px/1.5 system-ui, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif;
-  color: #1d2126; background: #fff; max-width: 62rem; margin: 2rem auto; padding: 0 1.5rem; }
+  color: #1d2126; background: #fff; max-width: 100rem; margin: 2rem auto;
+  padding: 0 clamp(1rem, 3vw, 4rem); }
 h1 { font-size: 1.8rem; line-height: 1.2; margin: 2rem 0 .5rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.25rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid #d5d9de; }
 h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; }
@@ -266,7 +273,11 @@ pre code { padding: 0; }
 dt { margin-top: .6rem; } dd { margin: .1rem 0 0 1.2rem; color: #3c4148; }
 .good { color: #007a5a; } .fair { color: #b04a00; } .bad { color: #b3261e; }
 .quiet, footer { color: #59616b; }
-figure { margin: 1.2rem 0; overflow-x: auto; }
+figure { display: inline-block; vertical-align: top; margin: 1.2rem 3rem 1.2rem 0; max-width: 100%;
+  overflow-x: auto; }
+figure.long { display: block; }
+@media screen and (min-width: 70rem) { figure.picture { width: 47.5%; margin-right: 2%; }
+  figure.picture img { width: 100%; } }
 figure img { max-width: 100%; height: auto; }
 figcaption { color: #3c4148; font-size: .9rem; max-width: 46rem; margin-top: .3rem; }
 footer { margin-top: 3rem; font-size: .85rem; }
@@ -275,7 +286,7 @@ footer { margin-top: 3rem; font-size: .85rem; }
   body { font-size: 10pt; max-width: none; margin: 0; padding: 0; }
   tr, figure { break-inside: avoid; } figure.long { break-inside: auto; }
   h1, h2, h3 { break-after: avoid; } thead { display: table-header-group; }
-  figure { overflow: visible; } figure img { max-height: 10cm; }
+  figure { display: block; margin: 1.2rem 0; overflow: visible; } figure img { max-height: 10cm; }
   section { break-before: page; } a { color: inherit; }
 }
 """

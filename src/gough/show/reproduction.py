@@ -26,7 +26,8 @@ from gough.base.arrays import Array
 from gough.base.files import replacing
 from gough.base.words import nearest
 from gough.errors import FileError, InputError
-from gough.show.page import Hyperlink, Mark, Marked, Page, picture
+from gough.show.page import Hyperlink, Mark, Marked, Page
+from gough.show.style import picture
 
 NAMES = (
     "kim-ryu-2002",

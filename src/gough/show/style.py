@@ -6,6 +6,7 @@ matplotlib is changed.
 
 from __future__ import annotations
 
+import io
 import os
 import warnings
 from pathlib import Path
@@ -39,6 +40,8 @@ STYLE: Any = {
 }
 HALO = (withStroke(linewidth=3, foreground="white"),)
 """White around text that crosses lines."""
+PAGE_DPI = 160
+"""Of pictures in pages: of PNGs, and of what is not lines in SVGs."""
 DASHED: Any = (0, (4, 2))
 
 
@@ -62,3 +65,15 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
             figure.savefig(temporary, format=kind[1:], dpi=200)
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from None
+
+
+def picture(figure: Figure, kind: str) -> bytes:
+    """The figure's bytes, the same for the same figure."""
+    buffer = io.BytesIO()
+    options: dict[str, Any] = {"metadata": {"Date": None}} if kind == "svg" else {}
+    with matplotlib.rc_context({"svg.hashsalt": "gough"}), warnings.catch_warnings():
+        # a name in letters that the font lacks shows boxes
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
+        figure.savefig(buffer, format=kind, dpi=PAGE_DPI, **options)
+    figure.set_layout_engine("none")  # keeps the layout just found for the next format
+    return buffer.getvalue()

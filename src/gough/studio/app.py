@@ -16,21 +16,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gough.base.arrays import Array
 from gough.errors import GoughError, InputError
 from gough.motion import Motion
-from gough.studio import export
+from gough.show.layout import SceneLayout, round_number
+from gough.show.pictures.animation import instants
+from gough.studio.export import force_file, motion_file
 from gough.studio.levels import Level
 from gough.studio.library import Library, Loaded, Stamp
 from gough.studio.motions import Track, at_rest, offered
 from gough.studio.panel import NO_MOTION, Panel
 from gough.studio.player import Player
-from gough.studio.pose import ranges, values_of
+from gough.studio.pose import jogged, ranges, values_of
 from gough.studio.record import StudioRecord
 from gough.studio.requests import Requests
-from gough.studio.scene import Scene
+from gough.studio.scene import Scene, View
 from gough.studio.setup import StudioSetup
-from gough.studio.shapes import SceneLayout, round_number
 from gough.studio.tables import past_limits, state_level
+from gough.studio.taking import take_film, take_picture
 
 if TYPE_CHECKING:
     import viser
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
     from gough.robot import Robot
     from gough.studio.server import StudioServer
 
+TABLES = {"motion": motion_file, "forces": force_file}
+"""What can be taken away as CSV."""
 RATE = 30.0
 """Updates a second."""
 TEXT_RATE = 6.0
@@ -85,6 +90,16 @@ class Studio(Requests):
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self.panel = Panel(server, library.labels, self)
+        server.on_client_connect(self._joined)
+        server.on_client_disconnect(lambda client: self._left(client.client_id))
+
+    def _joined(self, client: viser.ClientHandle) -> None:
+        """Another page: it has numbers of legs of its own, which face it."""
+        self._requests.put(lambda: self.scene.tags.show_to(client))
+        client.camera.on_update(lambda _: self.scene.tags.face(client))
+
+    def _left(self, client_id: int) -> None:
+        self._requests.put(lambda: self.scene.tags.forget(client_id))
 
     def start(self) -> None:
         """Open the first robot and go on until `stop`."""
@@ -196,9 +211,10 @@ class Studio(Requests):
         self.robot = robot
         self.scene = Scene(self.server, robot, self.layout)
         if before is not None:
-            self.scene.show_forces, self.scene.show_weight = before.show_forces, before.show_weight
-            self.scene.show_handle = before.show_handle
-        self.scene.handle.on_update(self._dragged)
+            before.tags.remove()
+            self.scene.view = before.view._replace(magnified=1.0)
+        for handle in self.scene.handles:
+            handle.on_update(self._dragged)
         self.panel.show_setup(bool(robot.modes))
         self._hold(shown)
         self._magnify()
@@ -208,7 +224,7 @@ class Studio(Requests):
         if self.scene.deepest > 0:
             seen = DRAWN * self.layout.size / self.scene.deepest
             factor = round_number(float(np.clip(seen, 1.0, 1e6)))
-            self.scene.magnified = factor
+            self.scene.view = self.scene.view._replace(magnified=factor)
             self.panel.show_magnified(factor, 4 * factor)
 
     def _hold(self, shown: StudioRecord) -> None:
@@ -238,9 +254,11 @@ class Studio(Requests):
 
     def _place_handle(self) -> None:
         assert self.shown is not None
-        self.scene.handle.position = self.shown.motion.position[self.sample]
-        self.scene.handle.wxyz = self.shown.wxyz[self.sample]
-        self.scene.handle.visible = self.scene.show_handle and not self._playing
+        turn = self.shown.motion.rotation[self.sample]
+        for handle in self.scene.handles:
+            handle.position = self.shown.motion.position[self.sample] + turn @ self.pivot
+            handle.wxyz = self.shown.wxyz[self.sample]
+            handle.visible = self.scene.view.handle and not self._playing
 
     @property
     def _playing(self) -> bool:
@@ -267,6 +285,19 @@ class Studio(Requests):
             self.panel.show_pose(values_of(self.robot, pose))
         else:
             self._place_handle()
+
+    def _jog(self, step: Array, platform_axes: bool) -> None:
+        assert self.shown is not None
+        here = self.shown.motion[self.sample]
+        self._take(lambda: jogged(self.robot, here, step, self.pivot, platform_axes), True)
+        self._place_handle()
+
+    def _redraw(self) -> None:
+        self._texts_at, self._dirty = 0.0, True
+
+    def _set_pivot(self, pivot: Array) -> None:
+        self.pivot = pivot
+        self._place_handle()
 
     def _go_home(self) -> None:
         home = self.layout.home
@@ -356,18 +387,39 @@ class Studio(Requests):
             self._choose_motion(name)
             self._seek(now)
 
-    def _view(self, forces: bool, weight: bool, handle: bool, magnified: float) -> None:
-        scene = self.scene
-        scene.show_forces, scene.show_weight, scene.show_handle = forces, weight, handle
-        scene.magnified = magnified
+    def _view(self, chosen: View) -> None:
+        self.scene.view = chosen
         self._dirty = True
         self._place_handle()
 
     def _export(self, what: str, client: viser.ClientHandle) -> None:
         assert self.shown is not None
-        name = f"{Path(self.label).stem}-{what}.csv"
-        content = (export.motion_file if what == "motion" else export.force_file)(self.shown)
+        stem = f"{Path(self.label).stem}-{what}"
+        if what in TABLES:
+            name, content = f"{stem}.csv", TABLES[what](self.shown)
+        elif what == "picture":
+            name, content = f"{stem}.png", take_picture(client)
+        else:
+            name, content = f"{stem}.gif", self._film(client)
         client.send_file_download(name, content, save_immediately=True)
+
+    def _film(self, client: viser.ClientHandle) -> bytes:
+        """The motion as a page sees it, instant by instant."""
+        if self.player is None or self.shown is None:
+            raise InputError("there is no motion to film: choose one first")
+        chosen, rate = instants(self.shown.motion)
+        before = self.sample
+
+        def show(k: int) -> None:
+            self._say("busy", f"filming, {k + 1} of {len(chosen)} …")
+            self.sample = chosen[k]
+            self._draw(time.perf_counter())
+
+        try:
+            return take_film(client, show, len(chosen), rate)
+        finally:
+            self._say("busy", "")
+            self.sample, self._dirty = before, True
 
     def _watch(self) -> None:
         """Read the robot's file again when it has changed; a broken one is told, the robot stays."""
@@ -394,6 +446,7 @@ class Studio(Requests):
                 self._texts_at = now
                 self.panel.show_numbers(shown, sample)
                 self.panel.show_deepest(self.scene.deepest)
+                self.panel.show_values(shown, sample)
                 self._say("limits", past_limits(shown, sample))
             if self.player is not None:
                 self.panel.show_player(self.player)

@@ -15,7 +15,7 @@ from gough.studio.tables import INSET
 if TYPE_CHECKING:
     from gough.studio.record import StudioRecord
 
-POINTS = 400
+POINTS = 1500
 """Most points of a curve; the largest and smallest of what lies between are kept."""
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 200, 52, 14, 10, 24
 """Of a plot, pixels: its height and the margins round the curves."""

@@ -30,13 +30,14 @@ from gough.errors import InputError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PORTS_TRIED = 50
-ALONE = {
-    "Content-Security-Policy": "frame-ancestors 'none'",
-    "X-Frame-Options": "DENY",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
+QUIET = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+ALONE = {**QUIET, "Content-Security-Policy": "frame-ancestors 'none'", "X-Frame-Options": "DENY"}
 """Headers of every answer: no frame of another page, no word of the token to another server."""
+FRAMED = {
+    **QUIET,
+    "Content-Security-Policy": "frame-ancestors http://localhost:* http://127.0.0.1:*",
+}
+"""The same where a notebook of this machine shows the page in a frame."""
 Check = Callable[[ServerConnection, Request], Response | None]
 _starting = threading.Lock()
 
@@ -63,10 +64,11 @@ def allowed(host: str | None, origin: str | None, loopback: bool) -> bool:
 
 
 @contextlib.contextmanager
-def guarding(loopback: bool, token: str) -> Iterator[None]:
+def guarding(loopback: bool, token: str, framed: bool = False) -> Iterator[None]:
     """A server that viser starts in this block refuses requests that are not `allowed`.
 
-    The addresses of those it answers begin with /token, which viser does not see.
+    The addresses of those it answers begin with /token, which viser does not see. Pages of this
+    machine may show it in a frame if it is `framed`.
 
     viser hands websockets a function of its own that sees every request first and has no place for
     another; so `serve` is exchanged, while the server starts, for one that puts the check before it.
@@ -80,7 +82,7 @@ def guarding(loopback: bool, token: str) -> Iterator[None]:
                 request.path = rest
                 answer = process_request(connection, request)
                 if answer is not None:
-                    answer.headers.update(ALONE)
+                    answer.headers.update(FRAMED if framed else ALONE)
                 return answer
             text = b"403: this page is for the machine it runs on\n"
             headers = Headers({"Content-Length": str(len(text)), "Content-Type": "text/plain"})

@@ -28,7 +28,7 @@ from gough.trajectories import Circle, Harmonic
 if TYPE_CHECKING:
     import xarray
 
-    from gough.studio.shapes import SceneLayout
+    from gough.show.layout import SceneLayout
 
 SAMPLES = 601
 MOST_SAMPLES = 20_000

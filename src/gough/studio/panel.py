@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
 import viser
 
 from gough.base.arrays import Array
 from gough.model.places import architecture
-from gough.studio import curves, pose, tables
+from gough.studio import curves, tables
 from gough.studio.levels import Level
 from gough.studio.player import SPEEDS, Player
+from gough.studio.pose_panel import PoseActions, PosePanel, when
 from gough.studio.record import StudioRecord
+from gough.studio.scene import View
 from gough.studio.setup import StudioSetup
 
 if TYPE_CHECKING:
     from gough.studio.library import Loaded
 
 NO_MOTION = "none: move by hand"
-MOST_SLIDERS = 6
 WIDTH = 400
+EXPORTS = {
+    "Motion, CSV": "motion",
+    "Forces, CSV": "forces",
+    "Picture, PNG": "picture",
+    "Film, GIF": "film",
+}
 
 
-class Actions(Protocol):
+class Actions(PoseActions, Protocol):
     """What the panel asks for; called from viser's threads."""
-
-    def move_to(self, values: Array) -> None:
-        """Slider values (m,) of a pose."""
-
-    def go_home(self) -> None:
-        """Back to the home pose."""
 
     def choose_robot(self, label: str) -> None:
         """Another robot."""
@@ -56,7 +56,7 @@ class Actions(Protocol):
     def set_up(self, setup: StudioSetup) -> None:
         """Other gravity, payload, friction."""
 
-    def view(self, forces: bool, weight: bool, handle: bool, magnified: float) -> None:
+    def view(self, chosen: View) -> None:
         """What the scene shows."""
 
     def export(self, what: str, client: viser.ClientHandle) -> None:
@@ -83,9 +83,10 @@ class Panel:
         self._title = gui.add_html("")
         self._message = gui.add_html("")
         self._summary = gui.add_html("")
+        self._colors = gui.add_html("")
         tabs = gui.add_tab_group()
         with tabs.add_tab("Pose", viser.Icon.ARROWS_MOVE):
-            self._build_pose()
+            self._pose = PosePanel(gui, actions)
         with tabs.add_tab("Numbers", viser.Icon.TABLE):
             self._numbers = gui.add_html("")
         with tabs.add_tab("Motion", viser.Icon.PLAYER_PLAY):
@@ -94,40 +95,24 @@ class Panel:
             self._build_robot(robots)
         self._build_view()
 
-    def _build_pose(self) -> None:
-        gui = self._gui
-        self._sliders = [
-            gui.add_slider(f"{i + 1}", min=-1.0, max=1.0, step=0.1, initial_value=0.0)
-            for i in range(MOST_SLIDERS)
-        ]
-        self._used = MOST_SLIDERS
-        """Sliders that the robot has coordinates for."""
-        self._ends: list[tuple[float, float]] = []
-        """Of those sliders; a pose beyond them moves them."""
-        for slider in self._sliders:
-            self._when(slider, self._moved)
-        home = gui.add_button("Home", icon=viser.Icon.HOME, color="gray")
-        home.on_click(lambda _: self._actions.go_home())
-        self._legs = gui.add_html("")
-
     def _build_motion(self) -> None:
         gui, act = self._gui, self._actions
         self._motion = gui.add_dropdown("Motion", (NO_MOTION,), initial_value=NO_MOTION)
-        self._when(self._motion, lambda: act.choose_motion(self._motion.value))
+        when(self._motion, lambda: act.choose_motion(self._motion.value))
         self._play = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY)
         self._play.on_click(lambda _: act.play())
         self._time = gui.add_slider("Time [s]", min=0.0, max=1.0, step=0.001, initial_value=0.0)
-        self._when(self._time, lambda: act.seek(float(self._time.value)))
+        when(self._time, lambda: act.seek(float(self._time.value)))
         self._speed = gui.add_dropdown("Speed ×", SPEEDS, initial_value="1")
-        self._when(self._speed, lambda: act.set_speed(float(self._speed.value)))
+        when(self._speed, lambda: act.set_speed(float(self._speed.value)))
         self._loop = gui.add_checkbox("Repeat", True)
-        self._when(self._loop, lambda: act.set_loop(bool(self._loop.value)))
+        when(self._loop, lambda: act.set_loop(bool(self._loop.value)))
         self._motion_note = gui.add_html("")
         self._plots_place = gui.add_folder("Forces and powers", expand_by_default=True)
         self._plots: list[Any] = []
         self._markers: list[Any] = []
         with gui.add_folder("Export", expand_by_default=True):
-            for label, what in (("Motion, CSV", "motion"), ("Forces, CSV", "forces")):
+            for label, what in EXPORTS.items():
                 button = gui.add_button(label, icon=viser.Icon.DOWNLOAD, color="gray")
                 button.on_click(partial(self._export, what))
 
@@ -138,7 +123,7 @@ class Panel:
     def _build_robot(self, robots: Sequence[str]) -> None:
         gui = self._gui
         self._robot = gui.add_dropdown("Robot", tuple(robots), initial_value=robots[0])
-        self._when(self._robot, lambda: self._actions.choose_robot(self._robot.value))
+        when(self._robot, lambda: self._actions.choose_robot(self._robot.value))
         self._flexible = gui.add_checkbox("Flexible platform", True)
         self._friction = gui.add_checkbox("Friction", True)
         self._gravity = gui.add_vector3("Gravity [m/s²]", (0.0, 0.0, -9.81), step=0.01)
@@ -151,7 +136,7 @@ class Panel:
             self._payload,
             self._payload_place,
         ):
-            self._when(field, self._changed)
+            when(field, self._changed)
         self._facts = gui.add_html("")
 
     def _build_view(self) -> None:
@@ -160,20 +145,20 @@ class Panel:
             self._show_forces = gui.add_checkbox("Leg forces", True)
             self._show_weight = gui.add_checkbox("Weight", False)
             self._show_handle = gui.add_checkbox("Drag handle", True)
+            self._shadows = gui.add_checkbox(
+                "Shadows", True, hint="off where there is no graphics card"
+            )
             self._magnified = gui.add_slider(
                 "Deformation ×", min=0.0, max=100.0, step=1.0, initial_value=1.0, visible=False
             )
-            self._colors = gui.add_html("")
-        for field in (self._show_forces, self._show_weight, self._show_handle, self._magnified):
-            self._when(field, self._viewed)
-
-    @staticmethod
-    def _when(field: Any, action: Callable[[], None]) -> None:
-        """Act on what a browser changes; what the studio itself writes comes without a client."""
-        field.on_update(lambda event: action() if event.client is not None else None)
-
-    def _moved(self) -> None:
-        self._actions.move_to(np.array([float(one.value) for one in self._sliders[: self._used]]))
+        for field in (
+            self._show_forces,
+            self._show_weight,
+            self._show_handle,
+            self._shadows,
+            self._magnified,
+        ):
+            when(field, self._viewed)
 
     def _changed(self) -> None:
         x, y, z = map(float, self._gravity.value)
@@ -190,10 +175,13 @@ class Panel:
 
     def _viewed(self) -> None:
         self._actions.view(
-            bool(self._show_forces.value),
-            bool(self._show_weight.value),
-            bool(self._show_handle.value),
-            float(self._magnified.value),
+            View(
+                bool(self._show_forces.value),
+                bool(self._show_weight.value),
+                bool(self._show_handle.value),
+                bool(self._shadows.value),
+                float(self._magnified.value),
+            )
         )
 
     def show_robot(
@@ -208,14 +196,7 @@ class Panel:
             f'<div style="{style}">{escape(robot.name)} {grey}{kind}</span></div>'
         )
         self._robot.value = label
-        self._used = robot.mobility
-        for i, slider in enumerate(self._sliders):
-            slider.visible = i < self._used
-        names, steps = pose.labels(robot), pose.steps(robot)
-        self._ends = [(float(a), float(b)) for a, b in zip(low, high, strict=True)]
-        for slider, name, step in zip(self._sliders, names, steps, strict=False):
-            slider.label, slider.step = name, float(step)
-            slider.precision = pose.DIGITS  # else that of the step it was made with
+        self._pose.show_robot(robot, low, high)
         self._flexible.disabled = not robot.modes
         self._flexible.value = bool(robot.modes) and setup.flexible
         self._friction.value = setup.friction
@@ -259,8 +240,8 @@ class Panel:
             return
         self._time.min, self._time.max = player.start, player.end
         with self._plots_place:
-            legend = tables.inset(tables.legend(shown.robot))
-            self._plots.append(self._gui.add_html(legend))
+            self._legend = self._gui.add_html("")
+            self._plots.append(self._legend)
             legs = [one.leg for one in shown.robot.actuators]
             limits = curves.limit_lines(shown)
             for label, values in curves.panels(shown).items():
@@ -268,6 +249,11 @@ class Panel:
                 options = curves.plot_options(player.times, values, label, legs, levels)
                 self._plots.append(self._gui.add_uplot(**options))
                 self._markers.append(self._gui.add_html(curves.marker(0.0)))
+
+    def show_values(self, shown: StudioRecord, sample: int) -> None:
+        """What the plots have where the player is."""
+        if self._plots:
+            self._legend.content = tables.inset(tables.legend(shown, sample))
 
     def show_player(self, player: Player) -> None:
         """Where the player is."""
@@ -282,18 +268,14 @@ class Panel:
         self._play.icon = viser.Icon.PLAYER_PAUSE if playing else viser.Icon.PLAYER_PLAY
 
     def show_pose(self, values: Array) -> None:
-        """Sliders at a pose; one beyond their ends moves the ends."""
-        for slider, (low, high), value in zip(self._sliders, self._ends, values, strict=False):
-            near = value / slider.step
-            slider.min = min(low, float(np.floor(near) * slider.step))
-            slider.max = max(high, float(np.ceil(near) * slider.step))
-            slider.value = float(np.round(value, pose.DIGITS) + 0.0)
+        """Sliders at a pose, as `gough.studio.pose.values_of` has it."""
+        self._pose.show_pose(values)
 
     def show_numbers(self, shown: StudioRecord, sample: int) -> None:
         """All numbers of an instant."""
-        driven = tables.actuator_table(shown, sample)
+        driven = tables.actuator_table(shown, sample, self._pose.units)
         self._summary.content = tables.inset(tables.summary(shown, sample))
-        self._legs.content = tables.inset(driven)
+        self._pose.legs.content = tables.inset(driven)
         parts = [("Actuators", driven), ("Joint loads", tables.load_table(shown, sample))]
         parts += [("Limits", tables.limit_table(shown, sample))]
         self._numbers.content = tables.inset(

@@ -15,8 +15,8 @@ from gough.base.arrays import Array
 from gough.data.datasets import AXES
 from gough.data.motion_files import POSE
 from gough.model.batch import OnError
-from gough.model.places import feet
 from gough.motion import Motion
+from gough.show.layout import start_pose
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -32,44 +32,25 @@ STEPS = 120
 
 def steps(robot: Robot) -> Array:
     """Of each slider, (m,)."""
-    return np.where(_places(robot), SHORT, SLIGHT)
+    return np.where(are_places(robot), SHORT, SLIGHT)
 
 
-def labels(robot: Robot) -> list[str]:
+def labels(robot: Robot, length: str = "m") -> list[str]:
     """Of each slider, with its unit."""
     return [
-        f"{name} [m]" if place else f"{name} [°]"
-        for name, place in zip(robot.coordinates, _places(robot), strict=True)
+        f"{name} [{length}]" if place else f"{name} [°]"
+        for name, place in zip(robot.coordinates, are_places(robot), strict=True)
     ]
 
 
-def _places(robot: Robot) -> Array:
+def are_places(robot: Robot) -> Array:
     """Which of the robot's coordinates are places, not turns, (m,)."""
     return np.array([name in AXES for name in robot.coordinates])
 
 
-def start_pose(robot: Robot) -> Motion:
-    """Home, or without one a guess: above the middle of what the legs stand on."""
-    if robot.description.home is not None:
-        return robot.description.home
-    stands = feet(robot)
-    tips = robot.description.platform_points[..., 0].T
-    size = float(np.ptp(stands, axis=0).max())
-    return Motion(stands.mean(axis=0) - tips.mean(axis=0) + upward(robot) * size)
-
-
-def upward(robot: Robot) -> Array:
-    """The unit world axis most against gravity, (3,); z where there is none."""
-    gravity = robot.description.gravity
-    up = np.zeros(3)
-    main = int(np.argmax(np.abs(gravity))) if np.any(gravity) else 2
-    up[main] = -np.sign(gravity[main]) or 1.0
-    return up
-
-
 def pose_of(robot: Robot, values: Array, on_error: OnError = "raise") -> Motion:
     """The pose at rest of slider values (..., m)."""
-    u = values * np.where(_places(robot), 1.0, np.radians(1.0))
+    u = values * np.where(are_places(robot), 1.0, np.radians(1.0))
     if robot.mobility < len(POSE):
         return robot.motion(u, on_error=on_error)
     whole = np.zeros((*u.shape[:-1], 6))
@@ -88,6 +69,23 @@ def values_of(robot: Robot, pose: Motion) -> Array:
     return whole[[POSE.index(name) for name in robot.coordinates]]
 
 
+def jogged(
+    robot: Robot, pose: Motion, step: Array, pivot: Array, platform_axes: bool = False
+) -> Motion:
+    """A pose of batch shape () moved and turned about a pivot (3,), platform frame, m.
+
+    `step` (6,) is a shift (m) and a rotation vector (rad), in world axes or the platform's own:
+    R' = exp(φ) R or R exp(φ), and p' = p + R r + d − R' r with the pivot r.
+    """
+    turn, shift = Rotation.from_rotvec(step[3:]).as_matrix(), step[:3]
+    if platform_axes:
+        turned, shift = pose.rotation @ turn, pose.rotation @ shift
+    else:
+        turned = turn @ pose.rotation
+    place = pose.position + pose.rotation @ pivot + shift - turned @ pivot
+    return nearest_pose(robot, Motion(place, turned))
+
+
 def nearest_pose(robot: Robot, pose: Motion) -> Motion:
     """What the platform can do of a pose of batch shape (): that with the same coordinates."""
     if robot.mobility == len(POSE):
@@ -101,7 +99,7 @@ def ranges(robot: Robot, size: float) -> tuple[Array, Array]:
     At most half the robot's size (m) and 60°, at least a hundredth of that, whole slider steps.
     """
     middle, step = values_of(robot, start_pose(robot)), steps(robot)
-    widest = np.where(_places(robot), 0.5 * size, WIDEST_TURN)
+    widest = np.where(are_places(robot), 0.5 * size, WIDEST_TURN)
     parts = np.arange(1, STEPS + 1) / STEPS
     away = np.array([-1.0, 1.0])[:, None, None] * parts[:, None] * widest
     each = middle + np.eye(len(middle))[:, None, None] * away  # (coordinate, side, part)

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     import viser
 
     from gough.robot import Robot
+    from gough.show.layout import SceneLayout
     from gough.studio.record import StudioRecord
+    from gough.studio.scene import View
     from gough.studio.setup import StudioSetup
-    from gough.studio.shapes import SceneLayout
 
 
 class Requests(ABC):
@@ -33,6 +34,8 @@ class Requests(ABC):
     """None until the first robot is open."""
 
     def __init__(self) -> None:
+        self.pivot = np.zeros(3)
+        """What the handle holds, platform frame, m."""
         self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._wanted: tuple[Callable[[], Motion], bool] | None = None
         """The latest pose asked for, and whether by the handle: earlier ones need no drawing."""
@@ -47,7 +50,16 @@ class Requests(ABC):
         if self.shown is None or not np.isfinite([*place, *wxyz]).all() or not np.any(wxyz):
             return
         turn = Rotation.from_quat(wxyz, scalar_first=True).as_matrix()
-        self._wanted = (lambda: nearest_pose(self.robot, Motion(place, turn)), True)
+        at = place - turn @ self.pivot
+        self._wanted = (lambda: nearest_pose(self.robot, Motion(at, turn)), True)
+
+    def jog(self, step: Array, platform_axes: bool) -> None:
+        """A step (6,) from here: shift, m, and rotation vector, rad, about the pivot."""
+        self._requests.put(lambda: self._jog(step, platform_axes))
+
+    def set_pivot(self, pivot: Array) -> None:
+        """The point (3,) of the platform that the handle holds and jogs turn about."""
+        self._requests.put(lambda: self._set_pivot(pivot))
 
     def go_home(self) -> None:
         """Back to the home pose."""
@@ -60,6 +72,10 @@ class Requests(ABC):
     def choose_motion(self, name: str) -> None:
         """Another motion on offer, or none."""
         self._requests.put(lambda: self._choose_motion(name))
+
+    def redraw(self) -> None:
+        """Show all numbers again."""
+        self._requests.put(self._redraw)
 
     def play(self) -> None:
         """Play or pause."""
@@ -81,12 +97,12 @@ class Requests(ABC):
         """Other gravity, payload, friction."""
         self._requests.put(lambda: self._set_up(setup))
 
-    def view(self, forces: bool, weight: bool, handle: bool, magnified: float) -> None:
+    def view(self, chosen: View) -> None:
         """What the scene shows."""
-        self._requests.put(lambda: self._view(forces, weight, handle, magnified))
+        self._requests.put(lambda: self._view(chosen))
 
     def export(self, what: str, client: viser.ClientHandle) -> None:
-        """Send the motion or the forces as a file to a browser."""
+        """Send the motion, the forces, a picture or a film as a file to a browser."""
         self._requests.put(lambda: self._export(what, client))
 
     def _pending(self) -> Iterator[Callable[[], None]]:
@@ -99,6 +115,15 @@ class Requests(ABC):
 
     @abstractmethod
     def _go_home(self) -> None: ...
+
+    @abstractmethod
+    def _redraw(self) -> None: ...
+
+    @abstractmethod
+    def _jog(self, step: Array, platform_axes: bool) -> None: ...
+
+    @abstractmethod
+    def _set_pivot(self, pivot: Array) -> None: ...
 
     @abstractmethod
     def _open(self, label: str) -> None: ...
@@ -119,7 +144,7 @@ class Requests(ABC):
     def _set_up(self, setup: StudioSetup) -> None: ...
 
     @abstractmethod
-    def _view(self, forces: bool, weight: bool, handle: bool, magnified: float) -> None: ...
+    def _view(self, chosen: View) -> None: ...
 
     @abstractmethod
     def _export(self, what: str, client: viser.ClientHandle) -> None: ...

@@ -1,98 +1,56 @@
-"""The robot in 3-D: bodies are added once and then only moved, so that it runs smoothly."""
+"""The robot in 3-D: parts are added once and then only moved, so that it runs smoothly."""
 
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.colors import to_rgb
 
 from gough.base.arrays import Array, unit
 from gough.data.datasets import AXES
 from gough.data.motion_files import ROTATION_VECTOR
-from gough.model.places import PlacedLegs, bodies, moved_tips, sample_of, tips
-from gough.show.colors import DARK, GREY, ORANGE, PALE, SKY, VERMILION, leg_color
+from gough.model.places import PlacedLegs, moved_tips, sample_of, tips
+from gough.show.colors import DARK, ORANGE, SKY, VERMILION, leg_color
+from gough.show.layout import FIELD, SceneLayout, round_number
+from gough.show.parts import Part, leg_parts, leg_places, platform_part, standing_parts
+from gough.show.solids import SurfaceMesh
+from gough.studio.arrows import Arrow, arrow_vectors, rgb
+from gough.studio.floor import grid, rings
 from gough.studio.meshes import DrawnMeshes
 from gough.studio.record import StudioRecord
-from gough.studio.shapes import (
-    SceneLayout,
-    SurfaceMesh,
-    arrow_vectors,
-    ball,
-    bar,
-    bars,
-    block,
-    cone,
-    grid,
-    round_number,
-    slab,
-    turns_from_z,
-)
 from gough.studio.skin import BANDS, Skin
+from gough.studio.tags import Tags, number_places
 
 if TYPE_CHECKING:
     from viser import MeshHandle, ViserServer
 
     from gough.robot import Robot
 
-FLAT = 0.05
-"""Part of the robot's size within which tips are in the plane of the feet."""
-ARROW = 0.3
+ARROW = 0.28
 """Length of the largest force's arrow over the robot's size."""
 PATH_POINTS = 150
 """Of a drawn path: lines are dear without a graphics card."""
-STEEL, IVORY = "#AEB4BC", "#E8EAED"
-BALLS = {"universal": (0.0205, DARK), "spherical": (0.0175, IVORY)}
-"""Joints that are drawn as balls: radius over the robot's size, colour."""
 NOTHING = np.zeros((1, 3, 3))
 """A triangle that is not seen: a mesh must have one."""
+ASPECT = 0.9
+"""Width of the scene beside the panel over its height, about."""
+FLOOR = "#EEF0F2"
 SCENES = count(1)
 """Numbers of the scenes."""
 
 
-def rgb(color: str) -> tuple[int, int, int]:
-    """A colour by its name as three numbers up to 255."""
-    red, green, blue = (round(255 * part) for part in to_rgb(color))
-    return red, green, blue
+class View(NamedTuple):
+    """What of a robot is drawn."""
 
-
-class Arrow:
-    """An arrow whose place and direction reach the page as fast as the bodies'."""
-
-    def __init__(self, scene: Any, name: str, color: str, size: float) -> None:
-        self._head_length = 0.05 * size
-        # wider than a rod, to be seen also where it runs along one
-        shaft, head = bar(0.0115 * size, 1.0), cone(0.022 * size, self._head_length)
-        self._frame = scene.add_frame(name, show_axes=False)
-        self._shaft, self._head = (
-            scene.add_mesh_simple(f"{name}/{part}", mesh.vertices, mesh.faces, color=rgb(color))
-            for part, mesh in (("shaft", shaft), ("head", head))
-        )
-        self._length = 1.0
-        self.visible = False
-
-    @property
-    def visible(self) -> bool:
-        """It is drawn."""
-        return self._seen
-
-    @visible.setter
-    def visible(self, seen: bool) -> None:
-        self._seen = self._frame.visible = seen
-
-    def point(self, start: Array, vector: Array) -> None:
-        """Draw the arrow from a place (3,) along a vector (3,) of its length."""
-        length = float(np.linalg.norm(vector))
-        self.visible = length > 0.2 * self._head_length
-        if not self.visible:
-            return
-        shaft = max(length - self._head_length, 1e-6)
-        self._frame.position, self._frame.wxyz = start, turns_from_z(vector / length)
-        self._head.position = (0.0, 0.0, shaft)
-        if abs(shaft - self._length) > 0.01 * self._length:
-            self._length = shaft
-            self._shaft.scale = (1.0, 1.0, shaft)
+    forces: bool = True
+    """Of the legs on the platform, as arrows."""
+    weight: bool = False
+    handle: bool = True
+    """To drag the platform by."""
+    shadows: bool = True
+    magnified: float = 1.0
+    """How many times larger than it is a deformation is drawn."""
 
 
 class Scene:
@@ -101,15 +59,12 @@ class Scene:
     def __init__(self, server: ViserServer, robot: Robot, layout: SceneLayout) -> None:
         self.server, self.robot, self.layout = server, robot, layout
         self.size = layout.size
-        self.magnified = 1.0
-        """How many times larger than it is a deformation is drawn."""
         self.strongest = 1.0
         """Force whose arrow has the full length, N."""
         self.deepest = 0.0
         """Displacement with the last colour, m."""
-        self.show_forces = True
-        self.show_weight = False
-        self.show_handle = True
+        self._view = View()
+        self._lights: dict[str, Any] = {}
         self._scene: Any = server.scene
         self._own = f"/robot {next(SCENES)}"
         """Names of bodies begin with it: pages keep where a name was, and hear of changes only."""
@@ -120,25 +75,36 @@ class Scene:
             self._scene.set_up_direction(tuple(layout.up))
             self._scene.world_axes.visible = False
             self._add_floor()
-            self._add_ground()
-            self._add_legs()
+            for one in standing_parts(layout):
+                self._add(f"standing {one.name} {one.leg}", one)
+            self._parts = leg_parts(layout)
+            self._legs = [
+                self._add(f"legs/{one.leg}/{one.name} {k}", one)
+                for k, one in enumerate(self._parts)
+            ]
+            self._stretched = np.ones(len(self._legs))
+            self._move_legs(layout.legs)
             self._add_platform()
             self._add_arrows()
             self._meshes = DrawnMeshes(self._scene, self._own, robot.meshes, rgb)
             self._hide_covered()
+        self.tags = Tags(server, self._own, *number_places(layout), 0.05 * layout.size)
 
     def look(self, clients: bool = True) -> None:
         """Put the camera where the whole robot is seen."""
-        up, eye = tuple(self.layout.up), tuple(self.layout.camera)
-        target = tuple(self.layout.middle)
+        held, feet = tips(self.layout.legs), self.layout.ground[:, 0]
+        ends = held + ARROW * self.size * unit(held - feet)  # of arrows of legs that push
+        eye, target = (tuple(one) for one in self.layout.camera(ASPECT, ends))
+        up, field = tuple(self.layout.up), float(np.radians(FIELD))
         first = self.server.initial_camera
-        first.position, first.look_at, first.up = eye, target, up
+        first.position, first.look_at, first.up, first.fov = eye, target, up, field
         if clients:
             for client in self.server.get_clients().values():
                 with client.atomic():
                     client.camera.up_direction = up
                     client.camera.position = eye
                     client.camera.look_at = target
+                    client.camera.fov = field
 
     def show(self, shown: StudioRecord, sample: int, alarmed: bool) -> None:
         """Move all bodies to an instant; `alarmed` colours the platform."""
@@ -148,7 +114,9 @@ class Scene:
         self._platform.position, self._platform.wxyz = place, shown.wxyz[sample]
         if self._skin is not None:
             elastic = motion.elastic[sample] if motion.modes else np.zeros(self.robot.modes)
-            legs = moved_tips(legs, place + self._skin.moved_tips(elastic, self.magnified) @ turn.T)
+            legs = moved_tips(
+                legs, place + self._skin.moved_tips(elastic, self._view.magnified) @ turn.T
+            )
             self._deform(elastic)
         elif self._plate is not None:
             self._plate.color = rgb(VERMILION if alarmed else SKY)
@@ -161,11 +129,9 @@ class Scene:
         covered = self._meshes.covered
         if self._plate is not None and (None, "platform") in covered:
             self._plate.visible = False
-        drawn = bodies(self.layout.legs, self.layout.legs, self.size)
-        for (alike, one), (handles, _) in zip(drawn, self._bodies, strict=True):
-            for leg, handle in enumerate(handles, alike.which.start):
-                if (leg, one.name) in covered:
-                    handle.visible = False
+        for part, handle in zip(self._parts, self._legs, strict=True):
+            if (part.leg, part.name) in covered:
+                handle.visible = False
 
     def draw_path(self, positions: Array | None) -> None:
         """The path (n, 3) of the platform's origin; None takes it away."""
@@ -177,120 +143,53 @@ class Scene:
         self._path.visible = True
 
     def _add_floor(self) -> None:
-        """A grid of lines and plain lights: pages without a graphics card draw these fast."""
-        cell = round_number(self.size / 8)
-        wide = 0.0022 * self.size
-        colors = ("#E1E4E8", "#C9CED5")
+        """A floor that takes the robot's shadow, lines on it, and lights.
+
+        Lines are strips, which pages without a graphics card draw fast.
+        """
+        layout, size = self.layout, self.size
+        cell = round_number(size / 8)
+        around = rings(layout)
+        for k, ring in enumerate(around):
+            seen = {} if k == 0 else {"opacity": 1 - k / len(around)}
+            self._scene.add_mesh_simple(
+                f"/floor/ring{k}", ring.vertices, ring.faces, color=rgb(FLOOR), side="double",
+                cast_shadow=False, **seen,
+            )  # fmt: skip
+        colors = ("#E1E4E8", "#CDD2D8")
         for name, mesh, color in zip(
-            ("fine", "coarse"), grid(self.layout, cell, wide), colors, strict=True
+            ("fine", "coarse"), grid(layout, cell, 0.0022 * size), colors, strict=True
         ):
             self._scene.add_mesh_simple(
-                f"/floor/{name}", mesh.vertices, mesh.faces, color=rgb(color), side="double"
-            )
+                f"/floor/{name}", mesh.vertices, mesh.faces, color=rgb(color), side="double",
+                cast_shadow=False, receive_shadow=False,
+            )  # fmt: skip
         self._scene.add_frame(
-            "/world", axes_length=0.12 * self.size, axes_radius=0.004 * self.size, origin_radius=0.0
+            "/world", axes_length=0.12 * size, axes_radius=0.003 * size, origin_radius=0.0
         )
         self._scene.configure_environment_map(hdri=None)
         self._scene.configure_default_lights(enabled=False)
-        up, camera = self.layout.up, self.layout.camera - self.layout.middle
-        self._scene.add_light_ambient("/lights/all", intensity=1.5)
-        aside = 0.5 * np.cross(camera, up)
-        self._scene.add_light_directional(
-            "/lights/key", intensity=2.2, position=tuple(camera + 1.3 * self.size * up + aside)
-        )
+        up, aside = layout.up, unit(layout.aside)
+        left = np.cross(aside, up)
+        self._scene.add_light_ambient("/lights/all", intensity=1.25)
+        places = {"key": (2.0 * up + 0.7 * aside + 0.8 * left, 2.3), "fill": (aside - left, 0.7)}
+        for name, (place, strength) in places.items():
+            where = layout.middle + 2.0 * size * unit(place)
+            self._lights[name] = self._scene.add_light_directional(
+                f"/lights/{name}", intensity=strength, position=tuple(where),
+                cast_shadow=name == "key",
+            )  # fmt: skip
 
-    def _add_ground(self) -> None:
-        stands, size = self.layout.ground, self.size
-        first, last = stands[:, 0], stands[:, 1]
-        along = last - first
-        length = np.linalg.norm(along, axis=-1)
-        rails = length > 0
-        if not rails.any() and not self._flat(first):
-            mesh = slab(first, 0.025 * size, 0.05 * size, down=-self.layout.up)
-            self._scene.add_mesh_simple(
-                "/base", mesh.vertices, mesh.faces, color=rgb(PALE), opacity=0.85
-            )
-        else:
-            order = self._around(first)
-            loops = [one[order] for one in (first, last)]
-            starts = np.concatenate(loops)
-            stops = np.concatenate([np.roll(one, -1, axis=0) for one in loops])
-            self._body("/frame", bars(starts, stops, 0.0025 * size), PALE if rails.any() else GREY)
-        turns = turns_from_z(unit(along))
-        for leg in np.flatnonzero(rails).tolist():
-            rail = self._body(f"/rails/{leg}", bar(0.008 * size, length[leg]), GREY)
-            rail.position, rail.wxyz = first[leg], turns[leg]
-        apart = first - first.mean(axis=0)
-        outward = np.where(rails[:, np.newaxis], -0.07 * unit(along), 0.05 * unit(apart))
-        ends = first + size * outward
-        for leg, place in enumerate(ends):
-            self._scene.add_label(
-                f"{self._own}/labels/{leg + 1}",
-                str(leg + 1),
-                position=tuple(place),
-                font_size_mode="screen",
-                font_screen_scale=0.9,
-                anchor="center-center",
-            )
+    @property
+    def view(self) -> View:
+        """What is drawn; the handle's part is the studio's."""
+        return self._view
 
-    def _flat(self, feet: Array) -> bool:
-        """A plate through the feet would hide legs that move in its plane."""
-        normal = np.linalg.svd(np.concatenate([feet - feet.mean(axis=0), np.zeros((3, 3))]))[2][-1]
-        away = (tips(self.layout.legs) - feet.mean(axis=0)) @ normal
-        return bool(np.abs(away).max() < FLAT * self.size)
-
-    def _around(self, points: Array) -> Array:
-        """Order of points by their angle about their middle, in the plane in which they spread most."""
-        spread = points - points.mean(axis=0)
-        first, second, _ = np.linalg.svd(np.concatenate([spread, np.zeros((3, 3))]))[2]
-        return np.argsort(np.arctan2(spread @ second, spread @ first))
-
-    def _add_legs(self) -> None:
-        """The bodies of each leg and its joints.
-
-        Poses reach the page faster than any other change, so bodies keep their lengths as far as they
-        can: a rod slides in its cylinder.
-        """
-        size, home = self.size, self.layout.legs
-        self._bodies: list[tuple[list[MeshHandle], Array]] = []
-        """Of each body: by leg, and its lengths (legs,) as its mesh has them, m."""
-        for k, (alike, one) in enumerate(bodies(home, home, size)):
-            lengths = np.maximum(np.linalg.norm(one.end - one.start, axis=-1), 1e-3 * size)
-            shape, color = (block, DARK) if one.square else (bar, STEEL)
-            legs = range(alike.which.start, alike.which.stop)
-            handles = [
-                self._body(
-                    f"/legs/{leg + 1}/{one.name} {k}",
-                    shape(one.radius, float(length)),
-                    leg_color(leg) if one.colored else color,
-                )
-                for leg, length in zip(legs, lengths, strict=True)
-            ]
-            self._bodies.append((handles, lengths))
-        self._joints = [
-            [
-                self._joint(f"/legs/{leg + 1}/joint{i + 1}", joint, driven)
-                for leg in range(one.alike.which.start, one.alike.which.stop)
-            ]
-            for one in home
-            for i, (joint, driven) in enumerate(
-                zip(one.places.joints, one.places.driven, strict=True)
-            )
-            if joint != "prismatic"  # its bodies show it
-        ]
-        self._stretched = [np.ones(len(lengths)) for _, lengths in self._bodies]
-        self._move_legs(home)
-
-    def _joint(self, name: str, joint: str, driven: bool) -> MeshHandle:
-        """A ball, or of a joint with an axis a short cylinder along it; drives are thicker."""
-        size = self.size
-        if joint in BALLS:
-            radius, color = BALLS[joint]
-            return self._body(name, ball(radius * size), color)
-        wide = 0.022 if driven else 0.017
-        mesh = bar(wide * size, 0.055 * size)
-        middle = SurfaceMesh(mesh.vertices - [0, 0, 0.0275 * size], mesh.faces)
-        return self._body(name, middle, DARK if driven else IVORY)
+    @view.setter
+    def view(self, chosen: View) -> None:
+        if chosen.shadows != self._view.shadows:
+            self._lights["key"].cast_shadow = chosen.shadows
+        self._view = chosen
 
     def _add_platform(self) -> None:
         size, home = self.size, self.layout.home
@@ -304,14 +203,12 @@ class Scene:
         self._plate: MeshHandle | None = None
         self._bands: list[MeshHandle] = []
         if self._skin is None:
-            held = (tips(self.layout.legs) - home.position) @ home.rotation
-            mesh = slab(held, 0.014 * size, 0.03 * size)
+            part = platform_part(self.layout)
             self._plate = self._scene.add_mesh_simple(
                 f"{self._own}/platform/plate",
-                mesh.vertices,
-                mesh.faces,
-                color=rgb(SKY),
-                opacity=0.8,
+                part.mesh.vertices,
+                part.mesh.faces,
+                color=rgb(part.color),
             )
         else:
             self._bands = [
@@ -335,19 +232,25 @@ class Scene:
                 color=rgb(ORANGE),
                 position=tuple(tool),
             )
+        self.handles = self._handles()
+
+    def _handles(self) -> list[Any]:
+        """What the platform is dragged by: arrows along what it can move, rings where it can turn."""
         names = self.robot.coordinates
-        moves, turns = (any(name in some for name in names) for some in (AXES, ROTATION_VECTOR))
-        self.handle = self._scene.add_transform_controls(
-            f"{self._own}/handle",
-            scale=0.26 * size,
-            line_width=3.0,
-            depth_test=False,
-            disable_axes=not moves,
-            disable_sliders=not moves,
-            disable_rotations=not turns,
-            opacity=0.75,
-            position=tuple(home.position),
-        )
+        moves = tuple(name in names for name in AXES)
+        turns = any(name in names for name in ROTATION_VECTOR)
+        style = {"line_width": 2.5, "depth_test": False, "disable_sliders": True, "opacity": 0.7}
+        style |= {"scale": 0.19 * self.size, "position": tuple(self.layout.home.position)}
+        add = self._scene.add_transform_controls
+        if all(moves):
+            return [add(f"{self._own}/handle", disable_rotations=not turns, **style)]
+        found = []
+        if any(moves):
+            own = {"active_axes": moves, "disable_rotations": True}
+            found.append(add(f"{self._own}/handle", **own, **style))
+        if turns:
+            found.append(add(f"{self._own}/ring", disable_axes=True, **style))
+        return found
 
     def _add_arrows(self) -> None:
         self._arrows = [
@@ -364,57 +267,54 @@ class Scene:
             visible=False,
         )
 
-    def _body(self, name: str, mesh: SurfaceMesh, color: str) -> MeshHandle:
+    def _add(self, name: str, part: Part) -> MeshHandle:
+        mesh: SurfaceMesh = part.mesh
         handle: MeshHandle = self._scene.add_mesh_simple(
-            f"{self._own}{name}", mesh.vertices, mesh.faces, color=rgb(color)
+            f"{self._own}/{name}", mesh.vertices, mesh.faces, color=rgb(part.color)
         )
         return handle
 
     def _move_legs(self, legs: list[PlacedLegs]) -> None:
-        found = bodies(legs, self.layout.legs, self.size)
-        for (_, one), (handles, own), stretched in zip(
-            found, self._bodies, self._stretched, strict=True
-        ):
-            along = one.end - one.start
-            for handle, place, turn in zip(
-                handles, one.start, turns_from_z(unit(along)), strict=True
-            ):
-                handle.position, handle.wxyz = place, turn
-            factor = np.linalg.norm(along, axis=-1) / own
-            for leg in np.flatnonzero(np.abs(factor - stretched) > 1e-3):
-                handles[leg].scale = (1.0, 1.0, float(max(factor[leg], 1e-6)))
-                stretched[leg] = factor[leg]
-        places = [
-            (one.places.points[:, i], one.places.axes[:, i])
-            for one in legs
-            for i, joint in enumerate(one.places.joints)
-            if joint != "prismatic"
-        ]
-        for handles, (points, axes) in zip(self._joints, places, strict=True):
-            for handle, point, turn in zip(handles, points, turns_from_z(axes), strict=True):
-                handle.position, handle.wxyz = point, turn
+        """Poses reach the page faster than other changes: only bodies that grow are stretched."""
+        places = leg_places(self.layout, legs, self._parts)
+        for handle, place, turn in zip(self._legs, places.position, places.turn, strict=True):
+            handle.position, handle.wxyz = place, turn
+        for k in np.flatnonzero(np.abs(places.stretch - self._stretched) > 1e-3):
+            self._legs[k].scale = (1.0, 1.0, float(max(places.stretch[k], 1e-6)))
+            self._stretched[k] = places.stretch[k]
 
     def _move_arrows(self, shown: StudioRecord, sample: int, spherical: Array) -> None:
         force = None if shown.on_platform is None else shown.on_platform[sample]
-        if self.show_forces and force is not None and np.isfinite(force).all():
+        if self._view.forces and force is not None and np.isfinite(force).all():
             vectors = arrow_vectors(force, self.strongest, ARROW * self.size)
-            for arrow, start, vector in zip(self._arrows, spherical, vectors, strict=True):
-                arrow.point(start, vector)
+            starts = spherical + self._beside(spherical, force)
+            for arrow, start, vector, one in zip(
+                self._arrows, starts, vectors, np.linalg.norm(force, axis=-1), strict=True
+            ):
+                arrow.point(start, vector, float(one))
         else:
             for arrow in self._arrows:
                 arrow.visible = False
         body = self.robot.platform
         weight = body.mass * self.robot.description.gravity
-        self._weight.visible = self.show_weight
-        if self.show_weight:
+        self._weight.visible = self._view.weight
+        if self._view.weight:
             turn = shown.motion.rotation[sample]
             start = shown.motion.position[sample] + turn @ body.center_of_mass
-            self._weight.point(start, arrow_vectors(weight, self.strongest, ARROW * self.size))
+            vector = arrow_vectors(weight, self.strongest, ARROW * self.size)
+            self._weight.point(start, vector, float(np.linalg.norm(weight)))
+
+    def _beside(self, spherical: Array, force: Array) -> Array:
+        """How far arrows (legs, 3) stand beside their legs, outward, so that they hide in none."""
+        along = unit(force)
+        out = spherical - spherical.mean(axis=0)
+        across = out - np.sum(out * along, axis=-1, keepdims=True) * along
+        return 0.035 * self.size * unit(across)
 
     def _deform(self, elastic: Array) -> None:
         assert self._skin is not None
         largest = max(self.deepest, 1e-12)
-        found = self._skin.bands(elastic, self.magnified, largest)
+        found = self._skin.bands(elastic, self._view.magnified, largest)
         for handle, triangles in zip(self._bands, found, strict=True):
             handle.visible = len(triangles) > 0
             if len(triangles):

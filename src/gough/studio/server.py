@@ -16,9 +16,10 @@ from gough.studio.guard import guarding, is_loopback
 class StudioServer(viser.ViserServer):
     """viser's server without its tunnel to the world and without its words on standard output."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, framed: bool = False) -> None:
+        """`framed`: notebooks of this machine may show the page."""
         self.host, self.token = host, secrets.token_urlsafe(16)
-        with guarding(is_loopback(host), self.token), _quiet():
+        with guarding(is_loopback(host), self.token, framed), _quiet():
             super().__init__(host=host, port=port, label="gough studio", verbose=False)
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 from gough.base.arrays import Array
-from gough.studio.shapes import outward
+from gough.show.solids import outward
 
 if TYPE_CHECKING:
     from gough.description.modal.body import ModalBody

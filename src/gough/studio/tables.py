@@ -14,6 +14,7 @@ from gough.show.colors import leg_color
 from gough.studio.levels import Level, condition_level, level, worst
 from gough.studio.record import StudioRecord
 from gough.studio.skin import BANDS
+from gough.studio.units import SI, PageUnits
 
 if TYPE_CHECKING:
     from gough.robot import Robot
@@ -35,13 +36,13 @@ LIMITS = {
 }
 
 
-def actuator_table(shown: StudioRecord, sample: int) -> str:
+def actuator_table(shown: StudioRecord, sample: int, shown_in: PageUnits = SI) -> str:
     """Coordinate, rate, force and power of each actuator."""
     robot = shown.robot
     units = [one.units for one in robot.actuators]
     columns = [
-        Column("q", shown.q, 4, [one.q for one in units], "stroke"),
-        Column("q̇", shown.qd, 3, [one.speed for one in units], "speed"),
+        _converted("q", shown.q, 4, [one.q for one in units], "stroke", shown_in),
+        _converted("q̇", shown.qd, 3, [one.speed for one in units], "speed", shown_in),
     ]
     if shown.forces is not None and shown.power is not None:
         columns.append(Column("Γ", shown.forces, 1, [one.force for one in units], "force"))
@@ -166,10 +167,24 @@ def inset(html: str) -> str:
     return f'<div style="padding:0 {INSET}px 6px">{html}</div>' if html else ""
 
 
-def legend(robot: Robot) -> str:
-    """The actuators and their legs' colours."""
-    labels = "&ensp;".join(actuator_labels(robot))
-    return f'<div style="font-size:12px;color:#6B717A">leg &ensp;{labels}</div>'
+def legend(shown: StudioRecord, sample: int) -> str:
+    """The actuators, their legs' colours, and what the plots have at an instant."""
+    time = "" if shown.motion.time is None else f"{float(shown.motion.time[sample]):.3f} s"
+    heads = "".join(f'<th style="{HEAD}">{one}</th>' for one in actuator_labels(shown.robot))
+    rows = [f'<th style="{HEAD};text-align:left">{time}</th>{heads}']
+    units = dict.fromkeys(one.units.force for one in shown.robot.actuators)
+    values = {"q": shown.q}
+    if shown.forces is not None and shown.power is not None:
+        values = {f"Γ [{', '.join(units)}]": shown.forces, "power [W]": shown.power}
+    for name, numbers in values.items():
+        largest = float(np.nanmax(np.abs(numbers), initial=0.0))
+        digits = 3 if largest < 10 else 1 if largest < 1e4 else 0
+        cells = "".join(
+            f'<td style="{CELL}">{_number(float(one), digits)}</td>' for one in numbers[sample]
+        )
+        rows.append(f'<td style="{CELL};text-align:left;color:#8A9099">{name}</td>{cells}')
+    small = TABLE.replace("font-size:12px", "font-size:11px")
+    return f'<table style="{small}">' + "".join(f"<tr>{one}</tr>" for one in rows) + "</table>"
 
 
 def actuator_labels(robot: Robot) -> list[str]:
@@ -206,6 +221,18 @@ class Column(NamedTuple):
     """Of each row."""
     limit: str = ""
     """The limit whose used part colours it."""
+
+
+def _converted(
+    name: str, values: Array, digits: int, units: list[str], limit: str, shown_in: PageUnits
+) -> Column:
+    """A column in the page's units."""
+    found = [shown_in.shown(one) for one in units]
+    fewer = min(less for _, _, less in found)
+    factors = np.array([factor for _, factor, _ in found])
+    return Column(
+        name, values * factors, max(1, digits - fewer), [one for one, _, _ in found], limit
+    )
 
 
 def _table(shown: StudioRecord, sample: int, columns: list[Column], labels: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 FAR = 3.0
 """How many times the largest value a limit may be to be drawn as a line."""
 LIMIT_LINE: Any = (0, (6, 2, 1, 2))
+HIDDEN = 0.01
+"""Part of a panel's range within which a curve hides another."""
+TURN = 5.0
+"""Dashes of curves that lie on each other, in widths of a line."""
 
 
 class Look(NamedTuple):
@@ -134,6 +139,7 @@ def draw_limits(figure: Figure, panels: Sequence[Array], limit: Array, first: in
 
     A limit far off is named in the corner, so that curves stay legible.
     """
+    line = None
     with matplotlib.rc_context(STYLE):
         for axes, values in zip(figure.axes[first:], panels, strict=False):
             own = np.isfinite(values).any(axis=0) & np.isfinite(limit)
@@ -142,11 +148,40 @@ def draw_limits(figure: Figure, panels: Sequence[Array], limit: Array, first: in
             far = levels[levels > FAR * most]
             for level in levels[levels <= FAR * most]:
                 for sign in (-1, 1):
-                    axes.axhline(sign * level, color=DARK, linestyle=LIMIT_LINE, linewidth=1)
+                    line = axes.axhline(sign * level, color=DARK, linestyle=LIMIT_LINE, linewidth=1)
             if far.size:
                 text = "limit ±" + ", ±".join(f"{level:.4g}" for level in far)
                 style: Any = {"color": DARK, "fontsize": 8, "ha": "right", "va": "top"}
                 axes.text(0.99, 0.97, text, transform=axes.transAxes, path_effects=HALO, **style)
+        if line is not None:
+            line.set_label("limit")
+            handles = [*figure.legends[0].legend_handles, line]
+            figure.legends[0].remove()
+            figure.legend(handles=handles, loc="outside right center")
+
+
+def coinciding(panels: Sequence[Array]) -> list[list[int]]:
+    """Groups of curves that lie on each other all along a panel (n, k), which hide each other."""
+    count = panels[0].shape[-1]
+    groups = [{i} for i in range(count)]
+    for values in panels:
+        if len(values) < 2:
+            continue
+        wide = np.nanmax(values, initial=-np.inf) - np.nanmin(values, initial=np.inf)
+        if not wide > 0:
+            continue
+        for i, j in itertools.combinations(range(count), 2):
+            apart = np.abs(values[:, i] - values[:, j])
+            if np.isfinite(apart).any() and np.nanmax(apart) < HIDDEN * wide:
+                both = groups[i] | groups[j]
+                for k in both:
+                    groups[k] = both
+    return [sorted(one) for i, one in enumerate(groups) if len(one) > 1 and min(one) == i]
+
+
+def taking_turns(place: int, count: int) -> Any:
+    """Dashes of a curve that is one of `count` on each other: each is seen where the others are not."""
+    return (TURN * ((count - place) % count), (TURN, TURN * (count - 1)))
 
 
 def _by_units(
@@ -236,10 +271,13 @@ def stacked(
 ) -> Figure:
     """Panels (title, curves (n, k), axis label) above each other, one label per curve."""
     half = (len(labels) + 1) // 2
-    styles = look.styles or ("-",) * half + (DASHED,) * half
+    styles = list(look.styles or ("-",) * half + (DASHED,) * half)
     order = list(legs) or list(range(len(labels)))
     if len({*order}) < len(order):  # several actuators in a leg
-        styles = tuple("-" if leg not in order[:i] else DASHED for i, leg in enumerate(order))
+        styles = ["-" if leg not in order[:i] else DASHED for i, leg in enumerate(order)]
+    for alike in coinciding([values for _, values, _ in panels]):
+        for place, i in enumerate(alike):
+            styles[i] = taking_turns(place, len(alike))
     with matplotlib.rc_context(STYLE):
         size = (look.width, look.frame + look.height * len(panels))
         figure = Figure(figsize=size, layout="constrained")

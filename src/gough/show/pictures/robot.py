@@ -1,102 +1,177 @@
-"""The robot in space, at home or along a motion."""
+"""The robot in space, at home or along a motion: solid, near parts over far ones."""
 
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch
 from matplotlib.ticker import MaxNLocator
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from mpl_toolkits.mplot3d.proj3d import proj_transform
-from scipy.spatial import ConvexHull
 
 from gough.base.arrays import Array, unit
 from gough.errors import InputError
-from gough.model.mesh_places import mesh_places
-from gough.model.places import PlacedLegs, bodies, ground, placed_legs, tips
+from gough.model.places import PlacedLegs, ground, placed_legs, tips
 from gough.motion import Motion
-from gough.show.colors import (
-    BLACK,
-    BLUE,
-    DARK,
-    GREEN,
-    GREY,
-    ORANGE,
-    PALE,
-    SKY,
-    VERMILION,
-    leg_color,
-)
-from gough.show.pictures.meshes import shaded
+from gough.show.colors import BLACK, BLUE, DARK, GREEN, ORANGE, VERMILION, leg_color
+from gough.show.layout import SceneLayout
+from gough.show.parts import Part, PartPlaces, robot_parts
+from gough.show.pictures.solid import FINE, faces, paint
 from gough.show.style import HALO, STYLE
 
 if TYPE_CHECKING:
     from gough.robot import Robot
 
-JOINT = {"linestyle": "", "markersize": 6.5, "color": "white", "markeredgecolor": DARK}
+View = tuple[float, float]
+VIEWS: dict[str, View] = {
+    "front": (-90.0, 0.0),
+    "right": (0.0, 0.0),
+    "back": (90.0, 0.0),
+    "left": (180.0, 0.0),
+    "top": (-90.0, 90.0),
+}
+"""Where a robot is seen from: azimuth about the vertical and elevation above the level, degrees."""
+JOINTS = ("universal joint", "spherical joint", "revolute joint", "driven joint")
 FRONT = 1000.0
 """Drawing order of what no body hides."""
-FLAT = 1e-6
-"""Part of their extent within which points are on a line."""
-ROOM = np.array([[0.08, 0.17], [0.88, 0.92]])
+ROOM = np.array([[0.12, 0.17], [0.88, 0.92]])
 """Lower left and upper right corner of what a drawing may fill of its page."""
 
 
-def draw(robot: Robot, motion: Motion | None = None) -> Figure:
+def draw(robot: Robot, motion: Motion | None = None, *, view: View | None = None) -> Figure:
     """The robot in the world frame (m), at home or at the first sample of a motion.
 
     Gravity points down the page. The path of the platform's origin is a line if the motion has
     several samples.
+
+    Args:
+        robot: any robot.
+        motion: what is drawn; the home pose without.
+        view: azimuth about the vertical and elevation above the level of who looks at it, degrees;
+            `VIEWS` has some by name. Without, from aside and a little above.
+
+    Returns:
+        A figure of its own; `gough.show.plots.save` writes it.
+
     """
-    motion = robot.home if motion is None else motion
-    if 0 in motion.shape:
-        raise InputError(f"motion of batch shape {motion.shape}: nothing to draw")
-    pose = motion[(0,) * len(motion.shape)]
-    stands, legs = joint_places(robot, pose)
-    held = tips(legs)
-    tool = pose.position + pose.rotation @ robot.description.tool
-    path = motion.position.reshape(-1, *motion.shape[-1:], 3)
-    joints = [one.places.points for one in legs]
-    points = [stands, *(np.reshape(one, (-1, 3)) for one in joints), path, tool, np.zeros(3)]
-    shapes = _shapes(robot, pose)
-    points += [place for place, _, _ in shapes.values()]
-    everything = np.concatenate([np.reshape(one, (-1, 3)) for one in points])
-    everything = everything[np.all(np.isfinite(everything), axis=-1)]
-    low, high = np.min(everything, axis=0), np.max(everything, axis=0)
-    size = float(np.max(high - low))
-    low, high = low - 0.08 * size, high + 0.08 * size
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(7.0, 6.0))
-        axes: Any = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d", computed_zorder=False)
-        corner = _space(axes, low, high, robot.description.gravity)
-        _ground(axes, stands)
-        _legs(axes, stands, legs, joint_places(robot, robot.home)[1], size, {*shapes})
-        for vertices, faces, color in shapes.values():
-            order = _nearness(axes, vertices)
-            axes.add_collection3d(shaded(vertices, faces, color, order))
-        depth = _nearness(axes, held)
-        if (None, "platform") not in shapes:
-            _polygon(axes, held, facecolor=SKY, edgecolor=DARK, alpha=0.35, zorder=depth)
-        if pose.shape != motion.shape:
-            for run in path:
-                axes.plot(*run.T, color=BLACK, linewidth=1.5, label="path of the origin")
-        if np.any(robot.description.tool):
-            axes.plot(*np.stack([pose.position, tool]).T, color=DARK, linewidth=1, linestyle=":")
-            star = JOINT | {"marker": "*", "color": ORANGE, "markersize": 13}
-            axes.plot(*tool, label="tool", **star)
-        _triad(axes, np.zeros(3), np.eye(3), 0.16 * size, "0")
-        _triad(axes, pose.position, pose.rotation, 0.13 * size, "P")
-        _gravity(axes, robot.description.gravity, corner, 0.16 * size)
-        handles = {handle.get_label(): handle for handle in axes.get_legend_handles_labels()[0]}
-        figure.legend(handles=[*handles.values()], loc="lower center", ncols=len(handles))
-        state = ", home" if motion is robot.description.home else ""
-        state = state if pose.time is None else f", t = {pose.time:.4g} s"
-        figure.suptitle(f"{robot.name}{state}", parse_math=False)
-    return figure
+    return Drawing.of(robot, motion, view).figure
+
+
+@dataclass
+class Drawing:
+    """A robot on paper, at one instant of a motion after the other: space and view stay."""
+
+    robot: Robot
+    motion: Motion
+    """(n,), or () of one pose."""
+    parts: list[Part]
+    places: PartPlaces
+    figure: Figure
+    axes: Any
+    size: float
+    moving: list[Any]
+    """What is drawn anew for another instant."""
+
+    @classmethod
+    def of(
+        cls, robot: Robot, motion: Motion | None, view: View | None = None, every: bool = False
+    ) -> Drawing:
+        """The first instant of a motion; with `every` its space has room for all of them."""
+        motion = robot.home if motion is None else motion
+        if 0 in motion.shape:
+            raise InputError(f"motion of batch shape {motion.shape}: nothing to draw")
+        first = motion[(0,) * len(motion.shape)]
+        layout = SceneLayout.of(robot)
+        parts, places = robot_parts(robot, layout, motion if every else first)
+        shown = motion if every else first
+        instants = np.ndindex(shown.shape)
+        corners = [faces(parts, at(places, k)).corners.reshape(-1, 3) for k in instants]
+        tool = shown.position + shown.rotation @ robot.description.tool
+        points = [*corners, motion.position, tool, np.zeros(3)]
+        everything = np.concatenate([np.reshape(one, (-1, 3)) for one in points])
+        low, high = np.min(everything, axis=0), np.max(everything, axis=0)
+        size = float(np.max(high - low))
+        low, high = low - 0.06 * size, high + 0.06 * size
+        with matplotlib.rc_context(STYLE):
+            figure = Figure(figsize=(7.0, 6.0))
+            axes: Any = figure.add_axes(
+                (0.0, 0.0, 1.0, 1.0),
+                projection="3d",
+                computed_zorder=False,
+                proj_type="ortho",
+            )
+            corner = _space(axes, low, high, robot.description.gravity, view or _view(layout))
+            _triad(axes, np.zeros(3), np.eye(3), 0.16 * size, "0")
+            _gravity(axes, robot.description.gravity, corner, 0.16 * size)
+            if first.shape != motion.shape:
+                for run in motion.position.reshape(-1, *motion.shape[-1:], 3):
+                    axes.plot(*run.T, color=BLACK, linewidth=1.5, label="path of the origin")
+            _number(axes, layout, size)
+            drawing = cls(robot, shown, parts, places, figure, axes, size, [])
+            drawing.show((0,) * len(shown.shape))
+            figure.legend(handles=drawing.handles(), loc="lower center", ncols=6)
+            if motion is robot.description.home:
+                figure.suptitle(f"{robot.name}, home", parse_math=False)
+        return drawing
+
+    def show(self, index: tuple[int, ...], fine: float = FINE) -> None:
+        """Draw an instant in place of the one before, with `fine` pixels an inch."""
+        for artist in self.moving:
+            artist.remove()
+        axes, pose = self.axes, self.motion[index]
+        already = {*axes.get_children()}
+        with matplotlib.rc_context(STYLE):
+            paint(axes, self.parts, at(self.places, index), fine)
+            tool = pose.position + pose.rotation @ self.robot.description.tool
+            if np.any(self.robot.description.tool):
+                line = np.stack([pose.position, tool]).T
+                axes.plot(*line, color=DARK, linewidth=1, linestyle=":")
+                axes.plot(*tool, label="tool", **STAR)
+            _triad(axes, pose.position, pose.rotation, 0.13 * self.size, "P")
+            time = "" if pose.time is None else f", t = {pose.time:.4g} s"
+            self.figure.suptitle(f"{self.robot.name}{time}", parse_math=False)
+        self.moving = [one for one in axes.get_children() if one not in already]
+
+    def handles(self) -> list[Any]:
+        """What the legend explains."""
+        lines = {one.get_label(): one for one in self.axes.get_lines()}
+        joints = {one.name: one.color for one in self.parts if one.name in JOINTS}
+        style = {"linestyle": "", "marker": "o", "markersize": 8, "markeredgecolor": DARK}
+        return [
+            *(Line2D([], [], color=color, label=name, **style) for name, color in joints.items()),
+            *(one for name, one in lines.items() if not name.startswith("_")),
+        ]
+
+
+STAR = {
+    "linestyle": "",
+    "marker": "*",
+    "color": ORANGE,
+    "markersize": 13,
+    "markeredgecolor": DARK,
+    "zorder": FRONT - 1,
+}
+"""The tool."""
+
+
+def at(places: PartPlaces, index: tuple[int, ...]) -> PartPlaces:
+    """One instant of many."""
+    return PartPlaces(*(one[index] for one in places))
+
+
+def _view(layout: SceneLayout) -> View:
+    """Azimuth and elevation, in degrees, of the layout's own point of view."""
+    main = int(np.argmax(np.abs(layout.up)))
+    upright = layout.up[main] > 0
+    turned = np.ones(3) if upright else np.where(np.isin(range(3), [main, main - 1]), -1.0, 1.0)
+    first, second, up = np.roll(turned * layout.aside, -(main + 1))
+    azimuth = np.degrees(np.arctan2(second, first))
+    return float(azimuth), float(np.degrees(np.arctan2(up, np.hypot(first, second))))
 
 
 class _Arrow(FancyArrowPatch):
@@ -127,7 +202,7 @@ def rails(stands: Array) -> Array:
     return np.asarray(np.any(stands[:, 0] != stands[:, 1], axis=-1))
 
 
-def _space(axes: Any, low: Array, high: Array, gravity: Array) -> Array:
+def _space(axes: Any, low: Array, high: Array, gravity: Array, view: View) -> Array:
     """Equal scales along all axes, and gravity down the page; returns the upper left corner.
 
     Where gravity points along a positive axis, that axis and one more are turned round, so that the
@@ -140,13 +215,16 @@ def _space(axes: Any, low: Array, high: Array, gravity: Array) -> Array:
     for i, name in enumerate("xyz"):
         axes.set(**{f"{name}lim": (first[i], last[i]), f"{name}label": f"{name} [m]"})
         axis = getattr(axes, f"{name}axis")
-        axis.set_major_locator(MaxNLocator(5))
+        count = round(5 * (high - low)[i] / np.max(high - low))
+        axis.set_major_locator(MaxNLocator(max(1, count), prune=None if count > 1 else "both"))
         axis.set_pane_color("white")
         axis.labelpad = 6
-    axes.view_init(elev=20, azim=-65, vertical_axis="xyz"[vertical])
+    axes.view_init(elev=view[1], azim=view[0], vertical_axis="xyz"[vertical])
     axes.set_box_aspect(high - low)
     _fill_page(axes, low, high)
-    return np.where(np.arange(3) == vertical, last, first)
+    upper = np.array(list(itertools.product(*zip(low, high, strict=True))))
+    upper = upper[upper[:, vertical] == last[vertical]]
+    return np.asarray(upper[np.argmin(proj_transform(*upper.T, axes.get_proj())[0])])
 
 
 def _fill_page(axes: Any, low: Array, high: Array) -> None:
@@ -164,105 +242,13 @@ def _fill_page(axes: Any, low: Array, high: Array) -> None:
     axes.set_position(axes.get_position().translated(*move))
 
 
-def _ground(axes: Any, stands: Array) -> None:
-    """The base polygon, or the rails and the frame their first ends hang on."""
-    long = rails(stands)
-    fill: dict[str, Any] = {"facecolor": "none", "edgecolor": PALE}
-    if not np.any(long):
-        fill = {"facecolor": PALE, "edgecolor": GREY, "alpha": 0.5}
-    _polygon(axes, stands[:, 0], zorder=-FRONT, **fill)
-    for rail in stands[long]:
-        _bar(axes, *rail, color=GREY, linewidth=4, gid="rail")
-
-
-def _shapes(robot: Robot, pose: Motion) -> dict[tuple[int | None, str], tuple[Array, Array, str]]:
-    """Meshes of bodies in the world by leg and name: vertices (n, 3), faces, colour."""
-    found = {}
-    for one, (place, turn) in zip(
-        robot.meshes, mesh_places(robot, pose, robot.meshes), strict=True
-    ):
-        color = SKY if one.leg is None else leg_color(one.leg)
-        found[one.leg, one.name] = place + one.vertices @ turn.T, one.faces, color
-    return found
-
-
-def _legs(
-    axes: Any,
-    stands: Array,
-    legs: list[PlacedLegs],
-    home: list[PlacedLegs],
-    size: float,
-    covered: set[tuple[int | None, str]],
-) -> None:
-    """The bodies of each leg, its joints and its number; `covered` ones have meshes."""
-    for alike, bar in bodies(legs, home, size):
-        for leg, start, end in zip(
-            range(alike.which.start, alike.which.stop), bar.seen, bar.end, strict=True
-        ):
-            if (leg, bar.name) in covered:
-                continue
-            gid = "leg" if bar.colored else bar.name
-            color = leg_color(leg) if bar.colored else DARK
-            _bar(axes, start, end, linewidth=bar.line, color=color, gid=gid)
+def _number(axes: Any, layout: SceneLayout, size: float) -> None:
+    """The number of each leg beside where it stands."""
+    stands = layout.ground
     feet = stands[:, 0]
-    inward = unit(np.where(rails(stands)[:, np.newaxis], stands[:, 1], tips(legs)) - feet)
-    for leg, label in enumerate(feet - 0.06 * size * inward):
-        _text(axes, label, str(leg + 1), color=leg_color(leg), fontweight="bold", fontsize=12)
-    for one in legs:
-        _joints(axes, one, size)
-
-
-MARKERS = {"universal": "s", "spherical": "o"}
-
-
-def _joints(axes: Any, legs: PlacedLegs, size: float) -> None:
-    """Universal and spherical joints as dots, revolute ones as short cylinders along their axes."""
-    places = legs.places
-    for i, (joint, driven) in enumerate(zip(places.joints, places.driven, strict=True)):
-        points = places.points[:, i]
-        if joint in MARKERS:
-            mark = {"marker": MARKERS[joint], "label": f"{joint} joint"}
-            axes.plot(*points.T, zorder=FRONT - 1, **mark, **JOINT)
-        elif joint == "revolute":
-            color, label = (DARK, "driven joint") if driven else ("white", "revolute joint")
-            for point, axis in zip(points, places.axes[:, i], strict=True):
-                order = _nearness(axes, point[np.newaxis]) + 1e-6
-                for width, half, shade in ((9.0, 0.026, DARK), (6.0, 0.02, color)):
-                    ends = np.stack([point - half * size * axis, point + half * size * axis])
-                    line = {"color": shade, "linewidth": width, "solid_capstyle": "butt"}
-                    axes.plot(*ends.T, zorder=order, gid=joint, **line)
-            block = {"marker": "s", "markerfacecolor": color, "markersize": 9}
-            axes.plot([], [], label=label, **JOINT | block)
-
-
-def _bar(axes: Any, start: Array, end: Array, **style: Any) -> None:
-    """A straight body."""
-    ends = np.stack([start, end])
-    axes.plot(*ends.T, zorder=_nearness(axes, ends), solid_capstyle="butt", **style)
-
-
-def _nearness(axes: Any, points: Array) -> float:
-    """Drawing order of a body: what is nearer to the viewer hides what is farther away."""
-    return -float(proj_transform(*points.mean(axis=0), axes.get_proj())[2])
-
-
-def _polygon(axes: Any, points: Array, **style: Any) -> None:
-    """The convex outline of points in a plane, or else their hull; a line where they are on one."""
-    spread = points - points.mean(axis=0)
-    _, sizes, directions = np.linalg.svd(np.concatenate([spread, np.zeros((3, 3))]))
-    wide, across, thick = sizes
-    if across <= FLAT * wide:
-        along = spread @ directions[0]
-        ends = points[[int(np.argmin(along)), int(np.argmax(along))]]
-        color = style["edgecolor"]
-        axes.plot(*ends.T, color=color, linewidth=4, alpha=0.6, zorder=style["zorder"])
-        return
-    if thick > 0.1 * wide:
-        faces = points[ConvexHull(points).simplices]
-        style |= {"alpha": 0.12, "linewidth": 0.5}
-    else:
-        faces = points[ConvexHull(spread @ directions[:2].T).vertices][np.newaxis]
-    axes.add_collection3d(Poly3DCollection(faces, **style))
+    inward = unit(np.where(rails(stands)[:, np.newaxis], stands[:, 1], tips(layout.legs)) - feet)
+    for leg, place in enumerate(feet - 0.06 * size * inward):
+        _text(axes, place, str(leg + 1), color=leg_color(leg), fontweight="bold", fontsize=12)
 
 
 def _triad(axes: Any, origin: Array, rotation: Array, length: float, index: str) -> None:

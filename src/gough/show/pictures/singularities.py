@@ -107,6 +107,12 @@ def surface_picture(robot: Robot, surface: Surface) -> Figure:
     return figure
 
 
+def _decades(values: Array) -> float:
+    """How many powers of ten positive values span."""
+    known = values[np.isfinite(values)]
+    return float(np.log10(known.max() / known.min())) if len(known) else 0.0
+
+
 def course(motion: Motion, measures: Singularity, found: Clearance) -> Figure:
     """Condition number, transmission and distance to the nearest singularity along a motion (n,)."""
     if len(motion.shape) != 1 or not len(motion):
@@ -119,7 +125,9 @@ def course(motion: Motion, measures: Singularity, found: Clearance) -> Figure:
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(7.0, 6.4), layout="constrained")
         rows = figure.subplots(3, sharex=True)
-        rows[0].semilogy(x, measures.condition, color=BLUE, linewidth=1.6)
+        rows[0].plot(x, measures.condition, color=BLUE, linewidth=1.6)
+        if _decades(measures.condition) > 1:
+            rows[0].set_yscale("log")
         rows[0].set_ylabel(f"condition number\n(L = {measures.length:.4g} m)")
         rows[1].plot(x, measures.transmission, color=BLUE, linewidth=1.6)
         rows[1].set_ylabel("transmission index")

@@ -16,12 +16,13 @@ from gough.legs.units import LegUnits
 from gough.model.places import PlacedLegs, bodies, tips
 from gough.motion import Motion
 from gough.show.colors import BLACK, DARK, GREY, PALE, SKY, leg_color
-from gough.show.pictures.robot import MARKERS, joint_places, rails
+from gough.show.pictures.robot import joint_places, rails
 from gough.show.style import HALO, STYLE
 
 if TYPE_CHECKING:
     from gough.robot import Robot
 
+MARKERS = {"universal": "s", "spherical": "o"}
 WIDTH, TALLEST = 8.0, 9.0
 """Of a sheet, inches."""
 MARGIN, GAP = 0.75, 0.6

@@ -19,19 +19,20 @@ from gough.model.places import alike
 from gough.motion import Motion
 from gough.show.page import Cell, Mark, Marked, Page
 from gough.show.pictures.modes import mode_sheet
-from gough.show.pictures.robot import draw
 from gough.show.pictures.views import home_bars, three_views
 from gough.show.report.result import add_result
 from gough.show.sheets import gaps, mobility
 from gough.show.sheets import robot as sheet
 from gough.show.sheets.holding import can_be_held, holding, too_few
 from gough.show.sheets.modes import mode_rows
+from gough.show.turnable import Turnable
 
 if TYPE_CHECKING:
     from gough.robot import Robot
 
 STIFF, POOR = 30.0, 300.0
 """Condition numbers above which a pose is called fair, and bad."""
+TURN = "Drag to turn; click, then the wheel zooms; a double click starts again."
 
 
 def robot_page(
@@ -140,7 +141,7 @@ def _grade(condition: float) -> Mark:
 def _draw(page: Page, robot: Robot) -> None:
     page.heading("Drawings")
     try:
-        page.figure(draw(robot), "At home, world frame 0 and platform frame P.")
+        page.turnable(Turnable.of(robot), f"At home. {TURN}")
         page.figure(three_views(robot), "Top, front and side view at home, to one scale.")
     except GoughError as error:
         page.text(f"No drawing: {error}", "fair")
@@ -298,5 +299,6 @@ def _motion(page: Page, robot: Robot, motion: Motion, what: str) -> None:
         forces = robot.inverse_dynamics(motion)
         found = found.merge(force_dataset(robot, motion, forces), combine_attrs="drop_conflicts")
     found.attrs["limits"] = str(robot.check(motion))
-    page.figure(draw(robot, motion), "At the first sample; the path of the platform's origin.")
+    path = "The path of the platform's origin is a line."
+    page.turnable(Turnable.of(robot, motion), f"Along the motion. {path} {TURN}")
     add_result(page, found)

@@ -1,19 +1,13 @@
-"""Meshes of the robot file in drawings: coarse enough for paper, shaded by where they face."""
+"""Meshes of the robot file, coarse enough for a drawing or a page."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from matplotlib.colors import to_rgb
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from gough.base.arrays import Array
 
 FINEST = 2500
 """Triangles of a body that a drawing can show."""
-LIGHT = np.array([0.35, -0.5, 0.79])
-"""Where light comes from, unit, world axes."""
 
 
 def coarse(vertices: Array, faces: Array) -> tuple[Array, Array]:
@@ -40,15 +34,3 @@ def coarse(vertices: Array, faces: Array) -> tuple[Array, Array]:
             return kept, fewer
         cells = cells * 2 // 3
     return vertices, faces
-
-
-def shaded(vertices: Array, faces: Array, color: str, zorder: float) -> Any:
-    """A mesh in the world for a drawing in space, its triangles lit from one side."""
-    points, corners = coarse(vertices, faces)
-    triangles = points[corners]
-    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-    length = np.linalg.norm(normals, axis=1, keepdims=True)
-    facing = np.abs(normals / np.where(length > 0, length, 1.0) @ LIGHT)
-    bright = (0.55 + 0.45 * facing)[:, np.newaxis]
-    colors = np.clip(np.asarray(to_rgb(color)) * bright + 0.15 * bright, 0.0, 1.0)
-    return Poly3DCollection(triangles, facecolors=colors, edgecolors="none", zorder=zorder)

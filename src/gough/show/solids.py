@@ -1,21 +1,14 @@
-"""Shapes of a robot's bodies as triangles, and where they stand: plain arrays, metres."""
+"""Plain solids as triangles, metres: what stands for a robot's bodies in drawings and in the studio."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array, unit
-from gough.model.places import PlacedLegs, ground, placed_legs
-from gough.motion import Motion
-from gough.studio.pose import start_pose, upward
-
-if TYPE_CHECKING:
-    from gough.robot import Robot
 
 SIDES = 20
 
@@ -53,16 +46,6 @@ def cone(radius: float, length: float) -> SurfaceMesh:
     ring = radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(SIDES)], axis=-1)
     points = np.concatenate([ring, [[0, 0, length]]])
     return sharp(SurfaceMesh(points, outward(points)))
-
-
-def arrow_vectors(force: Array, strongest: float, longest: float) -> Array:
-    """Arrows (..., 3) of forces (..., 3): `longest` (m) for the strongest (N).
-
-    Forces beyond the strongest get at most 1.5 times that length.
-    """
-    part = force / (strongest or 1.0)
-    size = np.linalg.norm(part, axis=-1, keepdims=True)
-    return longest * part * np.minimum(1.0, 1.5 / np.where(size == 0, 1.0, size))
 
 
 def ball(radius: float = 1.0) -> SurfaceMesh:
@@ -150,83 +133,6 @@ def turns_from_z(direction: Array) -> Array:
     return np.where(length > 1e-9, quaternion / np.where(length > 1e-9, length, 1.0), back)
 
 
-def round_number(value: float) -> float:
-    """The largest of 1, 2, 5 times a power of ten that is not above the value."""
-    power = 10.0 ** np.floor(np.log10(value))
-    return float(max(step * power for step in (1, 2, 5) if step * power <= value * (1 + 1e-9)))
-
-
-@dataclass(frozen=True)
-class SceneLayout:
-    """Where a robot stands and how large it is: for the first camera, the floor and line widths."""
-
-    home: Motion
-    up: Array
-    """Unit world axis against gravity, (3,)."""
-    ground: Array
-    """(legs, 2, 3): the ends of rails, or twice a point."""
-    legs: list[PlacedLegs]
-    """Where all joints are at home."""
-    middle: Array
-    size: float
-    """Largest extent, m."""
-    floor: float
-    """Height of the floor along `up`, m."""
-
-    @classmethod
-    def of(cls, robot: Robot) -> SceneLayout:
-        """The layout of a robot at home."""
-        home, up = start_pose(robot), upward(robot)
-        legs = robot.inverse_kinematics(home)
-        placed = placed_legs(robot, home, legs)
-        stands = ground(robot, legs.q)
-        joints = [one.places.points.reshape(-1, 3) for one in placed]
-        points = np.concatenate([stands.reshape(-1, 3), *joints, home.position[np.newaxis]])
-        low, high = points.min(axis=0), points.max(axis=0)
-        size = float(np.max(high - low))
-        floor = float(np.min(points @ up)) - 0.06 * size
-        return cls(home, up, stands, placed, (low + high) / 2, size, floor)
-
-    @property
-    def camera(self) -> Array:
-        """Where the first camera is, (3,): to one side, a little above, all in view."""
-        main = int(np.argmax(np.abs(self.up)))
-        first, second = (np.eye(3)[(main + k) % 3] for k in (1, 2))
-        if self.up[main] < 0:
-            first, second = second, first
-        away = 0.72 * first - 0.95 * second + 0.5 * self.up
-        return np.asarray(self.middle + 1.35 * self.size * away / np.linalg.norm(away))
-
-
-def grid(layout: SceneLayout, cell: float, wide: float) -> tuple[SurfaceMesh, SurfaceMesh]:
-    """Lines on the floor, `cell` apart and `wide` (m): the fine ones, and every fifth.
-
-    Thin strips in place of lines: these are drawn much faster without a graphics card.
-    """
-    main = int(np.argmax(np.abs(layout.up)))
-    first, second = np.eye(3)[(main + 1) % 3], np.eye(3)[(main + 2) % 3]
-    count = int(np.ceil(1.1 * layout.size / cell))
-    start = [np.round(layout.middle @ axis / cell) for axis in (first, second)]
-    strips: tuple[list[Array], list[Array]] = ([], [])
-    for across, along, k in ((first, second, 0), (second, first, 1)):
-        ends = cell * (start[1 - k] + count * np.array([-1.0, 1.0]))
-        for number in np.arange(-count, count + 1) + start[k]:
-            sides = cell * number + wide * np.array([-0.5, 0.5])
-            corners = [
-                side * across + end * along + layout.floor * layout.up
-                for side, end in zip(sides[[0, 1, 1, 0]], ends[[0, 0, 1, 1]], strict=True)
-            ]
-            strips[int(number % 5 == 0)].append(np.stack(corners))
-    return _strips(strips[0]), _strips(strips[1])
-
-
-def _strips(corners: list[Array]) -> SurfaceMesh:
-    """Two triangles for each four corners."""
-    faces = np.array([[0, 1, 2], [0, 2, 3]])
-    every = faces + 4 * np.arange(len(corners))[:, None, None]
-    return SurfaceMesh(np.concatenate(corners), every.reshape(-1, 3))
-
-
 def bars(starts: Array, ends: Array, radius: float) -> SurfaceMesh:
     """Round bars between points (n, 3) as one mesh."""
     apart = ends - starts
@@ -238,3 +144,9 @@ def bars(starts: Array, ends: Array, radius: float) -> SurfaceMesh:
     faces = bar(radius, 1.0).faces
     every = faces + len(found[0]) * np.arange(len(found))[:, None, None]
     return SurfaceMesh(np.concatenate(found), every.reshape(-1, 3))
+
+
+def wxyz(rotation: Array) -> Array:
+    """Unit quaternions (..., 4), scalar first, of rotation matrices (..., 3, 3)."""
+    flat = Rotation.from_matrix(np.reshape(rotation, (-1, 3, 3))).as_quat(scalar_first=True)
+    return np.asarray(flat.reshape(*rotation.shape[:-2], 4))
