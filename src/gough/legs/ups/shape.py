@@ -55,4 +55,4 @@ class UPSShape:
         khalil = geometric_parameters(legs)
         if khalil is None:
             return found
-        return (*found, Dimension("khalil", "γ (rad), b, d (m)", khalil))
+        return (*found, Dimension("khalil", "γ (rad), b, d (m)", khalil, derived=True))
