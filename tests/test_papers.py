@@ -20,6 +20,7 @@ from cases.common import impossible_bodies
 from gough.data.paper_motions import kim_ryu_circle
 from gough.errors import FileError, InputError
 from gough.formulations import newton_euler
+from gough.legs.ups.khalil_frames import geometric_parameters
 from gough.show import reproduction
 from gough.show.reproduction import (
     COLORS,
@@ -379,14 +380,17 @@ def test_khalil_signs_and_masses(khalil: Any) -> None:
 def test_khalil_tables(khalil: Any) -> None:
     """Tables I, III and IV; operations by stage: test_operations."""
     robot = gough.load(khalil.ROBOT).rigid
-    gamma, b, d = khalil.tables.geometric_parameters(robot).T
+    legs: Any = robot.description.legs
+    found = geometric_parameters(legs)
+    assert found is not None
+    gamma, b, d = found.T
     wanted = [0, 0, 26.565, 53.130, 105.255, 138.814]
     np.testing.assert_allclose(np.degrees(gamma), wanted, atol=1e-3)
     assert np.all(b == 0)
-    base = robot.description.legs.base[..., 0].T
+    base = legs.base[..., 0].T
     np.testing.assert_allclose(d, np.linalg.norm(base - base[0], axis=1), atol=1e-12)
-    found = khalil.tables.parameter_counts(khalil.general_robot())
-    assert list(found.values()) == [190, 88, 76, 64, 52, 40, 34]
+    counts = khalil.tables.parameter_counts(khalil.general_robot())
+    assert list(counts.values()) == [190, 88, 76, 64, 52, 40, 34]
     relations = [
         row[1] for row in khalil.tables.table_ii(gough.Robot.from_dict(khalil.general_robot())).rows
     ]

@@ -138,7 +138,7 @@ def _diagonal(robot: gough.Robot, length: float) -> Figure:
         axes.set_yticks([0.5, 1, 2], labels=["1/2", "1", "2"])
         axes.minorticks_off()
         axes.margins(x=0)
-        axes.legend(loc="upper left")
+        axes.legend(loc="upper center")
     caption = (
         "Velocity amplification along the diagonal of the cube, whose ends are dotted: the limits "
         "1/2 and "

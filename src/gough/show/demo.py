@@ -108,9 +108,8 @@ def _answer(page: Page) -> None:
     """The reader's question first: a robot, a motion, the forces."""
     robot = Robot.load("kim-ryu-2002")
     motion = Circle([0, 0, 0.8], 0.1, rpm=40).sample(601)
-    act, legs, react = (
-        one(motion) for one in (robot.inverse_dynamics, robot.inverse_kinematics, robot.reactions)
-    )
+    act, legs = robot.inverse_dynamics(motion), robot.inverse_kinematics(motion)
+    react = robot.reactions(motion)
     page.heading(QUESTION)
     page.code(CODE)
     page.facts(
