@@ -65,7 +65,7 @@ GROUPS = {
     },
     "Other programs, this installation": {
         "convert": "A robot file from another program's: MuJoCo's MJCF, URDF.",
-        "export": "A robot for other programs: C, FMU, MuJoCo's MJCF, URDF.",
+        "export": "A robot for other programs: C, FMU, MJCF, URDF; washout in C.",
         "schema": "JSON Schema of robot files, for editors.",
         "doctor": "What gough runs on here; checks itself.",
     },
