@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html.parser
 import json
 
@@ -16,12 +17,17 @@ import gough
 from cases import command
 from gough.data.datasets import force_dataset, leg_dataset, write_dataset
 from gough.data.motion_files import write_motion
-from gough.errors import FileError, UnstableWarning
+from gough.errors import FileError, InputError, UnstableWarning
+from gough.show.hover import curves_of
+from gough.show.layout import SceneLayout
 from gough.show.page import Hyperlink, Marked, Page
+from gough.show.parts import robot_parts
 from gough.show.pictures.simulation import overview
+from gough.show.plots import leg_curves
 from gough.show.report import result_page, robot_page
 from gough.show.report.result import read_result
 from gough.show.style import picture
+from gough.show.turnable import Turnable
 from gough.show.web import web_part
 from gough.simulation import ComputedTorque
 from gough.trajectories import Circle
@@ -407,3 +413,52 @@ def test_report_command(undrawn, tmp_path):
     assert "gough forces kim-ryu-2002 kim-ryu-2002/circle-20rpm -o f.nc --samples 11" in found.text
     assert "within all limits" in found.text
     assert Reader((tmp_path / "page.html").read_text("utf-8")).headings[0] == "minimal"
+
+
+# What turns, and what is shown under the mouse
+
+
+@pytest.mark.parametrize("name", ["kim-ryu-2002", "alikoc-delta-2023", "shah-3rrr-2012"])
+def test_a_turnable_robot_holds_its_parts_along_a_motion(name):
+    robot = gough.load(name)
+    swing = 0.02 * np.sin(np.linspace(0, 3, 9))[:, None] * np.eye(robot.mobility)[0]
+    motion = robot.motion(home_values(robot) + swing, time=np.linspace(0.0, 1.0, 9))
+    data = json.loads(Turnable.of(robot, motion, paper=False).data)
+    count, frames = len(data["parts"]), len(data["times"])
+    places = np.frombuffer(base64.b64decode(data["places"]), "<f4").reshape(frames, count, 8)
+    assert (data["times"][0], data["times"][-1]) == (0.0, 1.0)
+    np.testing.assert_allclose(np.linalg.norm(places[..., 3:7], axis=-1), 1.0, atol=1e-6)
+    parts, _ = robot_parts(robot, SceneLayout.of(robot), robot.home)
+    platform = [one.name for one in parts].index("platform")
+    np.testing.assert_allclose(places[-1, platform, :3], motion[-1].position, atol=1e-6)
+    assert len(data["labels"]) == robot.leg_count
+
+
+def home_values(robot):
+    whole = dict(
+        zip(["x", "y", "z", "rx", "ry", "rz"], [*robot.home.position, 0, 0, 0], strict=True)
+    )
+    return np.array([whole[one] for one in robot.coordinates])
+
+
+def test_what_a_turnable_robot_refuses(kim, circle):
+    with pytest.raises(InputError, match="batch shape"):
+        Turnable.of(kim, circle[:0])
+    with pytest.raises(InputError, match="batch shape"):
+        Turnable.of(kim, circle[:4].reshape(2, 2))
+    hostile = Turnable.of(minimal(name=HOSTILE.replace("\x1b", "")), paper=False)
+    assert "<" not in hostile.data
+    assert "<script>alert" not in hostile.html()
+
+
+def test_curves_under_the_mouse_are_those_of_the_picture(kim, circle):
+    figure = leg_curves(circle, kim.inverse_kinematics(circle))
+    assert json.loads(curves_of(figure) or "[]")
+    picture(figure, "svg")
+    found = json.loads(curves_of(figure))
+    assert [one["across"] for one in found] == ["time [s]"] * 3
+    first = found[0]["lines"][2]
+    assert first["name"] == "leg 3"
+    np.testing.assert_allclose(first["y"], kim.inverse_kinematics(circle).q[:, 2], rtol=1e-5)
+    np.testing.assert_allclose(found[0]["grounds"][first["ground"]], circle.time, atol=1e-6)
+    assert curves_of(Figure()) == ""

@@ -5,6 +5,7 @@ the robot it needs. With STUDIO_PICTURES set to a folder, every state is photogr
 """
 
 import os
+import re
 import shutil
 import socket
 import threading
@@ -14,7 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import gough
 from cases.common import impossible_bodies
+from gough.show.page import Page
+from gough.show.plots import force_curves
+from gough.show.turnable import Turnable
 
 CHROMIUM = shutil.which("chromium")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -341,3 +346,45 @@ def get(port, path, host, origin=None, upgrade=False):
     with socket.create_connection(("127.0.0.1", port), timeout=20) as stream:
         stream.sendall("\r\n".join([*lines, "", ""]).encode())
         return int(stream.recv(64).split()[1])
+
+
+def test_pages_turn_and_show_values_without_a_server(browser, tmp_path):
+    robot = gough.load("kim-ryu-2002")
+    motion = gough.trajectories.Circle([0, 0, 0.8], 0.1, rpm=40).sample(21)
+    page = Page("a robot")
+    page.turnable(Turnable.of(robot, motion), "turns")
+    forces = robot.inverse_dynamics(motion)
+    page.figure(force_curves(motion, forces), "forces")
+    page.write(tmp_path / "page.html")
+    view = browser.new_page(viewport={"width": 600, "height": 500})
+    troubles = []
+    view.on("pageerror", lambda one: troubles.append(str(one)))
+    view.on("console", lambda one: troubles.append(one.text) if one.type == "error" else None)
+    view.on("request", lambda one: troubles.append(one.url) if "http" in one.url[:5] else None)
+    view.goto((tmp_path / "page.html").as_uri())
+    canvas = view.locator("canvas")
+    canvas.wait_for(timeout=30_000)
+    look = "one => one.toDataURL()"
+    before = canvas.evaluate(look)
+    box = canvas.bounding_box()
+    view.mouse.move(box["x"] + 100, box["y"] + 100)
+    view.mouse.down()
+    view.mouse.move(box["x"] + 200, box["y"] + 130, steps=3)
+    view.mouse.up()
+    wait(lambda: canvas.evaluate(look) != before, "it turns")
+    view.locator("input[type=range]").fill("10")
+    assert "0.75 s" in view.locator("output").inner_text()
+    hover = view.locator(".gough-hover")
+    hover.scroll_into_view_if_needed()
+    box = hover.bounding_box()
+    view.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 0.3 * box["height"])
+    said = view.locator(".values").inner_text()
+    at = float(re.search(r"time \[s\] ([\d.]+)", said)[1])
+    sample = int(np.argmin(np.abs(motion.time - at)))
+    assert f"leg 3  {forces.forces[sample, 2]:.5g}".rstrip("0") in said
+    photograph(view, "page")
+    view.emulate_media(media="print")
+    assert not canvas.is_visible()
+    assert view.locator("img").first.is_visible()
+    view.close()
+    assert not troubles
