@@ -429,6 +429,6 @@ def test_effects_of_misprints(name: str) -> None:
         if re.match(r"\| [A-Z]\d", line)
     ]
     assert [row[0][1:] for row in rows] == [str(i + 1) for i in range(len(rows))]
-    said = {row[1]: row[-1] for row in reversed(rows)}
+    said = {row[1]: row[-2] for row in reversed(rows)}
     for where, newtons in found.items():
         assert float(said[where].split(" N")[0]) == pytest.approx(newtons, rel=0.015), where
