@@ -277,10 +277,10 @@ def _frequencies(page: Page, robot: Robot) -> None:
             *([f"{100 * bent:.0f} %"] if robot.bends else []),
         ]
         for k, (f, bent) in enumerate(zip(found.frequencies, found.bending, strict=True))
-    ][:MOST_MODES]
+    ]
     page.table(
         ["mode", "Hz", *(["of its energy in legs that bend"] if robot.bends else [])],
-        rows,
+        rows[:MOST_MODES],
         "Lowest natural frequencies of the whole robot at home with its actuators locked, undamped; "
         "−f: the pose does not hold itself, motion grows as exp(2π f t).",
     )
