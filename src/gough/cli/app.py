@@ -27,7 +27,7 @@ GROUPS = {
         "list": "Robots and motions that come with gough.",
         "new": "A file to start from: robot, motion, simulation, study, log.",
         "show": "A robot's sheet: geometry, masses, limits, home pose, checks.",
-        "draw": "Draw a robot in 3-D, at home or along a motion.",
+        "draw": "Draw a robot: at home, in a pose, along a motion; or film it.",
         "report": "A page about a robot or a result: sheet, drawings, curves.",
         "studio": "The robot in the browser: move it, play motions, see forces.",
     },
