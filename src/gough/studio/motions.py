@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -252,7 +252,7 @@ FIELDS = {
 
 def _run(dataset: xarray.Dataset) -> Track:
     """One simulation, up to where it ended."""
-    fields = {}
+    fields: dict[str, Any] = {}
     for name, dims in {**FIELDS, "force": ("time", "actuator"), "time": ("time",)}.items():
         if name not in dataset:
             if name.startswith("elastic"):
@@ -285,7 +285,7 @@ def _rigid(motion: Motion) -> Motion:
     return _with(motion) if motion.modes else motion
 
 
-def _with(motion: Motion, **elastic: Array) -> Motion:
+def _with(motion: Motion, **elastic: Any) -> Motion:
     return Motion(
         motion.position,
         motion.rotation,

@@ -52,7 +52,7 @@ class PosePanel:
 
     def __init__(self, gui: Any, actions: PoseActions) -> None:
         self._actions = actions
-        self.units = SI
+        self.units: PageUnits = SI
         self._robot: Robot | None = None
         self._values = np.zeros(0)
         """Of the sliders, as `pose.values_of` has them."""
@@ -104,7 +104,7 @@ class PosePanel:
         return np.where(pose.are_places(self._robot), self.units.per_metre, 1.0)
 
     def _choose_units(self) -> None:
-        self.units: PageUnits = CHOICES.get(self._unit.value, SI)
+        self.units = CHOICES.get(self._unit.value, SI)
         self._label()
         self.show_pose(self._values)
         self._actions.redraw()

@@ -239,7 +239,12 @@ class Scene:
         names = self.robot.coordinates
         moves = tuple(name in names for name in AXES)
         turns = any(name in names for name in ROTATION_VECTOR)
-        style = {"line_width": 2.5, "depth_test": False, "disable_sliders": True, "opacity": 0.7}
+        style: dict[str, Any] = {
+            "line_width": 2.5,
+            "depth_test": False,
+            "disable_sliders": True,
+            "opacity": 0.7,
+        }
         style |= {"scale": 0.19 * self.size, "position": tuple(self.layout.home.position)}
         add = self._scene.add_transform_controls
         if all(moves):

@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 from scipy.spatial import Delaunay
@@ -91,8 +92,8 @@ class Tags:
 @cache
 def letters(text: str) -> SurfaceMesh:
     """A text of height 1 about the origin as triangles in the plane of x and y."""
-    outline = TextPath((0, 0), text, size=100, prop={"weight": "bold"})
-    loops = outline.to_polygons()
+    outline = TextPath((0, 0), text, size=100, prop=FontProperties(weight="bold"))
+    loops = [np.asarray(one) for one in outline.to_polygons()]
     points = np.concatenate([_dense(one) for one in loops])
     shape = Path.make_compound_path(*(Path(one) for one in loops))
     mesh = Delaunay(points)

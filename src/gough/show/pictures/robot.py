@@ -141,7 +141,7 @@ class Drawing:
         """What the legend explains."""
         lines = {one.get_label(): one for one in self.axes.get_lines()}
         joints = {one.name: one.color for one in self.parts if one.name in JOINTS}
-        style = {"linestyle": "", "marker": "o", "markersize": 8, "markeredgecolor": DARK}
+        style: Any = {"linestyle": "", "marker": "o", "markersize": 8, "markeredgecolor": DARK}
         return [
             *(Line2D([], [], color=color, label=name, **style) for name, color in joints.items()),
             *(one for name, one in lines.items() if not name.startswith("_")),

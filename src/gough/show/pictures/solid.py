@@ -187,4 +187,4 @@ def shaded(colors: Array, normals: Array, towards: Array, up: Array) -> Array:
     lamp = np.clip(normals @ light, 0.0, 1.0)[..., np.newaxis]
     sky = (0.5 + 0.5 * normals @ up)[..., np.newaxis]
     shine = 0.25 * np.clip(normals @ unit(light + towards), 0.0, 1.0)[..., np.newaxis] ** 24
-    return np.clip(colors * (0.55 + 0.15 * sky + 0.38 * lamp) + shine, 0.0, 1.0)
+    return np.asarray(np.clip(colors * (0.55 + 0.15 * sky + 0.38 * lamp) + shine, 0.0, 1.0))
