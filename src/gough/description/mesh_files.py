@@ -154,7 +154,9 @@ class _Glb:
             raise FileError(f"not GLB: {error}"[:150]) from None
         if not isinstance(description, dict):
             raise FileError("not GLB: its description is no table")
-        self.lists = {key: _tables(description, key) for key in self.LISTS}
+        self.lists: dict[str, list[dict[str, Any]]] = {
+            key: _tables(description, key) for key in self.LISTS
+        }
         self.scene = description.get("scene", 0)
         self.bytes = memoryview(data)[28 + size :]
 
@@ -165,7 +167,8 @@ class _Glb:
             number = -1
         if not 0 <= number < len(entries):
             raise FileError(f"its description names one of its {key} that is not there")
-        return entries[number]
+        found: dict[str, Any] = entries[number]
+        return found
 
     def primitives(self) -> Iterator[tuple[Array, Any, Any]]:
         """Place (4, 4), accessors of positions and of indices, None without, of all that is drawn.
