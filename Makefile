@@ -10,7 +10,7 @@ help:
 	@echo "make demo   four papers reproduced, speed here, what to try next; pages in demo/"
 	@echo "make test   style, types, layering, all tests and the documentation"
 	@echo "make docs   the documentation, warnings as errors; docs/_build/html/index.html"
-	@echo "make bench  speed beside Pinocchio and CasADi, about five minutes; docs/benchmarks.md"
+	@echo "make bench  speed beside Pinocchio, MuJoCo, CasADi and JAX, under eight minutes; docs/benchmarks.md"
 	@echo "make fuzz   mutated files, odd arguments, wild states; FUZZ_MINUTES, FUZZ_SEED; docs/trust.md"
 	@echo "make lock   pin the newest versions of everything in requirements.lock"
 	@echo "make clean  remove the virtual environment, the demo and the built documentation"

@@ -40,6 +40,11 @@ PROGRAMS = ("inverse_dynamics", "direct_dynamics")
 BARE = {"inverse_dynamics": "rnea", "direct_dynamics": "constraintDynamics"}
 """Pinocchio's own call in each."""
 KERNEL, FUNCTION, ROBOT = "kernel, 1 thread", "one state, compiled function", "one state, robot"
+SLOWEST = tuple(
+    (robot, program) for robot in ("zoppi-exechon-2010", "shah-3rrr-2012") for program in PROGRAMS
+)
+"""Robots of the catalogue whose programs are the longest."""
+Ready = dict[tuple[str, str], dict[str, float]]
 GOALS = {"inverse_dynamics": 40, "direct_dynamics": 60}
 """How many times faster than Pinocchio's call the kernel is meant to be."""
 
@@ -82,13 +87,13 @@ def main() -> None:
     parser.add_argument("--robot", choices=ROBOTS, action="append", help="default: both")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # one robot's parameters are no real body's
-    console, begin = Console(), time.perf_counter()
+    console, begin, load = Console(), time.perf_counter(), _load()
     robots = [gough.load(name).rigid for name in options.robot or ROBOTS]
     threads = os.environ.get("GOUGH_THREADS")
     columns = (TextColumn("{task.description:<46}"), BarColumn(), TimeElapsedColumn())
     notes: list[str] = []
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=len(robots) * 9 + 4)
+        task = progress.add_task("", total=len(robots) * 9 + 5)
 
         def step(text: str) -> None:
             progress.update(task, description=text, advance=1)
@@ -110,6 +115,8 @@ def main() -> None:
         for robot in robots:
             step(f"{robot.name}: simulations")
             speeds += simulations.measure(robot)
+        step("programs of the catalogue, compiling")
+        ready = {one: processes.compile_times(*one, repeats=1) for one in SLOWEST}
         step("sizes 1 to 10⁷")
         sizes = Sizes(robots[0].name, processes.size_times(robots[0].name))
     for result in results:
@@ -117,10 +124,15 @@ def main() -> None:
     console.print(_shown_kernels("Kinds of legs: kernels", legs.HEADERS, legs.rows(kinds)))
     console.print(_shown_kernels("Any robot: kernels", any_robot.HEADERS, any_robot.rows(others)))
     console.print(_shown_kernels("What users ask", users.HEADERS, users.rows(asked)))
+    headers = ("", *users.OTHERS)
+    console.print(_shown_kernels("Beside others", headers, users.other_rows(asked)))
+    console.print(_shown_kernels("Ready", READY_HEADERS, _ready_rows(ready)))
     console.print(_shown_sizes(sizes))
     console.print(_shown_speeds(speeds))
     minutes = (time.perf_counter() - begin) / 60
-    page = _page(results, kinds, others, asked, sizes, speeds, list(dict.fromkeys(notes)), minutes)
+    machine = _machine(f"load {load} before the run and {_load()} at its end")
+    told = list(dict.fromkeys(notes))
+    page = _page(machine, results, kinds, others, asked, ready, sizes, speeds, told, minutes)
     options.output.write_text(page, "utf-8")
     users.picture(asked, options.output.with_suffix(".png"))
     for line in _headline(results):
@@ -220,6 +232,16 @@ def _shown_kernels(title: str, headers: tuple[str, ...], rows: list[tuple[str, .
     return table
 
 
+READY_HEADERS = ("", "compiled", "from the cache")
+
+
+def _ready_rows(ready: Ready) -> list[tuple[str, ...]]:
+    return [
+        (f"{robot}, {program.replace('_', ' ')}", _time(found["cold"]), _time(found["cached"]))
+        for (robot, program), found in ready.items()
+    ]
+
+
 SIZE_HEADERS = ("states", "time", "time a state", "peak memory")
 
 
@@ -254,6 +276,11 @@ def _headline(results: list[Result]) -> list[str]:
             for name in ("Pinocchio whole, Python",)
             if name in result.seconds
         ]
+        one, every = (
+            result.seconds.get(f"robot, {n}") for n in ("1 thread", f"{ours.CORES} threads")
+        )
+        if one and every:
+            ratios.append(f"{ours.CORES} threads {one / every:.2f}× one")
         beside = ""
         if ratios:
             beside = f"; {', '.join(ratios)} (goal: {GOALS[result.program]}× the call)"
@@ -272,7 +299,12 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
-def _machine() -> list[str]:
+def _load() -> str:
+    """Processes that wait for a core, this one among them."""
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+
+
+def _machine(load: str) -> list[str]:
     """What it ran on."""
     model = platform.processor() or platform.machine()
     try:
@@ -282,12 +314,11 @@ def _machine() -> list[str]:
                 break
     except OSError:
         pass
-    load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
-    names = ("gough", "numpy", "llvmlite", "pin", "casadi")
+    names = ("gough", "numpy", "llvmlite", "pin", "mujoco", "casadi", "jax")
     versions = [f"Python {platform.python_version()}", *(filter(None, map(_version, names)))]
     return [
         f"- Processor: {model} ({llvm.get_host_cpu_name()}), {ours.CORES} cores, kernels "
-        f"{lanes()} states wide; load at the end of the run {load}",
+        f"{lanes()} states wide; {load}",
         f"- {', '.join(versions)}; {platform.system()} {platform.release()}",
         f"- {datetime.date.today().isoformat()}, commit {_commit()}",
     ]
@@ -313,16 +344,18 @@ def _markdown(headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str
 
 
 def _page(
+    machine: list[str],
     results: list[Result],
     kinds: list[legs.LegSpeed],
     others: list[any_robot.RobotSpeed],
     asked: list[users.Times],
+    ready: Ready,
     sizes: Sizes,
     speeds: list[simulations.Speed],
     notes: list[str],
     minutes: float,
 ) -> str:
-    lines = ["# Benchmarks", "", "Written by `make bench`; do not edit.", "", *_machine(), ""]
+    lines = ["# Benchmarks", "", "Written by `make bench`; do not edit.", "", *machine, ""]
     lines += [
         "The machine is shared and noisy: contenders take turns throughout one run and the best time of "
         "each counts, so that ratios within a table hold better than times, and times from different "
@@ -359,6 +392,13 @@ def _page(
         *_markdown(any_robot.HEADERS, any_robot.rows(others)),
     ]
     lines += users.page(asked)
+    lines += ["", "## Ready", ""]
+    lines += [
+        "The longest programs of the catalogue, each in a process of its own: compiled, and from the "
+        "cache. Goals: 1 s and 5 ms.",
+        "",
+        *_markdown(READY_HEADERS, _ready_rows(ready)),
+    ]
     lines += ["", f"## Sizes: inverse dynamics, {sizes.robot}", ""]
     lines += [
         "`robot.inverse_dynamics` on all cores, with all checks. More than 100 000 states go through in "

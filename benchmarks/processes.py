@@ -24,7 +24,7 @@ PART = 100_000
 """Largest batch of one call; larger sizes go through in parts."""
 
 
-def compile_times(robot: str, program: str, repeats: int = 3) -> dict[str, float]:
+def compile_times(robot: str, program: str, repeats: int = 2) -> dict[str, float]:
     """Best seconds until a program is ready: compiled in an empty cache, and loaded from it."""
     best = {"cold": float("inf"), "cached": float("inf")}
     for _ in range(repeats):

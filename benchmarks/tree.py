@@ -39,7 +39,7 @@ class Tree:
 
     def __init__(self, robot: dict[str, Any]) -> None:
         self.legs = read_legs(robot)
-        self.is_ups = self.legs[0].kind == "UPS"
+        self.is_ups = robot["legs"]["kind"] == "UPS"
         self.drive = 2 if self.is_ups else 0
         self.model = pin.Model()
         for number, leg in enumerate(self.legs):

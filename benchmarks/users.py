@@ -12,6 +12,7 @@ import matplotlib as mpl
 import numpy as np
 
 import gough
+from benchmarks import beside
 from benchmarks.ours import BATCH
 from benchmarks.timing import Contender, race
 from gough.show.speed import states
@@ -102,7 +103,7 @@ def _race(name: str, seconds: float) -> Times:
         q, near = robot.inverse_kinematics(motion).q, _near(motion)
         calls["forward kinematics"] = Contender(lambda: robot.forward_kinematics(q, near), count)
     os.environ["GOUGH_THREADS"] = "1"
-    return Times(name, count, race(calls, seconds))
+    return Times(name, count, race(calls | beside.contenders(robot, motion), seconds))
 
 
 def _near(motion: gough.Motion) -> gough.Motion:
@@ -118,12 +119,21 @@ HEADERS = (
 )  # fmt: skip
 
 
+OTHERS = ("inverse", *beside.INVERSE, "direct", *beside.DIRECT)
+
+
+def shown(seconds: float | None) -> str:
+    """A time, if there is one."""
+    return "" if seconds is None else f"{seconds * 1e6:.3g} µs"
+
+
+def other_rows(found: list[Times]) -> list[tuple[str, ...]]:
+    """A line for each robot: gough and others."""
+    return [(one.name, *(shown(one.seconds.get(name)) for name in OTHERS)) for one in found]
+
+
 def rows(found: list[Times]) -> list[tuple[str, ...]]:
     """A line for each robot."""
-
-    def shown(seconds: float | None) -> str:
-        return "" if seconds is None else f"{seconds * 1e6:.3g} µs"
-
     return [
         (
             one.name,
@@ -141,10 +151,13 @@ def rows(found: list[Times]) -> list[tuple[str, ...]]:
     ]
 
 
+def _table(headers: tuple[str, ...], cells: list[tuple[str, ...]]) -> list[str]:
+    lines = ["| " + " | ".join(headers) + " |", "|" + " --- |" + " ---: |" * (len(headers) - 1)]
+    return lines + ["| " + " | ".join(row) + " |" for row in cells]
+
+
 def page(found: list[Times]) -> list[str]:
     """The section of the page."""
-    lines = ["| " + " | ".join(HEADERS) + " |", "|" + " --- |" + " ---: |" * (len(HEADERS) - 1)]
-    lines += ["| " + " | ".join(row) + " |" for row in rows(found)]
     return [
         "",
         "## What users ask: friction, reactions, poses, one state",
@@ -155,12 +168,18 @@ def page(found: list[Times]) -> list[str]:
         f"{GOALS['inverse']:g} times the same call without, reactions at most "
         f"{GOALS['reactions']:g} times inverse dynamics, forward kinematics from a guess 1 mm off in "
         "1 µs, one state in 10 µs and "
-        "with friction in 30 µs. Results of 65 536 states do not fit a processor's cache: there "
-        "reactions, 103 numbers a state, wait for memory.",
+        "with friction in 30 µs.",
         "",
-        *lines,
+        *_table(HEADERS, rows(found)),
         "",
-        "![Time a state of each robot, with friction and without](benchmarks.png)",
+        "The same states beside others, in the same races and without friction. Pinocchio (from Python, "
+        "joint coordinates known) and MuJoCo have the opened tree and its loops from the robot's MJCF "
+        "file; MuJoCo's loops are stiff springs, and neither has modes. JAX and CasADi's C are gough's "
+        f"own programs, JAX for {beside.STATES} states at once, the C for one at a time.",
+        "",
+        *_table(("", *OTHERS), other_rows(found)),
+        "",
+        "![Time a state of each robot, with friction and without, and beside others](benchmarks.png)",
     ]
 
 
@@ -168,19 +187,28 @@ def picture(found: list[Times], path: Path) -> None:
     """Times a state of each robot, side by side, on a logarithmic scale."""
     from matplotlib import pyplot as plt
 
-    asked = ["inverse", "inverse, friction", "direct", "direct, friction", "reactions"]
-    figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
-    for k, name in enumerate(asked):
-        heights = [1e9 * one.seconds[name] for one in found]
-        axes.bar(np.arange(len(found)) + 0.16 * (k - 2), heights, 0.16, label=name)
-    axes.set(yscale="log", ylabel="ns a state, one thread")
-    axes.set_xticks(range(len(found)), [one.name for one in found])
-    axes.legend(frameon=False, ncols=3, fontsize="small")
+    ours = ["inverse", "inverse, friction", "direct", "direct, friction", "reactions"]
+    figure, panels = plt.subplots(2, figsize=(8, 7), layout="constrained")
+    for axes, names in zip(panels, (ours, OTHERS), strict=True):
+        width = 0.8 / len(names)
+        for k, name in enumerate(names):
+            heights = [1e9 * one.seconds.get(name, np.nan) for one in found]
+            places = np.arange(len(found)) + width * (k - (len(names) - 1) / 2)
+            label = (
+                name
+                if names is ours or name in beside.INVERSE + beside.DIRECT
+                else f"gough, {name}"
+            )
+            axes.bar(places, heights, width, label=label)
+        axes.set(yscale="log", ylabel="ns a state, one thread")
+        axes.set_xticks(range(len(found)), [one.name for one in found])
+        axes.set_ylim(top=20 * axes.get_ylim()[1])
+        axes.legend(frameon=False, ncols=4, fontsize="small", loc="upper left")
     figure.savefig(path, dpi=130)
     plt.close(figure)
 
 
 if __name__ == "__main__":
     found = measure(2.0)
-    for row in (HEADERS, *rows(found)):
+    for row in (HEADERS, *rows(found), ("", *OTHERS), *other_rows(found)):
         print(*row, sep=" | ")

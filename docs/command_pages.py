@@ -32,7 +32,7 @@ def described(command: Any, path: str) -> Iterator[str]:
             yield from described(one, f"{path} {name}")
         return
     context = typer.Context(command, info_name=path)
-    yield f"### {path}\n\n{words(str(command.help))}\n\n```text\n{usage(command, context)}\n```\n"
+    yield f"### {path}\n\n```text\n{usage(command, context)}\n```\n\n{words(str(command.help))}\n"
     rows = [*taken(command, context, "argument"), *taken(command, context, "option")]
     lines = [f"| `{name}` | {cell(text)} |" for name, text in rows if name != "--help"]
     yield "\n".join(["| | |", "|---|---|", *lines, ""])

@@ -1,7 +1,7 @@
-"""The four papers reproduced, as pages: claims beside results, tables, figures.
+"""The papers reproduced, as pages: claims beside results, tables, figures.
 
 Each page says in its first line from which state of the code it was made, and is made anew when
-that changes (about a minute for all four).
+that changes (about a minute for all).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def fingerprint() -> str:
 def write(folder: Path) -> None:
     """Make the pages that are missing or old."""
     state = fingerprint()
-    for name in reproduction.NAMES:
+    for name in (*reproduction.NAMES, *reproduction.FURTHER):
         page = folder / f"{name}.md"
         if page.is_file() and page.read_text("utf-8").startswith(f"% {state}\n"):
             continue

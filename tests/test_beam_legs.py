@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,35 @@ def test_thick_legs_leave_the_platform_on_its_drives() -> None:
     along = soft.edited({"legs.beams.modes": 0}).natural_frequencies(soft.home)
     assert along.frequencies.shape == (12,)
     assert np.array_equal(along.bending, np.zeros(12))
+
+
+def test_groups_of_legs_actuators_and_platforms_of_any_kind() -> None:
+    """Two groups are as one; stiff drives as locked ones; a thick plate as a rigid one; a Delta."""
+    robot = hexapod("PUS", LINK)
+    locked = robot.natural_frequencies(robot.home).frequencies
+    held = robot.natural_frequencies(robot.home, 1e12).frequencies
+    assert np.allclose(held[:24], locked[:24], rtol=1e-3)
+    data = tomllib.loads(robot.text)
+    places = ("platform", "rail_origin")
+    halves = [
+        data["legs"] | {key: data["legs"][key][half] for key in places}
+        for half in (slice(3), slice(3, 6))
+    ]
+    groups = gough.Robot.from_dict(data | {"legs": halves})
+    assert np.allclose(groups.natural_frequencies(groups.home).frequencies, locked, rtol=1e-12)
+    halves[1]["beams"] = {}
+    half = gough.Robot.from_dict(data | {"legs": halves})
+    assert half.natural_frequencies(half.home).frequencies.shape == (21,)
+    plate = {"radius": 0.26, "sides": 6, "thickness": 0.2, "density": 270.0, "young": 1e12}
+    plate |= {"poisson": 0.3, "modes": 6}
+    flexible = gough.Robot.from_dict(data | {"platform": {"plate": plate}})
+    found, rigid = (one.natural_frequencies(one.home) for one in (flexible, flexible.rigid))
+    assert np.allclose(found.frequencies[:15], rigid.frequencies[:15], rtol=1e-4)
+    tube = {"young": 7e10, "outer_diameter": 0.02, "inner_diameter": 0.016}
+    delta = gough.load("alikoc-delta-2023").edited({"legs.beams": {"link": tube}})
+    rings = delta.natural_frequencies(delta.home)
+    assert rings.frequencies.shape == (3 + 3 * 7 - 3,)
+    assert np.allclose(rings.frequencies[:6], 27.13, rtol=0.01)  # of a rod pinned at both ends
 
 
 def test_stiffness_has_legs_in_series() -> None:

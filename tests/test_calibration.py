@@ -43,6 +43,17 @@ def lengths(found, errors):
     return (found.values - errors) / found.geometry.sizes
 
 
+def test_a_pose_that_was_seen_several_times_is_held_back_as_a_whole():
+    robot, errors = machine("hexapod", 1e-3)
+    once = simulate(robot, errors, random_poses(robot, 20))
+    found = calibrate(robot, once.at(np.repeat(np.arange(20), 3)), known=KNOWN)
+    assert found.held_back.tolist() == [
+        3 * pose + i for pose in sorted({*found.held_back // 3}) for i in range(3)
+    ]
+    alone = calibrate(robot, once, known=KNOWN).held_back
+    assert len(alone) == len(found.held_back) // 3 == 4
+
+
 @pytest.mark.parametrize("name", [*MACHINES, "shyam-heliostat-2017"])
 def test_slopes_are_those_of_finite_differences(name):
     robot, errors = machine(name, 1e-3)

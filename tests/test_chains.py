@@ -15,10 +15,11 @@ from cases.families.parts import chains, pose, revolute, robot_file
 from cases.families.planar import frictionless, planar_rrr, with_spherical_ends
 from cases.families.spatial import rotary_delta
 from cases.robots import with_body
-from gough import Motion, Robot
+from gough import Motion, Robot, simulate
 from gough.description.modal.body import ModalBody
 from gough.errors import ConstraintError, FileError, FreedomWarning, InputError, ReachError
 from gough.model.own_coordinates import Solver
+from gough.simulation import ComputedTorque
 from oracles.arrays import unit
 from oracles.flexible_energy import random_elastic, random_modal_body
 from oracles.parallel import ParallelOracle
@@ -75,6 +76,11 @@ def test_a_flexible_platform_on_chains_moves_as_on_closed_forms(timed: bool) -> 
     undeformed = Motion(**states)
     of_chains, of_closed = (one.inverse_kinematics(undeformed).q for one in (chains, closed))
     assert_near(of_chains, of_closed, 1e-11)
+    for model in () if timed else (chains, chains.rigid):  # what a controller may believe in
+        loop = ComputedTorque(40.0, model=model)
+        start = chains.static_deflection(chains.home)
+        run = simulate(chains, loop, chains.home, 0.002, start=start)
+        assert_near(run.motion.position[-1], chains.home.position, 1e-6)
 
 
 @on_numpy

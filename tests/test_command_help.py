@@ -87,7 +87,7 @@ def test_the_shell_completes_names(words, expected, gough_here, monkeypatch):
     assert text.split() == expected
 
 
-HEAVY = ("numpy", "scipy", "pydantic", "matplotlib", "llvmlite", "xarray")
+HEAVY = ("numpy", "scipy", "pydantic", "matplotlib", "llvmlite", "xarray", "gough.cli.forces")
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,10 @@ from cases.robots import random_flexible, rough
 from gough.data.paper_motions import paper_motion
 from gough.errors import (
     ConvergenceError,
+    Failure,
     InputError,
     NotFiniteError,
+    ReachError,
     SingularError,
     ToleranceWarning,
     UnstableWarning,
@@ -23,6 +25,7 @@ from gough.errors import (
 from gough.model import elastic_search
 from gough.model.between import Between
 from gough.model.collocation import Conditions, sweep
+from gough.model.zero_dynamics import ZeroDynamics
 from gough.simulation import GivenForces
 from gough.trajectories import RestToRest
 
@@ -315,6 +318,29 @@ def test_what_steps_do_not_resolve_is_told(long, monkeypatch):
     with pytest.warns(ToleranceWarning, match=r"steps of 1/2 of a sample's .* more finely"):
         motion = long.elastic_motion(move(long).sample(5))
     assert motion.residual > 1e-8
+
+
+def test_a_search_that_strays_is_not_called_a_command_out_of_reach(long, monkeypatch):
+    """What the command itself cannot do is told as it is; what an iterate cannot do, as not found."""
+    pull, calls = ZeroDynamics.pull, []
+
+    def failing(self, motion, wrench):
+        calls.append(motion)
+        if len(calls) == at:
+            raise ReachError([Failure((7,), 2, "its tip is out of reach")])
+        return pull(self, motion, wrench)
+
+    monkeypatch.setattr(ZeroDynamics, "pull", failing)
+    path = move(long).sample(5)
+    at = 1
+    with pytest.raises(ReachError, match="sample 1, leg 2: its tip"):
+        long.elastic_motion(path)
+    calls.clear()
+    at = 2
+    with pytest.raises(
+        ConvergenceError, match=r"no elastic motion found: .* strays to where its tip"
+    ):
+        long.elastic_motion(path)
 
 
 def test_between_samples_fifth_order_moves_are_exact(long):

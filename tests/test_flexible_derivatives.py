@@ -10,6 +10,7 @@ from cases.closeness import assert_near
 from cases.common import each_shape
 from cases.derivatives import FLEXIBLE, MODELS, FlexibleCase, moved
 from gough import Motion, load
+from gough.analysis.stiffness import stiffness
 from gough.engine.graph import Graph
 from gough.engine.passes.derivative import gradients, substitute, tangents
 from gough.engine.program import assemble
@@ -371,3 +372,6 @@ def test_a_held_platform_has_its_modes_in_their_own_rows(on_numpy):
     hertz = np.sqrt(np.sort(squares)) / (2 * np.pi)
     np.testing.assert_allclose(robot.natural_frequencies(rest).frequencies, hertz, rtol=1e-5)
     assert hertz[0] > 90
+    sag = stiffness(robot, rest, 1e5)
+    assert sag.held == 3
+    assert np.all(sag.principal()[0] < stiffness(robot.rigid, robot.home, 1e5).principal()[0])

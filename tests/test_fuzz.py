@@ -20,14 +20,14 @@ CASES = {
     "command line": 12,
     "state": 0,
 }
-"""Cases of each kind, 60 of the others: seconds in all."""
+"""Cases of each kind, 40 of the others: seconds in all."""
 
 
 @pytest.mark.parametrize("kind", [*MAKERS, *OTHERS])
 def test_no_case_ends_otherwise_than_in_an_error_of_gough(kind, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("GOUGH_ENGINE", "numpy")
     monkeypatch.setattr("fuzz.worker.MEGABYTES", 1e9)  # other tests' memory is in this process too
-    run(kind, 0, 60.0, tmp_path / "failures", tmp_path / "current", CASES.get(kind, 60))
+    run(kind, 0, 60.0, tmp_path / "failures", tmp_path / "current", CASES.get(kind, 40))
     assert "FAILED" not in capsys.readouterr().out
     assert not (tmp_path / "failures").exists()
 

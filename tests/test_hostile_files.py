@@ -15,6 +15,7 @@ import xarray
 import gough
 from cases import command
 from fuzz.files import MATERIAL, SQUARE, WANTED, write_brick
+from gough.data.columns import Columns
 from gough.data.logs import read_log
 from gough.data.motion_files import read_motion
 from gough.description.meshes import read_mesh
@@ -188,6 +189,26 @@ def test_a_bomb_of_an_npz_is_refused(tmp_path):
     assert (tmp_path / "m.npz").stat().st_size < 2_000_000
     with pytest.raises(FileError, match="MB unpacked; at most"):
         read_npz(tmp_path / "m.npz")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("".join(f"[a{i}.b.c.d.e.f.g.h.i]\n" for i in range(9)), "nested too deep"),
+        ("x = 0x" + "f" * 900_000, "has over 400 digits"),
+        ("#" * 1_100_000, "a robot file has at most 1 MB"),
+    ],
+)
+def test_toml_takes_little_time_and_memory(tmp_path, text, words):
+    (tmp_path / "r.toml").write_text(text)
+    with pytest.raises(FileError, match=words):
+        load(tmp_path / "r.toml")
+
+
+def test_a_file_of_columns_is_read_as_other_toml(tmp_path):
+    (tmp_path / "map.toml").write_text("[columns]\n" + "a." * 20_000 + "b = 'q1'\n")
+    with pytest.raises(FileError, match="nested too deep"):
+        Columns.of(names=str(tmp_path / "map.toml"))
 
 
 @pytest.mark.parametrize(

@@ -336,6 +336,6 @@ def test_a_million_poses_in_bounded_memory(compiled):
         tracemalloc.stop()
     answers = sum(value.nbytes for value in vars(found).values())
     assert answers == count * 3 * (3 + 6 * 3) * 8
-    assert held < answers + 1e6
+    assert held < answers + 10e6  # what was done between is kept for the next call
     assert peak < answers + 30e6
     assert_allclose(found.q[-1], robot.inverse_kinematics(motion[-1]).q, rtol=1e-15)

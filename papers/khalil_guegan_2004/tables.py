@@ -12,6 +12,7 @@ from gough.base.arrays import Array
 from gough.errors import ImpossibleBodyWarning
 from gough.legs.bodies import STANDARD_PARAMETERS
 from gough.legs.grouping import revolute
+from gough.legs.ups.khalil_frames import geometric_parameters
 from gough.model.operation_count import Count, count, paper_robot
 from gough.model.seven_processors import Cut, cut
 from gough.parameters.essential import essential_parameters
@@ -37,31 +38,14 @@ SEVEN = {"inverse": (300, 226), "direct": (414, 387)}
 LINKS = {"cross": "1", "cylinder": "2", "rod": "3"}
 
 
-def geometric_parameters(robot: gough.Robot) -> Array:
-    """γ_1i (rad), b_1i and d_1i (m) of Table I, (6, 3), in the base frame F_0 of the paper.
-
-    F_0 sits at B_1, x_0 along B_1B_2, B_6 in its plane. Frame 1i comes from it by Rot(z, γ),
-    Trans(z, b), Rot(x, −π/2), Trans(x, d): B_i = (d cos γ, d sin γ, b), z_1 = (−sin γ, cos γ, 0).
-    """
-    legs: Any = robot.description.legs
-    base, axis = legs.base[..., 0].T, legs.axis[..., 0].T
-    x = base[1] - base[0]
-    z = np.cross(x, base[5] - base[0])
-    frame = np.column_stack([one / np.linalg.norm(one) for one in (x, np.cross(z, x), z)])
-    places, axes = (base - base[0]) @ frame, axis @ frame
-    gamma = np.arctan2(-axes[:, 0], axes[:, 1])
-    along = np.column_stack([np.cos(gamma), np.sin(gamma), 0 * gamma])
-    d = np.sum(places * along, axis=1)
-    off = np.abs(places - d[:, np.newaxis] * along - places[:, 2:] * [0, 0, 1]).max()
-    assert max(off, np.abs(axes[:, 2]).max()) < 1e-12  # this robot is as Table I has it
-    return np.column_stack([gamma, places[:, 2], d])
-
-
 def table_i(robot: gough.Robot) -> NumberTable:
     """Table I for the robot of Long, Khalil & Martinet 2014."""
+    legs: Any = robot.description.legs
+    found = geometric_parameters(legs)
+    assert found is not None  # this robot's axes are as Table I has them
     rows = [
         [f"{i + 1}", f"{np.degrees(gamma):.3f}", f"{b:.4f}", f"{d:.4f}"]
-        for i, (gamma, b, d) in enumerate(geometric_parameters(robot) + 0.0)
+        for i, (gamma, b, d) in enumerate(found)
     ]
     return NumberTable(
         "Table I: the paper gives the links' parameters in symbols, α = −π/2, π/2, π/2, θ = q₁, "

@@ -90,7 +90,7 @@ class Motion:
         *,
         rotvec: ArrayLike | None = None,
         quaternion: ArrayLike | None = None,
-        euler: tuple[str, ArrayLike] | None = None,
+        euler: Any = None,
         elastic: ArrayLike | None = None,
         elastic_velocity: ArrayLike | None = None,
         elastic_acceleration: ArrayLike | None = None,
@@ -358,7 +358,7 @@ def _one_rotation(
     rotation: ArrayLike | Rotation | None,
     rotvec: ArrayLike | None,
     quaternion: ArrayLike | None,
-    euler: tuple[str, ArrayLike] | None,
+    euler: Any,
 ) -> ArrayLike:
     """Rotation matrices (..., 3, 3) from the one form that is given; none is the identity."""
     forms = {"rotation": rotation, "rotvec": rotvec, "quaternion": quaternion, "euler": euler}

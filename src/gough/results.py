@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 class Result:
     """What a model returns: plain arrays, and what was asked, for pictures and datasets of them."""
 
+    __slots__ = ("_asked",)  # beside the arrays, not among them
+    _asked: tuple[Any, Any]
+
     def about(self, robot: Any, motion: Any) -> Self:
         """The same result, that says which robot and motion it is of."""
-        self.__dict__["_asked"] = (robot, motion)
+        object.__setattr__(self, "_asked", (robot, motion))
         return self
 
     def _of(self) -> tuple[Any, Any]:
-        asked: tuple[Any, Any] | None = self.__dict__.get("_asked")
+        asked: tuple[Any, Any] | None = getattr(self, "_asked", None)
         if asked is None:
             raise InputError(
                 f"this {type(self).__name__} does not know its robot and motion: it was made from arrays"
@@ -35,7 +38,7 @@ class Result:
 
     def __getstate__(self) -> dict[str, Any]:
         """Arrays alone travel between processes."""
-        return {key: value for key, value in self.__dict__.items() if key != "_asked"}
+        return dict(self.__dict__)
 
     def __repr__(self) -> str:
         parts = []

@@ -48,7 +48,7 @@ def _watched(kind: str, first: int, seconds: float) -> int:
         ]
         worker = subprocess.Popen([*words, str(current)], stdout=subprocess.PIPE, text=True)
         try:
-            said, _ = worker.communicate(timeout=seconds + 10 * SECONDS)
+            said, _ = worker.communicate(timeout=seconds + 30 * SECONDS)
         except subprocess.TimeoutExpired:
             worker.kill()
             said = worker.communicate()[0]

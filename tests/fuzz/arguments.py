@@ -96,11 +96,13 @@ WORDS = (
     "out.png", "--plot", "out.jpeg", "--samples", "2", "0", "-1", "1e400", "--json",
     "--no-friction", "--help", "--shift", "0,0,0", "nan,1,2", "--lead", "0.01", "--at",
     "\x1b[31m", "", "--", ".", "/dev/null", "/", "--jobs", "--validate", "z=0.8", "text" * 100,
+    "--map", "a=b", "--units", "mm,deg", "--plan", "--speed", "fmu", "mjcf", "urdf",
+    "out.fmu", "out.xml",
 )  # fmt: skip
 COMMANDS = (
     "list", "show", "kinematics", "forces", "simulate", "modes", "size", "study", "parameters",
     "schema", "postures", "identify", "export", "report", "draw", "stiffness", "singularities",
-    "excite", "nonsense",
+    "excite", "calibrate", "retime", "cue", "pose", "convert", "room", "clamp", "nonsense",
 )  # fmt: skip
 
 

@@ -15,10 +15,15 @@ import numpy as np
 import gough
 from cases.mjcf import delta, stewart
 from cases.studies import SWEEP
+from gough.calibration import read_poses
+from gough.cueing import read_vehicle
+from gough.data.columns import Columns
 from gough.data.datasets import force_dataset, write_dataset
+from gough.data.encoders import read_encoders
 from gough.data.logs import read_log
 from gough.data.motion_files import read_motion, write_motion
 from gough.data.paper_motions import paper_motion
+from gough.data.stiffness_tests import read_stiffness_tests
 from gough.description.meshes import read_mesh
 from gough.description.modal.bulk_data import bulk_data
 from gough.description.modal.calculix import read_calculix
@@ -27,6 +32,7 @@ from gough.description.modal.nastran import read_nastran
 from gough.description.modal.npz import read_npz, write_npz
 from gough.description.modal.plate import Material, plate_body
 from gough.exchange.urdf import export_urdf
+from gough.planning.path_files import read_path
 from gough.show.report.result import read_result, result_page
 from gough.simulation.config import read_config
 from gough.studies.plan import make_plan, read_plan
@@ -138,6 +144,74 @@ def _log(folder: Path) -> list[Seed]:
 
 
 LOG_COLUMNS = [(f"q{i}", "m") for i in range(1, 7)] + [(f"force{i}", "N") for i in range(1, 7)]
+
+
+def _encoders(folder: Path) -> list[Seed]:
+    (log,) = _log(folder)
+    kim = gough.load("kim-ryu-2002")
+    return [log._replace(read=lambda path: read_encoders(kim, path))]
+
+
+def _table(folder: Path, name: str, rows: dict[str, object], read) -> list[Seed]:
+    columns = np.column_stack(np.broadcast_arrays(*(np.atleast_1d(one) for one in rows.values())))
+    lines = [",".join(rows), *(",".join(repr(float(x)) for x in row) for row in columns)]
+    return _text(folder, name, "\n".join(lines) + "\n", read)
+
+
+def _poses(folder: Path) -> list[Seed]:
+    kim, motion = gough.load("kim-ryu-2002"), _circle()
+    q = kim.inverse_kinematics(motion).q
+    rows = {f"q{i + 1} [mm]": 1e3 * q[:, i] for i in range(6)}
+    rows |= {f"{axis} [m]": motion.position[:, i] for i, axis in enumerate("xyz")}
+    return _table(folder, "poses.csv", rows, lambda path: read_poses(kim, path))
+
+
+def _vehicle(folder: Path) -> list[Seed]:
+    time = np.linspace(0, 1, 50)
+    rows = {
+        "time [ms]": 1e3 * time,
+        "ax": np.sin(time),
+        "ay": 0.0,
+        "az": 0.1,
+        "wx": 0.0,
+        "wy [deg/s]": 1.0,
+    }
+    return _table(folder, "drive.csv", rows | {"wz": 0.0}, read_vehicle)
+
+
+def _stiffness(folder: Path) -> list[Seed]:
+    kim = gough.load("kim-ryu-2002")
+    rows = {
+        "fx [N]": np.arange(20.0),
+        "fz [kN]": 1.0,
+        "dx [mm]": 0.1,
+        "dy [m]": 0.0,
+        "dz [um]": 3.0,
+    }
+    return _table(folder, "tests.csv", rows, lambda path: read_stiffness_tests(kim, path))
+
+
+PATH = """
+start = [0, 0, 0.8, 0, 0, 0]
+[[pieces]]
+line = [0.02, 0, 0]
+blend = 0.002
+[[pieces]]
+turn = [0, 0, 0.05]
+about = [0, 0, 0.1]
+[[pieces]]
+center = [0.01, 0, 0]
+axis = [0, 0, 1]
+angle = 1.5
+[[pieces]]
+rest = 0.1
+"""
+COLUMNS = 'units = "mm,deg,ms"\n[columns]\nL1 = "q1 [mm]"\n"L 2" = "q2"\n'
+
+
+def _path(folder: Path) -> list[Seed]:
+    kim = gough.load("kim-ryu-2002")
+    return _text(folder, "path.toml", PATH, lambda path: read_path(path, kim))
 
 
 def _text(folder: Path, name: str, text: str, read: Callable[[Path], object]) -> list[Seed]:
@@ -286,6 +360,14 @@ MAKERS: dict[str, Callable[[Path], list[Seed]]] = {
     "mjcf": _mjcf,
     "urdf": _urdf,
     "mesh": _meshes,
+    "encoders": _encoders,
+    "calibration poses": _poses,
+    "vehicle": _vehicle,
+    "stiffness tests": _stiffness,
+    "path": _path,
+    "columns": lambda folder: _text(
+        folder, "columns.toml", COLUMNS, lambda path: Columns.of(names=path)
+    ),
 }
 
 

@@ -24,7 +24,7 @@ from fuzz.mutations import minimised, mutated
 from gough.errors import GoughError
 
 SECONDS = 20
-"""That one case may take."""
+"""Of the processor's time that one case may take; of waiting, ten times that."""
 MEGABYTES = 1000
 """That a process may take on a file under 10 MB."""
 OTHERS = ("call", "command line", "state")
@@ -46,8 +46,10 @@ def case(data: bytes, seed: Seed) -> str:
 
 def guarded(run) -> str:
     """What a case stumbles over, "" if nothing."""
-    signal.signal(signal.SIGALRM, _late)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    timers = {signal.SIGPROF: signal.ITIMER_PROF, signal.SIGALRM: signal.ITIMER_REAL}
+    for (number, timer), seconds in zip(timers.items(), (SECONDS, 10 * SECONDS), strict=True):
+        signal.signal(number, _late)
+        signal.setitimer(timer, seconds)
     silence = io.StringIO()
     try:
         with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence):
@@ -59,7 +61,8 @@ def guarded(run) -> str:
         place = next((f for f in reversed(frames) if "gough" in f.filename), frames[-1])
         return f"{type(error).__name__} at {Path(place.filename).name}:{place.name}: {str(error)[:120]}"
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        for timer in timers.values():
+            signal.setitimer(timer, 0)
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     return f"{used:.0f} MB taken" if used > MEGABYTES else ""
 

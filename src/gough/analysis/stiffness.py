@@ -72,8 +72,10 @@ class Stiffness:
 
     @property
     def held(self) -> int:
-        """Number of directions in which legs or mobility hold the platform, taken as rigid."""
-        return max(0, 6 - int(self.matrix.shape[-1]))
+        """Number of directions in which legs or mobility hold the tool, taken as rigid."""
+        sizes = np.linalg.svd(np.nan_to_num(self.tool), compute_uv=False)
+        moves = np.sum(sizes > STILL * sizes.max(axis=-1, keepdims=True, initial=0), axis=-1)
+        return 6 - int(np.max(moves, initial=0))
 
     @property
     def at_tool(self) -> Array:

@@ -293,11 +293,17 @@ def _check(geometry: Geometry, measured: PoseMeasurements, hold_back: float) -> 
 
 
 def _parted(measured: PoseMeasurements, share: float, seed: int) -> tuple[Array, Array]:
-    """Samples that are used, and samples that are held back; those that others refer to are used."""
-    needed = np.unique(measured.relative[measured.relative >= 0])
-    loose = np.setdiff1d(np.arange(len(measured)), needed)
+    """Samples that are used, and samples that are held back.
+
+    Poses at which others are measured are used; one that was seen several times (three balls, say) is
+    held back as a whole, else it would judge what it was fitted to.
+    """
+    _, first, pose = np.unique(measured.q, axis=0, return_index=True, return_inverse=True)
+    pose = first[pose.reshape(-1)]
+    loose = np.setdiff1d(pose, pose[measured.relative[measured.relative >= 0]])
     count = int(share * len(loose))
-    back = np.sort(np.random.default_rng(seed).permutation(loose)[:count])
+    chosen = np.random.default_rng(seed).permutation(loose)[:count]
+    back = np.flatnonzero(np.isin(pose, chosen))
     return np.setdiff1d(np.arange(len(measured)), back), back
 
 

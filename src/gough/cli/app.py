@@ -25,9 +25,9 @@ from gough.errors import GoughError
 GROUPS = {
     "See a robot": {
         "list": "Robots and motions that come with gough.",
-        "new": "A file to start from: a robot, motion, simulation, study or log.",
+        "new": "A file to start from: robot, motion, simulation, study, log.",
         "show": "A robot's sheet: geometry, masses, limits, home pose, checks.",
-        "draw": "Draw a robot in 3-D, at home or along a motion.",
+        "draw": "Draw a robot: at home, in a pose, along a motion; or film it.",
         "report": "A page about a robot or a result: sheet, drawings, curves.",
         "studio": "The robot in the browser: move it, play motions, see forces.",
     },
@@ -65,7 +65,7 @@ GROUPS = {
     },
     "Other programs, this installation": {
         "convert": "A robot file from another program's: MuJoCo's MJCF, URDF.",
-        "export": "A robot for other programs: C, FMU, MuJoCo's MJCF, URDF.",
+        "export": "A robot for other programs: C, FMU, MJCF, URDF; washout in C.",
         "schema": "JSON Schema of robot files, for editors.",
         "doctor": "What gough runs on here; checks itself.",
     },

@@ -62,7 +62,9 @@ def command(
     units: Units = "",
     columns: ColumnNames = "",
 ) -> None:
-    """Draw a robot in 3-D, at home, in a pose or along a motion; or write a film or a page of it.
+    """Draw a robot: at home, in a pose, along a motion; or film it.
+
+    In 3-D: a picture, a film, or a page on which it turns.
 
     Example: gough draw sinatra-xi-staicu-2009 -o hexapod.svg
     """

@@ -14,7 +14,7 @@ from gough.cli.terminal import note, say, say_written
 command = typer.Typer(
     cls=CommandGroup,
     add_completion=False,
-    help="A robot for other programs: C, FMU, MuJoCo's MJCF, URDF; a washout in C.",
+    help="A robot for other programs: C, FMU, MJCF, URDF; washout in C.",
 )
 
 

@@ -28,7 +28,7 @@ SECONDS, RATE = 4.0, 100
 command = typer.Typer(
     cls=CommandGroup,
     add_completion=False,
-    help="A file to start from: a robot, motion, simulation, study or log.",
+    help="A file to start from: robot, motion, simulation, study, log.",
 )
 NewRobot = Annotated[Path, output_file("robot file to write", (".toml",))]
 NewFile = Annotated[Path, output_file("file to write, .toml", (".toml",))]

@@ -2,7 +2,8 @@
 
 Displacements of the robot's own coordinates, δu(t), become home + k δu(t) with the largest k in
 [0, 1] that bisection finds: strokes, speeds, forces and angles of the true model are looked at in every
-sample. For what happens between samples half a percent of stroke, speed and force is kept back.
+sample, and half way between samples on the polynomials of fifth order that values, rates and second
+derivatives make. For what happens beside these half a percent of stroke, speed and force is kept back.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.interpolate import BPoly
 
 from gough.base.arrays import Array, real_numbers
 from gough.errors import InputError, LimitError, SampleError
@@ -20,6 +22,8 @@ from gough.model.model import Model
 from gough.motion import Motion
 
 HALVINGS = 20
+FINER = 2
+"""Instants per sample at which limits are looked at."""
 RESERVE = 0.005
 """Share of stroke, speed and force that is kept back."""
 
@@ -34,6 +38,18 @@ class Displacements:
     rate: Array
     second: Array
     """Second derivative."""
+
+    def finer(self, times: int) -> Displacements:
+        """At so many times as many instants: between samples polynomials of fifth order."""
+        whole = BPoly.from_derivatives(
+            self.time, np.stack([self.value, self.rate, self.second], axis=1)
+        )
+        count = len(self.time)
+        t = np.interp(np.arange(times * (count - 1) + 1) / times, np.arange(count), self.time)
+        every = [whole(t, order) for order in range(3)]
+        for fine, own in zip(every, (self.value, self.rate, self.second), strict=True):
+            fine[::times] = own
+        return Displacements(t, *every)
 
     def motion(self, robot: Model, gain: float = 1.0) -> Motion:
         """Home and gain × the displacements."""
@@ -144,13 +160,15 @@ def limited(robot: Model, wish: Displacements, limits: Limits) -> tuple[Motion, 
     if rest > 0:
         raise LimitError(f"{robot.name} exceeds a limit at rest at home: {said}")
 
+    looked_at = wish.finer(FINER)
+
     def kept(gain: float) -> tuple[Motion | None, str]:
         try:
-            motion = wish.motion(robot, gain)
+            motion = looked_at.motion(robot, gain)
             excess, said = worst_excess(robot, motion, limits)
         except SampleError as error:
             return None, str(error).splitlines()[0]
-        return (motion if excess <= 0 else None), said
+        return (motion[::FINER] if excess <= 0 else None), said
 
     motion, reason = kept(1.0)
     if motion is not None:

@@ -9,11 +9,10 @@ know, such as the speeds of a file whose lengths are in mm, is refused.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from gough.base.files import small_text
 from gough.base.tables import ColumnTable, split_heading
 from gough.base.units import NONE, Unit, converted, unit
 from gough.base.words import nearest, shown
+from gough.description.mistakes import tables
 from gough.errors import FileError, GoughError, InputError
 
 if TYPE_CHECKING:
@@ -238,10 +238,7 @@ def _from_text(text: str) -> dict[str, str]:
 
 def _from_file(path: Path, units: str) -> tuple[str, Mapping[str, str]]:
     """Units and names in a TOML file; units that are given otherwise go before."""
-    try:
-        data: dict[str, Any] = tomllib.loads(small_text(path, "file of columns", 1))
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        raise FileError(f"{path}: not TOML: {error}"[:200]) from None
+    data = tables(small_text(path, "file of columns", 1), str(path), "file of columns")
     for key in data:
         if key not in ("columns", "units"):
             near = nearest(key, ("columns", "units"))

@@ -21,7 +21,7 @@ from gough.description.mistakes import checked, parsed
 from gough.description.schema import RobotFile
 from gough.errors import FileError, InputError
 
-MOST_MEGABYTES = 4
+MOST_MEGABYTES = 1
 """Of a robot file; the largest real one has a few thousand bytes."""
 
 

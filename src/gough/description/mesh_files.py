@@ -165,7 +165,8 @@ class _Glb:
             number = -1
         if not 0 <= number < len(entries):
             raise FileError(f"its description names one of its {key} that is not there")
-        return entries[number]
+        entry: dict[str, Any] = entries[number]
+        return entry
 
     def primitives(self) -> Iterator[tuple[Array, Any, Any]]:
         """Place (4, 4), accessors of positions and of indices, None without, of all that is drawn.

@@ -15,8 +15,10 @@ from pydantic import BaseModel, Tag, ValidationError
 from gough.base.words import nearest
 from gough.errors import FileError
 
-DEEP_KEY = re.compile(r"""(?<![\w-])(?:(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
-"""Dotted keys that no file has; what reads TOML takes memory as their length squared."""
+DEEP_KEY = re.compile(r"""(?<![\w-])(?:(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){8}""")
+"""Dotted keys that no file has; what reads TOML takes kilobytes for each of their parts."""
+LONG_NUMBER = re.compile(r"0[xob][0-9A-Fa-f_]{400}")
+"""Whole numbers that take minutes to be told; those in decimals are refused by Python."""
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -29,6 +31,8 @@ def tables(text: str, name: str, what: str) -> dict[str, Any]:
     """The TOML of a file, not looked at yet."""
     if (deep := DEEP_KEY.search(text)) is not None:
         raise FileError(f"{name}: not a {what}: a key nested too deep ({deep[0][:20]}…)")
+    if (long := LONG_NUMBER.search(text)) is not None:
+        raise FileError(f"{name}: not a {what}: the number {long[0][:20]}… has over 400 digits")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

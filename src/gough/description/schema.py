@@ -19,6 +19,7 @@ from gough.errors import InputError
 from gough.legs.bodies import BodyTable
 from gough.legs.keys import LegGroupTable
 from gough.legs.register import KINDS
+from gough.legs.solids import SolidKeys
 
 Outline = Annotated[Any, Numbers((2,), per_leg=True, each="corner")]
 ModeScalar = Annotated[Any, Numbers((), per_leg=True, each="mode")]
@@ -48,7 +49,8 @@ class SingleBody(BodyTable):
 
     @model_validator(mode="after")
     def _single(self) -> Self:
-        for table in (self, *self.shapes):
+        tables: list[SolidKeys] = [self, *self.shapes]
+        for table in tables:
             for key, field in type(table).model_fields.items():
                 for one in field.metadata:
                     if isinstance(one, Numbers) and np.ndim(getattr(table, key)) > len(one.shape):

@@ -15,7 +15,6 @@ PUS and UPS legs with any bodies; no friction. World axes, SI units. Needs the e
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,7 @@ def inverse_dynamics(
         wanted = asked - np.concatenate([pose.force, pose.moment], axis=-1)
         condition, matrices = samples.guarded(transposed(jacobian / scale))
         forces = np.linalg.solve(matrices, (wanted / scale)[..., np.newaxis])[..., 0]
-        lost = ~np.isfinite(jacobian).all(axis=-1).T
+        lost = np.asarray(~np.isfinite(jacobian).all(axis=-1)).T
         values = {
             "forces": forces,
             "rates": matvec(jacobian, twist),
@@ -78,7 +77,7 @@ def inverse_dynamics(
     return samples.actuation(samples.run(model, motion, wrench, on_error))
 
 
-def _balance(ca: Any, parts: Parts | TelescopicParts) -> Callable[..., Any]:
+def _balance(ca: Any, parts: Parts | TelescopicParts) -> Any:
     """d/dt ∂L/∂u̇ − ∂L/∂u and ∂q/∂u as a CasADi function of p, R_0, (v, ω) and (v̇, ω̇)."""
     u, ud, udd = (ca.SX.sym(name, 6) for name in ("u", "ud", "udd"))
     start, place = ca.SX.sym("R", 3, 3), ca.SX.sym("p", 3)
@@ -104,8 +103,7 @@ def _balance(ca: Any, parts: Parts | TelescopicParts) -> Callable[..., Any]:
     inside = ca.Function("inside", [u, start, ud, udd], [asked, ca.vec(rows)])
     flat = ca.SX.sym("Rt", 9)
     found = inside(here, ca.reshape(flat, 3, 3), ud, udd)
-    whole: Callable[..., Any] = ca.Function("balance", [place, flat, ud, udd], list(found))
-    return whole
+    return ca.Function("balance", [place, flat, ud, udd], list(found))
 
 
 def _lagrangian(

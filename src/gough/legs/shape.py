@@ -83,7 +83,7 @@ class Bar(NamedTuple):
 
 
 class Dimension(NamedTuple):
-    """A key of the robot file that a sheet lists."""
+    """What a sheet lists of a leg: a key of the robot file, or what follows from such keys."""
 
     key: str
     heading: str
@@ -92,6 +92,8 @@ class Dimension(NamedTuple):
     """(legs,) or (legs, 3)."""
     point: bool = False
     """A point of the world, or else a direction or a length."""
+    derived: bool = False
+    """No key of the robot file: it follows from others."""
 
 
 class LegShape(Protocol[L]):

@@ -173,7 +173,7 @@ class Askable(ABC):
         if motion not in self._chains:
             which = self.which()
             shape = np.broadcast_shapes(motion.shape, *(one.shape for one in which.values()))
-            given = self.elastic_inputs(motion)
+            given = self.elastic_inputs(motion) if self.modes else {}  # rigid models look past them
             elastic = np.asarray(given["elastic"][0]) if given else np.zeros(0)
             self._chains[motion] = chains.solve(
                 self.executor,

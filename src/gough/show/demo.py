@@ -1,4 +1,4 @@
-"""What gough does, on this machine, as a page worth showing: papers, speed, what to try next."""
+"""What gough does, on this machine, as a page worth showing: an answer, papers, speed, what to try."""
 
 from __future__ import annotations
 
@@ -10,16 +10,36 @@ from collections.abc import Callable, Sequence
 from importlib import resources
 from pathlib import Path
 
+import numpy as np
+
 from gough.engine.run.threads import cores
+from gough.robot import Robot
 from gough.show.page import Hyperlink, Page
+from gough.show.pictures.curves import leg_panels
+from gough.show.pictures.robot import draw
 from gough.show.reproduction import COLORS, EVERY, run, tally
 from gough.show.speed import BATCH, Speed, measure
+from gough.trajectories import Circle
 
+QUESTION = "What forces do my actuators need for this motion?"
+CODE = """\
+import gough
+
+robot = gough.load("kim-ryu-2002")  # a catalogue name, or the path of your robot file
+motion = gough.trajectories.Circle([0, 0, 0.8], 0.1, rpm=40).sample(601)
+
+act = robot.inverse_dynamics(motion)  # act.forces (601, 6) N, act.power (601, 6) W, with friction
+legs = robot.inverse_kinematics(motion)  # strokes, rates and accelerations of the sliders
+react = robot.reactions(motion)  # forces and moments in every joint, for sizing bearings
+print(abs(act.forces).max(), abs(act.power).max(), abs(legs.qd).max())
+"""
+"""The question in lines of code; the page shows what they give."""
 SHOWN = {
     "kim-ryu-2002": "robot",
     "sinatra-xi-staicu-2009": "fig-3-4",
     "khalil-guegan-2004": "leg-inertia",
     "long-khalil-martinet-2014": "fig-4",
+    "chablat-wenger-2003": "diagonal",
 }
 """A paper's figure on the first page."""
 COMMANDS = (
@@ -44,10 +64,12 @@ def make(folder: Path, progress: Callable[[str], None]) -> list[str]:
     progress("writing the first page")
     page = Page("gough: parallel robots, computed")
     page.text(
-        "gough computes geometry, kinematics and dynamics of parallel robots, from hexapods to Deltas. "
+        "gough computes geometry, kinematics and dynamics of parallel robots, from hexapods to "
+        "Deltas. "
         "This page was made by computing all of it on this machine just now."
     )
-    page.heading("Four papers, reproduced")
+    _answer(page)
+    page.heading("Papers, reproduced")
     page.table(
         ("paper", "claims", *COLORS),
         [
@@ -82,6 +104,36 @@ def make(folder: Path, progress: Callable[[str], None]) -> list[str]:
     ]
 
 
+def _answer(page: Page) -> None:
+    """The reader's question first: a robot, a motion, the forces."""
+    robot = Robot.load("kim-ryu-2002")
+    motion = Circle([0, 0, 0.8], 0.1, rpm=40).sample(601)
+    act, legs = robot.inverse_dynamics(motion), robot.inverse_kinematics(motion)
+    react = robot.reactions(motion)
+    page.heading(QUESTION)
+    page.code(CODE)
+    page.facts(
+        [
+            ("largest actuator force", f"{np.abs(act.forces).max():.1f} N"),
+            ("largest power of an actuator", f"{np.abs(act.power).max():.1f} W"),
+            ("largest speed of a slider", f"{np.abs(legs.qd).max():.3f} m/s"),
+            ("stroke used", f"{1e3 * np.ptp(legs.q, axis=0).max():.0f} mm"),
+            (
+                "largest force in a spherical joint",
+                f"{np.linalg.norm(react.spherical, axis=-1).max():.1f} N",
+            ),
+        ]
+    )
+    page.figure(
+        draw(robot, motion[::6]), "The robot of Kim & Ryu 2002 and the circle its platform follows."
+    )
+    curves = [("friction included", act.forces, "actuator force [N]")]
+    page.figure(
+        leg_panels(np.asarray(motion.time), curves),
+        "Forces of the six actuators; they jump where a slider turns back, since friction does.",
+    )
+
+
 def speed_table(speeds: Sequence[Speed]) -> tuple[list[str], list[list[str]]]:
     """Headings and rows; Pinocchio's column only where it was measured."""
     compared = any(one.pinocchio is not None for one in speeds)
@@ -105,12 +157,14 @@ def speed_table(speeds: Sequence[Speed]) -> tuple[list[str], list[list[str]]]:
 
 def _caption(speeds: Sequence[Speed]) -> str:
     said = (
-        f"{platform.machine()}, {cores()} cores, batches of {BATCH} states; the best of a few tries "
+        f"{platform.machine()}, {cores()} cores, batches of {BATCH} states; the best of a few "
+        "tries "
         "within this run, without friction. One call: one state from Python, with all checks."
     )
     if any(one.pinocchio is not None for one in speeds):
         said += (
-            " Pinocchio: rnea, or constraintDynamics, of the opened tree, one state from Python, its "
+            " Pinocchio: rnea, or constraintDynamics, of the opened tree, one state from Python, "
+            "its "
             "joint coordinates known; the same forces to 1e-9."
         )
     return said

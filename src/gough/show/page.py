@@ -102,6 +102,10 @@ class Page:
         )
         self._parts.append(f"<dl>\n{body}</dl>")
 
+    def code(self, text: str) -> None:
+        """Lines of a program."""
+        self._parts.append(f"<pre><code>{escape(text.strip())}</code></pre>")
+
     def facts(self, facts: Sequence[tuple[str, str | Marked]]) -> None:
         """Names and what they are, a line each."""
         body = "".join(
@@ -264,6 +268,8 @@ table.facts th { border-bottom: 1px solid #e3e5e8; font-weight: 600; white-space
 table.facts td { font-variant-numeric: tabular-nums; }
 code { font: .9em ui-monospace, "DejaVu Sans Mono", monospace; background: #f2f4f6;
   padding: .15rem .35rem; border-radius: .2rem; }
+pre { background: #f2f4f6; padding: .7rem .9rem; border-radius: .3rem; overflow-x: auto; }
+pre code { padding: 0; }
 dt { margin-top: .6rem; } dd { margin: .1rem 0 0 1.2rem; color: #3c4148; }
 .good { color: #007a5a; } .fair { color: #b04a00; } .bad { color: #b3261e; }
 .quiet, footer { color: #59616b; }

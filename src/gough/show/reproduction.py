@@ -35,6 +35,8 @@ NAMES = (
     "khalil-guegan-2004",
     "long-khalil-martinet-2014",
 )
+FURTHER = ("chablat-wenger-2003",)
+"""Robots of the papers' families of which others print numbers."""
 EVERY = "all"
 EVERY_TITLE = "Papers on parallel robots, reproduced"
 
@@ -120,7 +122,7 @@ class Reproduction:
     """All that was made of a paper."""
 
     name: str
-    """As in `NAMES`."""
+    """As in `NAMES` or `FURTHER`."""
     title: str
     source: str
     claims: Sequence[Claim]
@@ -140,17 +142,17 @@ def quiet(message: str) -> None:
 def run(
     name: str, folder: str | os.PathLike[str] | None = None, progress: Progress = quiet
 ) -> list[Reproduction]:
-    """Reproduce a paper of `NAMES`, or "all".
+    """Reproduce a paper of `NAMES` or `FURTHER`, or "all".
 
     With a folder, made if need be, the page is written as folder/name.html and the figures as
     folder/figures/paper-figure.png.
     """
-    if name not in (*NAMES, EVERY):
-        near = nearest(name, (*NAMES, EVERY))
+    if name not in (*NAMES, *FURTHER, EVERY):
+        near = nearest(name, (*NAMES, *FURTHER, EVERY))
         raise InputError(f"no reproduction of {name!r}; the nearest is {near!r}")
     if folder is not None:
         _ready(folder)  # a wrong name is worth knowing before minutes of work
-    papers = [load_paper(one) for one in (NAMES if name == EVERY else (name,))]
+    papers = [load_paper(one) for one in ((*NAMES, *FURTHER) if name == EVERY else (name,))]
     found: list[Reproduction] = [paper.reproduce(progress) for paper in papers]
     if folder is not None:
         progress("writing the page")

@@ -294,7 +294,7 @@ class Plant:
         """The state with joints of chains where the platform is."""
         if not self.joints:
             return state
-        poses = chains.Poses(state.position, state.rotation, self.robot.which())
+        poses = chains.Poses(state.position, state.rotation, self.robot.which(), state.elastic)
         return replace(state, chains=chains.close(self.robot.executor, poses, state.chains))
 
     def settled(self, state: PlantState) -> PlantState:

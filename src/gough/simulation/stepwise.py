@@ -102,7 +102,8 @@ class Loop:
             name: value if len(value) == 1 else value[self.rows] for name, value in goals.items()
         }
         if self._model.mechanism.legs.coordinates:
-            poses = Poses(reading.position, reading.rotation, self._model.which())
+            bent = state.elastic[:, : self._model.modes]  # a rigid model knows of none
+            poses = Poses(reading.position, reading.rotation, self._model.which(), bent)
             self._joints = close(self._model.executor, poses, self._joints)
         elastic = (state.elastic, state.elastic_velocity)
         measured = Measured(time, reading, self._joints, *elastic, felt)

@@ -10,6 +10,7 @@ from gough.base.arrays import Array
 from gough.legs.reading import Limits
 from gough.legs.shape import Bar, Dimension, Places, link_places, telescope
 from gough.legs.ups.equations import UPS
+from gough.legs.ups.khalil_frames import geometric_parameters
 from gough.results import LegMotion
 
 
@@ -45,9 +46,13 @@ class UPSShape:
         return telescope(("rod", "cylinder"), foot, places.tips, home.lengths, size)
 
     def dimensions(self, legs: UPS) -> tuple[Dimension, ...]:
-        """Base points, axes, drives."""
-        return (
+        """Base points, axes, drives; Khalil & Guegan's γ, b, d where the axes are as they have them."""
+        found = (
             Dimension("base", "base B (m)", self.feet(legs), point=True),
             Dimension("axis", "universal axis", legs.axis[..., 0].T),
             Dimension("rotor_mass", "rotor mass (kg)", legs.rotor_mass[:, 0]),
         )
+        khalil = geometric_parameters(legs)
+        if khalil is None:
+            return found
+        return (*found, Dimension("khalil", "γ (rad), b, d (m)", khalil, derived=True))

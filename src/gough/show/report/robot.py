@@ -129,6 +129,8 @@ def _checks(robot: Robot, warned: Sequence[str]) -> list[tuple[str, str | Marked
     return found
 
 
+MOST_MODES = 24
+"""Of natural frequencies that the page lists, the lowest."""
 CONDITION = "of the Jacobian, angles made lengths by the platform's size; 1 is best"
 
 
@@ -278,8 +280,8 @@ def _frequencies(page: Page, robot: Robot) -> None:
     ]
     page.table(
         ["mode", "Hz", *(["of its energy in legs that bend"] if robot.bends else [])],
-        rows,
-        "Natural frequencies of the whole robot at home with its actuators locked, undamped; "
+        rows[:MOST_MODES],
+        "Lowest natural frequencies of the whole robot at home with its actuators locked, undamped; "
         "−f: the pose does not hold itself, motion grows as exp(2π f t).",
     )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gough.base.arrays import Array
 from gough.legs.reading import actuator_names, by_units
 from gough.legs.units import LegUnits
@@ -24,6 +26,8 @@ def legs(robot: Robot) -> list[Fact]:
         words = f"{one.name}: {one.kind.summary}"
         if not one.legs.holders:
             words += "; passive"
+        if np.isfinite(robot.leg_stiffness[one.which]).any():
+            words += "; bends"
         found.append((numbers, words))
     return found
 
