@@ -9,13 +9,16 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def listing() -> str:
-    """A Markdown list: name, first line of the docstring, the script itself."""
-    parts = []
+    """A gallery, then each script: name, first line of the docstring, the script itself."""
+    cards, parts = [], []
     for path in sorted(EXAMPLES.glob("*.py")):
         text = path.read_text("utf-8")
         first, _, rest = (ast.get_docstring(ast.parse(text)) or "").partition("\n")
         code = text.split('"""', 2)[2].strip()
-        title = path.stem.partition("_")[0] + " " + path.stem.partition("_")[2].replace("_", " ")
+        title = path.stem.replace("_", " ")
         about = f"{first} {' '.join(rest.split())}".strip()
+        anchor = title.replace(" ", "-").lower()
+        cards.append(f"[![{title}](gallery/{path.stem}.png)<br>{title}](#{anchor})\n")
         parts.append(f"## {title}\n\n{about}\n\n```python\n{code}\n```\n")
-    return "\n".join(parts)
+    gallery = "\n".join(cards)
+    return f":::{{container}} gallery\n{gallery}:::\n\n" + "\n".join(parts)
