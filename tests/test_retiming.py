@@ -57,6 +57,18 @@ def test_a_mass_on_a_straight_line_goes_as_bang_bang_says(kim):
     assert found.duration == pytest.approx(0.1 / 0.3 + 0.3 / 4, rel=2e-3)
 
 
+def test_finely_sampled_motions_start_and_end_where_they_did(kim):
+    """A spline through samples has a direction of its rounding where it hardly moves."""
+    turn = 0.05 * np.array([[0, 0, 0], [1.0, -0.5, 0.8]])
+    poses = gough.Motion(np.add(kim.home.position, [[0, 0, 0], [0.05, 0.02, 0.03]]), rotvec=turn)
+    samples = RestToRest(poses, 2.0).sample(401)
+    found = retime(kim, samples, speed=0.3, force=300, cells=CELLS)
+    for end, given in ((found(0.0), samples[0]), (found(found.duration), samples[-1])):
+        np.testing.assert_allclose(end.position, given.position, atol=1e-12)
+        np.testing.assert_allclose(end.rotation, given.rotation, atol=1e-12)
+    assert found.shares(np.linspace(0, found.duration, 10 * CELLS + 1)).max() <= 1 + 1e-6
+
+
 def test_friction_takes_time_and_uniform_keeps_the_timing(kim, circle):
     loose = retime(kim, circle, force=150, friction=False, cells=CELLS)
     rough = retime(kim, circle, force=150, cells=CELLS)

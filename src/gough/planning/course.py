@@ -41,8 +41,9 @@ STANDSTILL = 1e-6
 """Share of the greatest speed below which a path stops."""
 SAME_POSE = 1e-12
 """Change (m, rad) below which samples are one pose."""
-INSIDE = 1e-5
-"""Share of a stretch, off an end where it stops, up to which it has a direction."""
+DIRECTED = 1e-3
+"""Share of the greatest speed from which a path that stops has a direction: below, a spline through
+samples has that of its rounding. """
 FINE = 2000
 """Instants at which stops are looked for."""
 CLOSED = 1e-13
@@ -62,8 +63,8 @@ class Guide(Protocol):
         """First and second derivatives by s (n, k), as lengths in m."""
         ...
 
-    def state(self, s: Array) -> Motion:
-        """Poses (n,) with rates by s in place of time, which s also is."""
+    def state(self, s: Array, way: Array | None = None) -> Motion:
+        """Poses (n,) with rates by s in place of time, which s also is; rates of s = `way`, if given."""
         ...
 
     def where(self, s: float) -> str:
@@ -91,9 +92,11 @@ class TrajectoryGuide(NamedTuple):
         second = np.concatenate([motion.acceleration, size * motion.angular_acceleration], axis=-1)
         return first, second
 
-    def state(self, s: Array) -> Motion:
+    def state(self, s: Array, way: Array | None = None) -> Motion:
         """The trajectory itself."""
-        return self.trajectory(s)
+        return (
+            self.trajectory(s) if way is None else _there(self.trajectory(way), self.trajectory(s))
+        )
 
     def where(self, s: float) -> str:
         """Its time."""
@@ -125,8 +128,10 @@ class PathGuide(NamedTuple):
         second = np.concatenate([motion.acceleration, size * motion.angular_acceleration], axis=-1)
         return first, second
 
-    def state(self, s: Array) -> Motion:
+    def state(self, s: Array, way: Array | None = None) -> Motion:
         """The pieces' states, each where it is."""
+        if way is not None:
+            return _there(self.state(way), self.state(s))
         edges = np.cumsum([piece.length for piece in self.pieces])
         which = np.minimum(np.searchsorted(edges, s, side="right"), len(self.pieces) - 1)
         fields = [np.zeros((len(s), 3, 3) if i == 1 else (len(s), 3)) for i in range(6)]
@@ -151,14 +156,19 @@ class OwnGuide(NamedTuple):
         per = [robot.length_scale if name.startswith("r") else 1.0 for name in robot.coordinates]
         return self.spline(s, 1) * per, self.spline(s, 2) * per
 
-    def state(self, s: Array) -> Motion:
+    def state(self, s: Array, way: Array | None = None) -> Motion:
         """The motion with these coordinates."""
-        given = (self.spline(s, order) for order in range(3))
-        return self.robot.motion(*given, time=s)
+        rates = (self.spline(s if way is None else way, order) for order in (1, 2))
+        return self.robot.motion(self.spline(s), *rates, time=s)
 
     def where(self, s: float) -> str:
         """Its time."""
         return f"t = {s:.6g} s"
+
+
+def _there(moving: Motion, poses: Motion) -> Motion:
+    """Rates of one motion at the poses of another."""
+    return moving.replace(position=poses.position, rotation=poses.rotation, time=poses.time)
 
 
 def scaled(robot: Model, motion: Motion, rate: Array, second: Array) -> Motion:
@@ -184,15 +194,25 @@ class Stretch:
         self.guide, self.begin, self.end = guide, begin, end
         nodes = np.linspace(begin, end, CELLS + 1)
         w = self.speed(nodes)[0]
-        slack = INSIDE * (end - begin)
+        moving = np.flatnonzero(w > DIRECTED * w.max())
         self.first, self.last = (
-            at + (sign * slack if edge <= 1e-3 * w.max() else 0.0)
-            for at, sign, edge in ((begin, 1, w[0]), (end, -1, w[-1]))
+            self._directed(at, nodes[inner], float(DIRECTED * w.max()))
+            for at, inner in ((begin, moving[0]), (end, moving[-1]))
         )
         self.nodes, self.turned = self._resolved(nodes)
         """s (n,), and by how much the path's direction has turned up to there, rad."""
         cells = self._between(self.nodes[:-1], self.nodes[1:])
         self.lengths = np.concatenate([[0.0], np.cumsum(cells)])
+
+    def _directed(self, slow: float, moving: float, least: float) -> float:
+        """The s between a stop, or an end without one, and where it moves, from which w > least."""
+        for _ in range(50 if slow != moving else 0):
+            middle = (slow + moving) / 2
+            if self.speed(np.array([middle]))[0][0] > least:
+                moving = middle
+            else:
+                slow = middle
+        return moving
 
     def _resolved(self, nodes: Array) -> tuple[Array, Array]:
         """Nodes with cells halved until none has a sharp turn: a path may nearly have a corner."""
@@ -290,7 +310,8 @@ class Bead(NamedTuple):
     def of(cls, stretch: Stretch, s: Array) -> Bead:
         """At parameters s (n,)."""
         inside = stretch.inside(s)
-        return cls(stretch, stretch.guide.state(inside), *stretch.speed(inside))
+        way = inside if np.any(inside != s) else None
+        return cls(stretch, stretch.guide.state(s, way), *stretch.speed(inside))
 
     def moving(self, robot: Model, speed: Array, acceleration: Array) -> Motion:
         """The motion at path speeds σ̇ and accelerations σ̈ (n,), m/s and m/s²."""
