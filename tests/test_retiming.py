@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gough
+from cases.command import run
 from gough.errors import InputError, LimitError, MissingDataError, SingularError
 from gough.planning import Path, retime
 from gough.planning.course import Stretch, course_of
@@ -156,3 +157,26 @@ def test_what_cannot_be_asked(kim, long, circle):
     still = gough.Motion(np.tile(kim.home.position, (3, 1)), time=[0, 1, 2])
     with pytest.raises(InputError, match="stands still"):
         retime(kim, still, speed=1)
+
+
+@pytest.mark.parametrize(
+    ("motion", "limit", "words"),
+    [
+        ("over.toml", "1", ["singularity", "m along the path"]),
+        ("high.csv", "1", ["t = 0 s", "leg", "stroke", "0.7 m"]),
+        ("kim-ryu-2002/circle-20rpm", "0", ["t = ", "leg 1", "its speed limit is 0"]),
+    ],
+)
+def test_impossible_wishes_write_nothing(motion, limit, words, tmp_path):
+    """A path through a singularity, a start outside limits, no speed: instant, leg and limit."""
+    (tmp_path / "over.toml").write_text("[[pieces]]\nturn = [1.4, 0, 0]\n")
+    (tmp_path / "high.csv").write_text(
+        "time [s],x [m],y [m],z [m]\n0,0,0,1.3\n1,0,0,1\n2,0.1,0,0.9\n"
+    )
+    before = sorted(path.name for path in tmp_path.iterdir())
+    words_given = ("retime", "kim-ryu-2002", motion, "-o", "f.csv", "--speed", limit)
+    result = run(*words_given, cwd=tmp_path)
+    assert result.returncode == 2
+    assert all(word in result.stderr for word in words), result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
