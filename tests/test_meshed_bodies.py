@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import warnings
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -80,7 +81,7 @@ def run_calculix(folder, name: str) -> None:
 @pytest.fixture(scope="module")
 def calculix(tmp_path_factory):
     folder = tmp_path_factory.mktemp("calculix")
-    load_paper("long-khalil-martinet-2014").plate.calculix_deck(folder / "plate.inp", 4, 16)
+    import_module(f"{load_paper('peers').__name__}.plate").deck(folder / "plate.inp", 4, 16)
     run_calculix(folder, "plate")
     return folder
 
