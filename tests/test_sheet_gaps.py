@@ -86,6 +86,7 @@ def test_defaults_are_named():
         "legs.cross.center_of_mass = 0",
         "legs.cylinder.center_of_mass = 0",
         "legs.rod.center_of_mass = 0",
+        "no legs.beams",
         "platform.center_of_mass = 0",
     ]
     assert "defaults     gravity, no legs.friction, no legs.drive" in sheet(
