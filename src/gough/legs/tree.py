@@ -76,3 +76,20 @@ def acting(friction: Friction, names: tuple[str, ...]) -> dict[str, Array]:
 def per_leg(value: Array) -> Array:
     """A number of the legs, (legs, 1), as (legs,)."""
     return np.asarray(value[:, 0])
+
+
+def universal_joints(
+    cross: Frame, angles: tuple[Array, Array], viscous: Array
+) -> tuple[TreeJoint, TreeJoint]:
+    """φ1 about the cross's z axis and φ2 about its y axis (legs,), rad, which carries the link.
+
+    Viscous friction of the universal joint, N m s (legs,), is −c φ̇ about each: they are perpendicular.
+    """
+    none = np.zeros(len(viscous))
+    first, second = (
+        TreeJoint(name, "revolute", cross.origin, cross.axes[..., axis], angle, body, False,
+                  viscous, none)
+        for name, axis, angle, body in zip(
+            ("phi1", "phi2"), (2, 1), angles, ("cross", "link"), strict=True)
+    )  # fmt: skip
+    return first, second

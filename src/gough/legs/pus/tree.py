@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-import numpy as np
-
 from gough.legs.pus.equations import PUS
-from gough.legs.tree import TreeJoint, acting, per_leg
+from gough.legs.tree import TreeJoint, acting, per_leg, universal_joints
 from gough.mechanics.body import Frame
 from gough.mechanics.leg import Leg
 from gough.results import LegMotion
@@ -23,10 +21,7 @@ OTHER_FRICTION = (
 
 
 class PUSTree:
-    """λ along the rail, φ1 about the cross's z axis, φ2 about its y axis.
-
-    Viscous friction of the universal joint is −c φ̇ about each of its axes, which are perpendicular.
-    """
+    """λ along the rail, φ1 about the cross's z axis, φ2 about its y axis."""
 
     numbers: ClassVar[tuple[type[Leg], ...]] = (PUS,)
 
@@ -35,18 +30,14 @@ class PUSTree:
     ) -> tuple[TreeJoint, ...]:
         """The rail, and two revolute joints at the universal joint."""
         rubs = legs.friction
-        turning, none = per_leg(rubs.universal_viscous), np.zeros(legs.count)
-        slider, cross = frames["slider"], frames["cross"]
+        slider = frames["slider"]
         slides, first, second = motion.joints.T
         rail = legs.rail_direction[..., 0].T
         return (
             TreeJoint("lambda", "prismatic", slider.origin, rail, slides, "slider", True,
                       per_leg(rubs.slider_viscous), per_leg(rubs.screw_drag),
                       other_friction=acting(rubs, OTHER_FRICTION)),
-            TreeJoint("phi1", "revolute", cross.origin, cross.axes[..., 2], first, "cross", False,
-                      turning, none),
-            TreeJoint("phi2", "revolute", cross.origin, cross.axes[..., 1], second, "link", False,
-                      turning, none),
+            *universal_joints(frames["cross"], (first, second), per_leg(rubs.universal_viscous)),
         )  # fmt: skip
 
     def holds_body(self, legs: PUS) -> bool:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-import numpy as np
-
 from gough.legs.rus.equations import RUS
-from gough.legs.tree import TreeJoint, acting, per_leg
+from gough.legs.tree import TreeJoint, acting, per_leg, universal_joints
 from gough.mechanics.body import Frame
 from gough.mechanics.leg import Leg
 from gough.results import LegMotion
@@ -18,10 +16,7 @@ OTHER_FRICTION = ("universal_coulomb", "spherical_viscous", "spherical_coulomb")
 
 
 class RUSTree:
-    """q about the motor's axis, φ1 about the cross's z axis, φ2 about its y axis.
-
-    Viscous friction of the universal joint is −c φ̇ about each of its axes, which are perpendicular.
-    """
+    """q about the motor's axis, φ1 about the cross's z axis, φ2 about its y axis."""
 
     numbers: ClassVar[tuple[type[Leg], ...]] = (RUS,)
 
@@ -30,18 +25,14 @@ class RUSTree:
     ) -> tuple[TreeJoint, ...]:
         """The motor, and two revolute joints at the universal joint."""
         rubs = legs.friction
-        turning, none = per_leg(rubs.universal_viscous), np.zeros(legs.count)
-        crank, cross = frames["crank"], frames["cross"]
+        crank = frames["crank"]
         turns, first, second = motion.joints.T
         axis = legs.motor_axis[..., 0].T
         return (
             TreeJoint("q", "revolute", crank.origin, axis, turns, "crank", True,
                       per_leg(rubs.motor_viscous), per_leg(rubs.motor_coulomb),
                       other_friction=acting(rubs, OTHER_FRICTION)),
-            TreeJoint("phi1", "revolute", cross.origin, cross.axes[..., 2], first, "cross", False,
-                      turning, none),
-            TreeJoint("phi2", "revolute", cross.origin, cross.axes[..., 1], second, "link", False,
-                      turning, none),
+            *universal_joints(frames["cross"], (first, second), per_leg(rubs.universal_viscous)),
         )  # fmt: skip
 
     def holds_body(self, legs: RUS) -> bool:
