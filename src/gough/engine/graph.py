@@ -11,7 +11,7 @@ matrix has a number m ≥ 0, its transpose −1 − m.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from gough.engine.operations import OPERATIONS
 CONSTANT, INPUT = "constant", "input"
 MODE, TABLE, MATRIX, COUPLED, SUM = "mode", "table", "matrix", "coupled", "sum"
 """Numbers per mode of a state's field and of the robot; per pair of modes; Σ_j C_kj x_j; Σ_k x_k."""
+PER_MODE = frozenset((MODE, TABLE, MATRIX, COUPLED))
+COMMUTATIVE = frozenset(name for name, one in OPERATIONS.items() if one.commutative)
 
 
 class Graph:
@@ -38,11 +40,13 @@ class Graph:
         self.waists: set[int] = set()
         """Nodes through which alone others feel an unknown; see `passes.affine`."""
         self._known: dict[Any, int] = {}
+        self._values: dict[int, float] = {}
+        """Of the constants."""
 
     def __len__(self) -> int:
         return len(self.operations)
 
-    def _node(self, operation: str, arguments: tuple[int, ...], leaf: Any = None) -> Symbol:
+    def _node(self, operation: str, arguments: tuple[int, ...], leaf: Any = None) -> int:
         key = (operation, arguments, leaf)
         number = self._known.get(key)
         if number is None:
@@ -51,19 +55,29 @@ class Graph:
             self.operations.append(operation)
             self.arguments.append(arguments)
             self.leaves.append(leaf)
-            self.varying.append(
-                operation in (MODE, TABLE, MATRIX, COUPLED)
-                or (operation != SUM and any(self.varying[one] for one in arguments))
+            varying = self.varying
+            varying.append(
+                operation in PER_MODE
+                or (operation != SUM and True in [varying[one] for one in arguments])
             )
-        return Symbol(self, number)
+        return number
+
+    def _leaf(self, operation: str, leaf: Any) -> Symbol:
+        return Symbol(self, self._node(operation, (), leaf))
 
     def constant(self, value: float) -> Symbol:
         """A number; −0 counts as 0."""
-        return self._node(CONSTANT, (), float(value) + 0.0)
+        return Symbol(self, self._constant(value))
+
+    def _constant(self, value: float) -> int:
+        value = float(value) + 0.0
+        number = self._node(CONSTANT, (), value)
+        self._values[number] = value
+        return number
 
     def input(self, field: str, index: int) -> Symbol:
         """Element `index` of the flattened input field."""
-        return self._node(INPUT, (), (field, index))
+        return self._leaf(INPUT, (field, index))
 
     def inputs(self, field: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
         """An array of input symbols."""
@@ -75,15 +89,15 @@ class Graph:
 
     def mode(self, field: str) -> Symbol:
         """An input field that has one number a mode."""
-        return self._node(MODE, (), field)
+        return self._leaf(MODE, field)
 
     def table(self, number: int) -> Symbol:
         """Parameters, one per mode."""
-        return self._node(TABLE, (), number)
+        return self._leaf(TABLE, number)
 
     def matrix(self, number: int) -> Symbol:
         """Parameters, one per pair of modes; only `coupled_with` reads them."""
-        return self._node(MATRIX, (), number)
+        return self._leaf(MATRIX, number)
 
     def constants(self, values: Any) -> np.ndarray[Any, Any]:
         """An array of numbers as symbols."""
@@ -95,18 +109,30 @@ class Graph:
 
     def value(self, number: int) -> float | None:
         """The value of a constant node, None of any other."""
-        if self.operations[number] != CONSTANT:
-            return None
-        return float(self.leaves[number])
+        return self._values.get(number)
 
     def make(self, operation: str, *arguments: int) -> Symbol:
         """A node for an operation, folded where its value is known."""
-        folded = _fold(self, operation, arguments)
-        if folded is not None:
-            return folded
-        if OPERATIONS[operation].commutative:
-            arguments = tuple(sorted(arguments))
+        return Symbol(self, self.number(operation, *arguments))
+
+    def number(self, operation: str, *arguments: int) -> int:
+        """The number of such a node. Tracing spends its time here: numbers are not wrapped."""
+        values = [self._values.get(one) for one in arguments]
+        if None not in values:
+            return self._constant(OPERATIONS[operation].value(*values))
+        rule = RULES.get(operation)
+        if rule is not None:
+            folded = rule(self, *arguments, *values)
+            if folded is not None:
+                return folded
+        if operation in COMMUTATIVE:
+            a, b = arguments
+            return self._node(operation, (a, b) if a <= b else (b, a))
         return self._node(operation, arguments)
+
+    def negated(self, number: int) -> int | None:
+        """The x of a node −x, None of any other."""
+        return self.arguments[number][0] if self.operations[number] == "neg" else None
 
     def reachable(self, outputs: Iterable[int]) -> list[int]:
         """Nodes that the outputs need, arguments first: the rest is dead code."""
@@ -128,15 +154,15 @@ class Symbol:
         self.number = number
 
     def _with(self, operation: str, *others: Any) -> Symbol:
-        numbers = [self.number]
-        for other in others:
-            if not isinstance(other, Symbol):
-                other = self.graph.constant(float(other))
-            numbers.append(other.number)
-        return self.graph.make(operation, *numbers)
+        graph = self.graph
+        numbers = [
+            other.number if isinstance(other, Symbol) else graph.constant(other).number
+            for other in others
+        ]
+        return Symbol(graph, graph.number(operation, self.number, *numbers))
 
     def _swapped(self, operation: str, other: Any) -> Symbol:
-        return self.graph.constant(float(other))._with(operation, self)
+        return self.graph.constant(other)._with(operation, self)
 
     def __add__(self, other: Any) -> Symbol:
         return self._with("add", other)
@@ -198,7 +224,7 @@ class Symbol:
         """Σ_k of one value a mode; N x of a value that all modes share."""
         if not self.graph.varying[self.number]:
             return self * self.graph.modes
-        return self.graph._node(SUM, (self.number,))
+        return Symbol(self.graph, self.graph._node(SUM, (self.number,)))
 
     def coupled_with(self, values: Symbol) -> Symbol:
         """Σ_j C_kj x_j of a matrix; of a table, which is a matrix's diagonal, C_k x_k."""
@@ -210,7 +236,7 @@ class Symbol:
         """Σ_j C_kj x_j of the matrix with a number, or of the transpose with a number below 0."""
         if self.graph.value(self.number) == 0:
             return self
-        return self.graph._node(COUPLED, (self.number,), matrix)
+        return Symbol(self.graph, self.graph._node(COUPLED, (self.number,), matrix))
 
     def rint(self) -> Symbol:
         """The nearest whole number, halves to even; NumPy's rint finds it."""
@@ -219,8 +245,8 @@ class Symbol:
     def waist(self) -> Symbol:
         """Itself, marked as one of few numbers through which all that follows feels an unknown."""
         graph, number = self.graph, self.number
-        negated = graph.operations[number] == "neg"  # others will use what is inside
-        graph.waists.add(graph.arguments[number][0] if negated else number)
+        inside = graph.negated(number)  # others will use what is inside
+        graph.waists.add(number if inside is None else inside)
         return self
 
     def or_one(self) -> Symbol:
@@ -228,69 +254,77 @@ class Symbol:
         return self._with("or_one")
 
 
-def _fold(graph: Graph, operation: str, arguments: tuple[int, ...]) -> Symbol | None:
-    """What algebra knows without computing; None if nothing."""
-    values = [graph.value(one) for one in arguments]
-    if all(value is not None for value in values):
-        return graph.constant(OPERATIONS[operation].value(*values))
-    a = Symbol(graph, arguments[0])
-    b = Symbol(graph, arguments[-1])
-    va, vb = values[0], values[-1]
-    negated_a = graph.operations[a.number] == "neg"
-    negated_b = graph.operations[b.number] == "neg"
-
-    def inner(symbol: Symbol) -> Symbol:
-        return Symbol(graph, graph.arguments[symbol.number][0])
-
-    if operation == "add":
-        if va == 0:
-            return b
-        if vb == 0:
-            return a
-        if negated_b:
-            return a - inner(b)
-        if negated_a:
-            return b - inner(a)
-    elif operation == "sub":
-        if vb == 0:
-            return a
-        if va == 0:
-            return -b
-        if a.number == b.number:
-            return graph.constant(0.0)
-        if negated_b:
-            return a + inner(b)
-        if negated_a:
-            return -(inner(a) + b)
-    elif operation == "mul":
-        for one, value, other in ((a, va, b), (b, vb, a)):
-            if value == 0:
-                return one
-            if value == 1:
-                return other
-            if value == -1:
-                return -other
-        if negated_a:
-            return -(inner(a) * b)
-        if negated_b:
-            return -(a * inner(b))
-    elif operation == "div":
-        if va == 0:
-            return a
-        if vb == 1:
-            return a
-        if vb == -1:
-            return -a
-        if negated_a:
-            return -(inner(a) / b)
-        if negated_b:
-            return -(a / inner(b))
-    elif operation == "neg":
-        if negated_a:
-            return inner(a)
-        if graph.operations[a.number] == "sub":
-            left, right = graph.arguments[a.number]
-            return Symbol(graph, right) - Symbol(graph, left)
-    elif operation == "abs" and negated_a:
-        return abs(inner(a))
+def _add(graph: Graph, a: int, b: int, va: float | None, vb: float | None) -> int | None:
+    if va == 0:
+        return b
+    if vb == 0:
+        return a
+    if (inside := graph.negated(b)) is not None:
+        return graph.number("sub", a, inside)
+    if (inside := graph.negated(a)) is not None:
+        return graph.number("sub", b, inside)
     return None
+
+
+def _sub(graph: Graph, a: int, b: int, va: float | None, vb: float | None) -> int | None:
+    if vb == 0:
+        return a
+    if va == 0:
+        return graph.number("neg", b)
+    if a == b:
+        return graph._constant(0.0)
+    if (inside := graph.negated(b)) is not None:
+        return graph.number("add", a, inside)
+    if (inside := graph.negated(a)) is not None:
+        return graph.number("neg", graph.number("add", inside, b))
+    return None
+
+
+def _mul(graph: Graph, a: int, b: int, va: float | None, vb: float | None) -> int | None:
+    for one, value, other in ((a, va, b), (b, vb, a)):
+        if value == 0:
+            return one
+        if value == 1:
+            return other
+        if value == -1:
+            return graph.number("neg", other)
+    return _sign_outside(graph, "mul", a, b)
+
+
+def _div(graph: Graph, a: int, b: int, va: float | None, vb: float | None) -> int | None:
+    if va == 0 or vb == 1:
+        return a
+    if vb == -1:
+        return graph.number("neg", a)
+    return _sign_outside(graph, "div", a, b)
+
+
+def _sign_outside(graph: Graph, operation: str, a: int, b: int) -> int | None:
+    if (inside := graph.negated(a)) is not None:
+        return graph.number("neg", graph.number(operation, inside, b))
+    if (inside := graph.negated(b)) is not None:
+        return graph.number("neg", graph.number(operation, a, inside))
+    return None
+
+
+def _neg(graph: Graph, a: int, _: float | None) -> int | None:
+    if graph.operations[a] == "sub":
+        left, right = graph.arguments[a]
+        return graph.number("sub", right, left)
+    return graph.negated(a)
+
+
+def _abs(graph: Graph, a: int, _: float | None) -> int | None:
+    inside = graph.negated(a)
+    return None if inside is None else graph.number("abs", inside)
+
+
+RULES: dict[str, Callable[..., int | None]] = {
+    "add": _add,
+    "sub": _sub,
+    "mul": _mul,
+    "div": _div,
+    "neg": _neg,
+    "abs": _abs,
+}
+"""What algebra knows without computing, of arguments and their values where these are constants."""
