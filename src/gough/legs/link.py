@@ -29,6 +29,8 @@ class Link(NamedTuple):
     y: Components
     z: Components
     """The link's direction n."""
+    normal: Components
+    """n×axis = s y."""
     sine: Components
     cosine: Components
     per_sine: Components
@@ -85,7 +87,8 @@ def link_frame(axis: Components, direction: Components) -> Link:
     normal = cross(direction, axis)
     sine, cosine = norm(normal), dot(axis, direction)
     per_sine = 1 / sine
-    return Link(axis, normal * per_sine, direction, sine, cosine, per_sine, cosine * per_sine)
+    slope = cosine * per_sine
+    return Link(axis, normal * per_sine, direction, normal, sine, cosine, per_sine, slope)
 
 
 def to_world(link: Link, vector: Components) -> Components:
@@ -100,6 +103,15 @@ def to_link(link: Link, vector: Components) -> Components:
     along = dot(link.z, vector)
     x = dot(link.axis, vector) * link.per_sine - link.slope * along
     return np.stack(np.broadcast_arrays(x, dot(link.y, vector), along))
+
+
+def to_link_per_arm(
+    link: Link, y_per_arm: Components, per_arm: Components, vector: Components
+) -> Components:
+    """The same over the arm, the distance to the tip; `y_per_arm` is y over it, too."""
+    along = dot(link.z, vector) * per_arm
+    x = dot(link.axis, vector) * (link.per_sine * per_arm) - link.slope * along
+    return np.stack(np.broadcast_arrays(x, dot(y_per_arm, vector), along))
 
 
 def link_axes(link: Link) -> Components:

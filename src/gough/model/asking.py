@@ -309,7 +309,7 @@ class Askable(ABC):
         """The same beyond the springs of drives."""
         return self
 
-    def need_rigid_drives(self, task: str) -> None:
+    def need_rigid_drives(self, task: str, motion: Motion | None = None) -> None:
         """Refuse what is there for rotors only that move with q; here all do."""
         return None
 

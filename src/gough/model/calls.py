@@ -24,7 +24,6 @@ from gough.model.contributions import Contributions
 from gough.motion import Motion
 from gough.results import Acceleration, Actuation, Condensed, Energy, LegMotion, Reactions
 
-MOVING = ("velocity", "angular_velocity", "acceleration", "angular_acceleration")
 """Fields of a motion that are 0 at rest."""
 SURE = 1 - 1e-9
 """Certainty of a leg's reactions from which they are unique; see `gough.mechanics.held`."""
@@ -150,8 +149,7 @@ class ModelCalls(Askable):
 
         """
         given = self.forced(wrench, preload)
-        if _moves(motion):
-            self.need_rigid_drives("inverse_dynamics of a moving robot")
+        self.need_rigid_drives("inverse_dynamics of a moving robot", motion)
         out = self.run(
             programs.inverse_dynamics,
             motion,
@@ -355,8 +353,7 @@ class ModelCalls(Askable):
 
         """
         self.need_masses()
-        if _moves(motion):
-            self.need_rigid_drives("energy of a moving robot")
+        self.need_rigid_drives("energy of a moving robot", motion)
         found = Energy(**self.run(programs.energy, motion, on_error, threads=threads))
         return found.about(self, motion)
 
@@ -391,8 +388,7 @@ class ModelCalls(Askable):
 
         """
         given = self.forced(wrench, preload)
-        if _moves(motion):
-            self.need_rigid_drives("contributions of a moving robot")
+        self.need_rigid_drives("contributions of a moving robot", motion)
         parts = self.run(contributions, motion, on_error, given, threads=threads)
         more: dict[str, Any] = {"preload": preload, "on_error": on_error, "threads": threads}
         rubbing = self.inverse_dynamics(motion, wrench, friction, **more)
@@ -401,11 +397,6 @@ class ModelCalls(Askable):
         for part in fields(found):
             getattr(found, part.name)[np.isnan(rubbing.forces)] = np.nan
         return found
-
-
-def _moves(motion: Any) -> bool:
-    """Whether any sample of a motion moves or accelerates."""
-    return any(np.any(getattr(motion, name, 0.0)) for name in MOVING)
 
 
 def _with_modes(name: str, out: dict[str, Array]) -> dict[str, Array]:

@@ -37,7 +37,7 @@ from gough.model.batch import OnError
 from gough.model.calls import ModelCalls
 from gough.model.execution import executor
 from gough.model.freedom import Freedom, freedom, held
-from gough.model.sense import coordinate_sizes, reach, sensible, warn_of_giants
+from gough.model.sense import at_hand, coordinate_sizes, reach, sensible, warn_of_giants
 from gough.model.soundness import sound
 from gough.motion import Motion
 
@@ -177,9 +177,14 @@ class DescribedModel(ModelCalls):
         rotors = self.description.legs.rotor[:, 0]
         return np.asarray(np.isfinite(self.drives.stiffness) & (rotors > 0))
 
-    def need_rigid_drives(self, task: str) -> None:
-        """Refuse what is there for rotors only that move with q."""
-        if self.sprung.any():
+    @cached_property
+    def has_springs(self) -> bool:
+        """Some actuators are `sprung`."""
+        return bool(self.sprung.any())
+
+    def need_rigid_drives(self, task: str, motion: Motion | None = None) -> None:
+        """Refuse what is there for rotors only that move with q; nothing for a `motion` at rest."""
+        if self.has_springs and (motion is None or _moves(motion)):
             raise InputError(
                 f"{self.name} has compliant drives ([legs.drive]), whose rotors do not move with q: "
                 f"{task} knows rigid drives only; `robot.stiff` is the same robot with these, and "
@@ -328,6 +333,11 @@ class DescribedModel(ModelCalls):
         return reach(self)
 
     @cached_property
+    def at_hand(self) -> float:
+        """Largest |x|, |y|, |z| of a position that is surely not in another unit, m."""
+        return at_hand(self)
+
+    @cached_property
     def coordinate_sizes(self) -> Array:
         """How large each actuated coordinate gets, m or rad, roughly; (actuators,)."""
         return coordinate_sizes(self)
@@ -378,6 +388,12 @@ class DescribedModel(ModelCalls):
     def executor(self) -> Executor:
         """Runs the robot's programs: compiled, or NumPy where LLVM is missing."""
         return executor(self.mechanism)
+
+
+def _moves(motion: Motion) -> bool:
+    """Whether any sample of a motion moves or accelerates."""
+    names = ("velocity", "angular_velocity", "acceleration", "angular_acceleration")
+    return any(np.any(getattr(motion, name, 0.0)) for name in names)
 
 
 def _diagonal(matrix: Array) -> Array:

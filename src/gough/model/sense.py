@@ -32,8 +32,7 @@ def reach(robot: DescribedModel) -> float:
 
     Without home from the world's origin; with the platform's joints as far from its frame as they are.
     """
-    home = robot.description.home
-    middle = np.zeros(3) if home is None else home.position
+    middle = _middle(robot)
     feet = [
         group.kind.shape.feet(one)
         for group in robot.description.groups
@@ -42,6 +41,17 @@ def reach(robot: DescribedModel) -> float:
     away = np.linalg.norm(np.concatenate(feet) - middle, axis=-1)
     points = robot.description.platform_points
     return float(away.max() + np.linalg.norm(points, axis=0).max()) + robot.length_scale
+
+
+def at_hand(robot: DescribedModel) -> float:
+    """|p|∞ up to which a position p cannot be too far: ‖p − home‖ ≤ √3 |p|∞ + ‖home‖, m."""
+    return float(FAR * robot.reach - np.abs(_middle(robot)).max()) / 2
+
+
+def _middle(robot: DescribedModel) -> Array:
+    """Where the platform is at home, or the world's origin."""
+    home = robot.description.home
+    return np.zeros(3) if home is None else home.position
 
 
 def warn_of_giants(robot: DescribedModel, name: str) -> None:
@@ -75,11 +85,10 @@ def coordinate_sizes(robot: DescribedModel) -> Array:
 
 def sensible(robot: DescribedModel, motion: Motion, on_error: OnError) -> Motion:
     """The motion, if its positions can be the robot's; samples that are not raise, or become NaN."""
+    if not np.maximum.reduce(np.abs(motion.position), axis=None, initial=0.0) > robot.at_hand:
+        return motion  # the usual case, cheaply
     limit = FAR * robot.reach
-    home = robot.description.home
-    middle = np.zeros(3) if home is None else home.position
-    if not np.abs(motion.position).max(initial=0.0) > (limit - np.abs(middle).max()) / 2:
-        return motion  # the usual case, cheaply: ‖p − home‖ ≤ √3 |p|∞ + ‖home‖
+    middle = _middle(robot)
     with np.errstate(over="ignore"):
         away = np.linalg.norm(motion.position - middle, axis=-1)
     bad = (away > limit) & np.isfinite(away)  # what is not finite is told as such

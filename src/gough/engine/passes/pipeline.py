@@ -17,8 +17,10 @@ from gough.engine.passes.order import few_alive
 from gough.engine.program import Step
 
 LEAVES = (CONSTANT, INPUT)
-MIDDLE = (0.35, 0.55)
-"""Between which parts of the longest chain the program is cut."""
+MIDDLE = 0.5
+"""Part of the longest chain at which a program is best cut, if as many values cross elsewhere."""
+ASIDE = 150
+"""Crossing values that a cut as long as the chain away from there is worth."""
 
 
 class Halves(NamedTuple):
@@ -33,7 +35,7 @@ class Halves(NamedTuple):
 def halves(
     steps: Sequence[Step], outputs: Mapping[str, Sequence[int]], lasting: Container[int]
 ) -> Halves:
-    """The program cut near the middle of its longest chain, where the fewest values cross.
+    """The program cut where few values cross, near the middle of its longest chain.
 
     `lasting` are the values that are the same for all states: they are not handed over.
     """
@@ -56,8 +58,11 @@ def halves(
         change[ends[place]] += 1
         change[needed[place]] -= 1
     crossing = list(accumulate(change))
-    middle = range(*(int(part * longest) for part in MIDDLE))
-    cut = min(middle, key=crossing.__getitem__, default=longest)
+
+    def cost(place: int) -> float:
+        return crossing[place] + ASIDE * abs(place / longest - MIDDLE)
+
+    cut = min(range(1, longest), key=cost, default=longest)
 
     def ordered(late: bool) -> list[int]:
         return few_alive(

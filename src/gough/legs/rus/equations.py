@@ -241,9 +241,11 @@ class RUS(Driven):
         side = (nt * ka - na * kt, na * ku - nu * ka, nu * kt - nt * ku)
         sine, cosine = norm(np.stack(np.broadcast_arrays(*side))), nu * ku + nt * kt + na * ka
         per_sine = 1 / sine
-        y = cross(n, axis) * per_sine
+        normal = cross(n, axis)
         yu, yt, ya = (one * per_sine for one in side)
-        return Link(axis, y, n, sine, cosine, per_sine, cosine * per_sine), (yu, yt, ya)
+        slope = cosine * per_sine
+        link = Link(axis, normal * per_sine, n, normal, sine, cosine, per_sine, slope)
+        return link, (yu, yt, ya)
 
     def _turned(self, vector: Components, reached: Reached) -> Components:
         """A vector of the crank, as it is at q = 0, turned with it."""

@@ -16,26 +16,21 @@ import numpy as np
 
 from gough.legs.link import (
     MovingLink,
-    couple_on_joint_axes,
     cross_axes,
-    cross_moment,
     first_angle,
     first_angle_rates,
-    inertia_about_joint,
-    inertia_to_world,
     link_axes,
     link_frame,
-    on_joint_axes,
     to_link,
+    to_link_per_arm,
     to_world,
     turning,
-    turning_load,
 )
 from gough.legs.telescopes import Telescopes
-from gough.mechanics.body import Body, Frame, force, moment, turned
+from gough.mechanics.body import Body, Frame, force, moment, second_moments, turned
 from gough.mechanics.friction import Friction, JointFriction, Loads, joint_friction
 from gough.mechanics.leg import PARALLEL, Driven, Health, LegLoad, Ports, Rubbing
-from gough.mechanics.vectors import Components, cross, dot, norm
+from gough.mechanics.vectors import Components, cross, dot, norm, symmetric
 
 
 @dataclass(frozen=True)
@@ -99,11 +94,12 @@ class UPS(Driven):
         per_q = 1 / q
         z3 = along * per_q
         link = link_frame(self.axis, z3)
-        vx, vy, qd = to_link(link, velocity)
-        rate = np.stack([vx, vy]) * per_q
-        a = to_link(link, acceleration)
-        spin = turning(link, rate, (a[:2] - 2 * qd * rate) * per_q)
-        qdd = a[2] - q * spin.field[2, 2]
+        y_per_q = link.normal * (link.per_sine * per_q)
+        vx, vy, growth = to_link_per_arm(link, y_per_q, per_q, velocity)
+        a = to_link_per_arm(link, y_per_q, per_q, acceleration)
+        bent = np.stack([a[0] - 2 * growth * vx, a[1] - 2 * vy * growth])
+        spin = turning(link, np.stack([vx, vy]), bent)
+        qd, qdd = dot(z3, velocity), q * (a[2] - spin.field[2, 2])
         q1d, q1dd = first_angle_rates(link, spin)
         q1 = first_angle(link, self.reference)
         q2 = np.arctan2(link.sine, -link.cosine)
@@ -123,7 +119,9 @@ class UPS(Driven):
             spin=spin,
             arm=q,
             per_arm=per_q,
-            tip_acceleration=a,
+            tip_acceleration=q * a,
+            acceleration_per_arm=a,
+            y_per_arm=y_per_q,
             health=np.stack([q, link.sine]),
         )
 
@@ -161,6 +159,10 @@ class MovingUPS(MovingLink):
     """UPS legs from what their tips do."""
 
     leg: UPS
+    acceleration_per_arm: Components
+    """v̇/q3 of the tip on the axes of frame 3, 1/s²."""
+    y_per_arm: Components
+    """y3/q3, 1/m: all that the leg feels and asks for sideways is over its length."""
 
     def frames(self) -> tuple[Frame, ...]:
         """Frames 1, 2, 3 of the papers: 1 and 2 at B, 3 at the tip P; x2 = x3, y2 = −z3, z2 = y3.
@@ -182,44 +184,94 @@ class MovingUPS(MovingLink):
     def load(self, gravity: Components) -> LegLoad:
         """Load A v̇ + h of the legs at their tips, in one go (Khalil & Guegan 2004, Eqs. 20–23).
 
-        On the axes of frame 3, with g the gravity there, the rod asks at the tip for
-        F3 = M3 (v̇ − g) + ω̇×S3 + ω×(ω×S3), and the links, which turn together, ask for the moment
-        (I2 + I3) ω̇ + ω×(I2 + I3) ω − S2×g + S3×(v̇ − g); −S2×g is S2×(v̇ − g) − S2×v̇.
-        Along q3 the leg asks for F3_z + I_A q̈3, I_A being the rotor mass; sideways brings c α of it.
+        On the axes of frame 3 the rod asks at the tip for F3 = M3 (v̇ − g) + U S3, and the links, which
+        turn together, ask about B for the moment
+
+            N = q3 z×F3 + S3×(v̇ − g) − S2×g + Σ k×(U J k),  J = ∫ r rᵀ dm of I = I2 + I3,
+
+        over the axes k. So f_x = N_y/q3 and f_y = −(N_x + κ N_z + H_c/s)/q3 with H_c of the cross, I_zz
+        counted as a ZZ of it (`gough.legs.link`). Written out, with φ = (v̇ − g)/q3 = a + γ, with
+        U_xy = −κ U_zy, U_yx = 2 ω_x ω_y − U_xy and ω_z = κ ω_x, what multiplies a parameter is a sum
+        of few terms; this takes the fewest operations that are known. Along q3 the leg asks for
+        F3_z + I_A q̈3, I_A being the rotor mass; sideways brings κ f_x of it.
         """
-        leg, link, spin, a = self.leg, self.link, self.spin, self.tip_acceleration
-        weight = -to_link(link, gravity)
-        felt = a + weight
+        leg, link, per_s, kappa, q = (
+            self.leg,
+            self.link,
+            self.link.per_sine,
+            self.link.slope,
+            self.q,
+        )
+        (x, y, z), (_, _, (uzx, uzy, _)) = self.spin.omega, self.spin.field
+        uxz, uyz = self.spin.field[:2, 2]
+        xx, yy, zz, twice_xy = x * x, y * y, z * z, 2 * x * y
+        ax, ay, az = self.acceleration_per_arm
+        gx, gy, gz = to_link_per_arm(link, self.y_per_arm, self.per_arm, -gravity)
+        px, py, pz = ax + gx, ay + gy, az + gz
         cylinder, rod = leg.on_link_axes(), leg.rod
-        inertia, s2, s3 = cylinder.inertia + rod.inertia, cylinder.first_moment, rod.first_moment
-        carried = cross(s2 + s3, felt) - cross(s2, a)
-        moment_at_tip, about_y, about_e = turning_load(self, inertia, carried)
-        of_cross = cross_moment(self, leg.cross, inertia[2][2], weight, -dot(link.axis, gravity))
-        push = force(rod.mass, s3 + moment_at_tip, spin, felt)
-        alpha, beta = on_joint_axes(self, push, about_y, about_e + of_cross * link.per_sine)
-        rod_force = force(rod.mass, s3, spin, felt)
+        (sx, sy, sz), (cx, cy, cz) = rod.first_moment, cylinder.first_moment
+        inertia, mass = cylinder.inertia + rod.inertia, rod.mass * q
+        (jxx, jxy, jxz), (_, _, jyz), (_, _, jzz) = second_moments(inertia)
+        about_e = jxy + kappa * jyz
+        swung = sy * uzy
+        fx = (
+            mass * px
+            + sz * (ax + uxz)
+            + (sz + cz) * gx
+            - cx * gz
+            - sx * (pz + zz + yy)
+            - kappa * swung
+            + (jzz * uxz - jxx * uzx + jxz * (xx - zz) - about_e * uzy) * self.per_arm
+        )
+        mx, my, _ = leg.cross.first_moment
+        hanging = dot(link.z, -gravity) + link.cosine * dot(link.axis, gravity)
+        of_cross = (leg.cross.inertia[2][2] + inertia[2][2]) * uzy - my * hanging
+        sideways_y = (
+            mass * py
+            + sz * (ay + uyz)
+            + (sz + cz - kappa * cx + mx * per_s) * gy
+            - cy * (gz - kappa * gx)
+            - sy * (pz + zz + xx - kappa * px)
+            + sx * (twice_xy + kappa * (uzy - py))
+        )
+        turned = (
+            (jzz - jxx) * uyz
+            + jxz * (twice_xy + kappa * (uzy - uyz))
+            + about_e * (uxz - x * z)
+            + (jyz - kappa * jxy) * yy
+        )
+        beta = sideways_y * q + turned - of_cross * per_s * per_s  # f_y q3
+        along = mass * pz + sx * uzx + swung - sz * (xx + yy) + leg.rotor_mass * self.qdd
         return LegLoad(
-            sideways=alpha * link.axis + beta * link.y,
-            along=rod_force[2] + leg.rotor_mass * self.qdd - link.cosine * alpha,
+            sideways=fx * per_s * link.axis + beta * self.y_per_arm,
+            along=along - kappa * fx,
         )
 
     def inertia(self) -> Components:
         """Inertia A (3, 3, ...) of the legs felt at their tips, kg: A_xi of Khalil & Guegan 2004.
 
-        On the axes of frame 3, I = I2 + I3: sideways from I and from the rod, whose origin is P and
-        not B, xx = I_yy/q3² + 2 S_z/q3 + M, and e·I e for I_yy in yy, less 2 κ S_x/q3; xz = −S_x/q3,
-        yz = −S_y/q3, zz = M + I_A, with S = S3, M = M3.
+        On the axes of frame 3, I = I2 + I3, S = S3, M = M3: xx = I_yy/q3² + 2 S_z/q3 + M,
+        xy = κ S_y/q3 − (I_xy + κ I_yz)/q3², yy − xx = (e·I e + ZZ_cross/s² − I_yy)/q3² − 2 κ S_x/q3,
+        xz = −S_x/q3, yz = −S_y/q3, zz = M + I_A; e = (1, 0, κ), 1 + κ² = 1/s². As in
+        `inertia_to_world`, A = xx 1 + y⊗u + u⊗y + z⊗t + t⊗z, with q3 u for u and y/q3 for y.
         """
-        leg, rod, kappa = self.leg, self.leg.rod, self.link.slope
-        xx, xy, half = inertia_about_joint(
-            self, leg.on_link_axes().inertia + rod.inertia, leg.cross.inertia[2][2]
-        )
+        leg, link, rod, kappa = self.leg, self.link, self.leg.rod, self.link.slope
+        per_q, per_s = self.per_arm, link.per_sine
+        (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = leg.on_link_axes().inertia + rod.inertia
         sx, sy, sz = rod.first_moment
-        sx, sy, twice_sz = sx * self.per_arm, sy * self.per_arm, 2 * sz * self.per_arm
-        xx = xx + (rod.mass + twice_sz)
+        per_ss, lean = per_s * per_s, kappa * sx
+        xx = (iyy * per_q + 2 * sz) * per_q + rod.mass
         zz = rod.mass + leg.rotor_mass
-        u = (xy + kappa * sy, half - kappa * sx, -sy)
-        return inertia_to_world(self.link, xx, u, (-sx, 0 * sx, 0.5 * (zz - xx)))
+        mixed = (ixy + kappa * iyz) * per_q
+        about_axis = 0.5 * (leg.cross.inertia[2][2] + izz) * per_ss
+        half = 0.5 * (ixx - izz - iyy) + kappa * ixz + about_axis - lean * self.q
+        u = (
+            ((kappa * sy - mixed) * per_s) * link.axis
+            + half * self.y_per_arm
+            + (kappa * mixed - sy * per_ss) * link.z
+        )
+        t = (lean * per_q + 0.5 * (zz - xx)) * link.z - (sx * per_q * per_s) * link.axis
+        return symmetric(xx, (self.y_per_arm, u), (link.z, t))
 
     def joint_friction(self, relative: Components, loads: Loads) -> JointFriction:
         """The laws of `gough.mechanics.friction`; `slider_coulomb` is a force."""
@@ -230,9 +282,12 @@ class MovingUPS(MovingLink):
 
     def couples_at_tip(self, universal: Components, spherical: Components) -> Components:
         """Force at the tip that does the work of couples on the link (world axes)."""
-        link = self.link
-        alpha, beta = couple_on_joint_axes(self, universal + spherical)
-        result: Components = alpha * link.axis + beta * link.y - link.cosine * alpha * link.z
+        link, couple = self.link, universal + spherical
+        about_e = dot(link.axis, couple) * link.per_sine
+        fx = dot(self.y_per_arm, couple)
+        result: Components = (
+            fx * link.per_sine * link.axis - about_e * self.y_per_arm - (link.slope * fx) * link.z
+        )
         return result
 
     def reactions(
