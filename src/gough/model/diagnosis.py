@@ -11,7 +11,7 @@ from gough.base.arrays import Array, condition
 from gough.engine.functions import VARIANT, Function
 from gough.errors import ConstraintError, ReachError, SampleError, SingularError
 from gough.mechanics import programs
-from gough.mechanics.leg import Leg
+from gough.mechanics.leg import TOLD, Leg
 from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.programs import OFF, STILL
 from gough.mechanics.solves import WORST_CONDITION
@@ -19,6 +19,7 @@ from gough.mechanics.state import State
 from gough.model.batch import Rows, Trouble
 from gough.model.execution import numpy_executor
 from gough.model.freedom import NOTHING
+from gough.model.rounding import change
 
 SYSTEMS = {
     "direct_dynamics": ("mass_matrix", "the mass matrix is singular"),
@@ -40,12 +41,12 @@ def diagnose(
     rest = np.array([row for row in suspects if int(row) not in known], dtype=np.intp)
     if not rest.size:
         return []
-    fields = {
-        name: value if len(value) == 1 else value[rest]
-        for name, value in rows.fields.items()
-        if name in (*State._fields, VARIANT)
-    }
+    every = {name: value if len(value) == 1 else value[rest] for name, value in rows.fields.items()}
+    fields = {name: value for name, value in every.items() if name in (*State._fields, VARIANT)}
     found = numpy_executor(mechanism)(programs.diagnosis, len(rest), fields)
+    solved = function.__name__ in SYSTEMS
+    if solved:
+        found["change"] = change(mechanism, function, len(rest), every)
     sizes = np.broadcast_to(np.atleast_1d(mechanism.length_scale), len(rest))
     troubles: list[Trouble] = []
     for i, row in enumerate(rest):
@@ -56,7 +57,7 @@ def diagnose(
             wrong = held.trouble(function.__name__ in ACCELERATED)
             trouble = None if wrong is None else Trouble(int(row), None, *wrong)
             measures |= held.free(measures)
-        if trouble is None:
+        if trouble is None and solved:
             trouble = _solve_trouble(function.__name__, int(row), measures, _far(mechanism))
         if trouble is not None:
             troubles.append(trouble)
@@ -82,13 +83,16 @@ def _far(mechanism: Mechanism) -> str:
 
 
 def _solve_trouble(name: str, row: int, measures: Mapping[str, Array], far: str) -> Trouble | None:
-    if name not in SYSTEMS:
-        return None
     system, meaning = SYSTEMS[name]
-    size = float(condition(measures[system]))
-    if size < WORST_CONDITION:
-        return None
+    size, moved = float(condition(measures[system])), float(measures["change"])
     reason = f"{meaning}: condition number {size:.3g}, limit {WORST_CONDITION:g}"
+    if size < WORST_CONDITION:
+        if moved <= TOLD:
+            return None
+        reason = (
+            f"{meaning} to within rounding: the last digits of its numbers change the answer by a "
+            f"share of {moved:.2g}, limit {TOLD:g}; condition number {size:.3g}"
+        )
     return Trouble(row, None, SingularError, reason + far)
 
 
