@@ -19,7 +19,7 @@ from gough.mechanics.state import State
 from gough.model.batch import Rows, Trouble
 from gough.model.execution import numpy_executor
 from gough.model.freedom import NOTHING
-from gough.model.rounding import change
+from gough.model.rounding import answer, lost_in_accelerations, lost_in_forces
 
 SYSTEMS = {
     "direct_dynamics": ("mass_matrix", "the mass matrix is singular"),
@@ -46,7 +46,7 @@ def diagnose(
     found = numpy_executor(mechanism)(programs.diagnosis, len(rest), fields)
     solved = function.__name__ in SYSTEMS
     if solved:
-        found["change"] = change(mechanism, function, len(rest), every)
+        found |= answer(mechanism, function, len(rest), every)._asdict()
     sizes = np.broadcast_to(np.atleast_1d(mechanism.length_scale), len(rest))
     troubles: list[Trouble] = []
     for i, row in enumerate(rest):
@@ -84,16 +84,25 @@ def _far(mechanism: Mechanism) -> str:
 
 def _solve_trouble(name: str, row: int, measures: Mapping[str, Array], far: str) -> Trouble | None:
     system, meaning = SYSTEMS[name]
-    size, moved = float(condition(measures[system])), float(measures["change"])
+    size = float(condition(measures[system]))
     reason = f"{meaning}: condition number {size:.3g}, limit {WORST_CONDITION:g}"
     if size < WORST_CONDITION:
-        if moved <= TOLD:
+        share = float(measures["change"] + np.max(_lost(system, measures) / measures["size"]))
+        if share <= TOLD:
             return None
         reason = (
-            f"{meaning} to within rounding: the last digits of its numbers change the answer by a "
-            f"share of {moved:.2g}, limit {TOLD:g}; condition number {size:.3g}"
+            f"{meaning} to within rounding, which may change the answer by a share of {share:.2g}, "
+            f"limit {TOLD:g}; condition number {size:.3g}"
         )
     return Trouble(row, None, SingularError, reason + far)
+
+
+def _lost(system: str, measures: Mapping[str, Array]) -> Array:
+    """What rounding of the matrix changes of the answer."""
+    if system == "jacobian":
+        return lost_in_forces(measures["jacobian"], measures["found"])
+    loose = measures.get("loose", np.eye(6))
+    return lost_in_accelerations(measures["mass_matrix"], measures["found"], loose)
 
 
 class HeldSample(NamedTuple):
@@ -123,6 +132,7 @@ class HeldSample(NamedTuple):
         return {
             "jacobian": measures["jacobian"] @ self.loose,
             "mass_matrix": self.loose.T @ measures["mass_matrix"] @ self.loose,
+            "loose": self.loose,
         }
 
     def trouble(self, accelerated: bool) -> tuple[type[SampleError], str] | None:
