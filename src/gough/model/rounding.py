@@ -26,6 +26,8 @@ EPSILON = float(np.finfo(float).eps)
 LAST_DIGITS = 16
 """Units of the last digit by which numbers are moved, at most."""
 TIMES = 4
+ROUNDED = 2 * EPSILON
+"""Share of a matrix' entries, or of what they are sums of, that may be lost."""
 
 
 class Answer(NamedTuple):
@@ -71,20 +73,20 @@ def answer(
 def lost_in_forces(jacobian: Array, forces: Array) -> Array:
     """What rounding of T = Jᵀ changes of Γ with T Γ = demand, (actuators,).
 
-    ε |T⁺| E |Γ|, of E each column as large as the column of T is long.
+    2 ε |T⁺| E |Γ|, of E each column as large as the column of T is long.
     """
     carried = np.linalg.norm(jacobian, axis=1) @ np.abs(forces)
-    return np.asarray(EPSILON * carried * np.abs(np.linalg.pinv(jacobian)).sum(axis=0))
+    return np.asarray(ROUNDED * carried * np.abs(np.linalg.pinv(jacobian)).sum(axis=0))
 
 
 def lost_in_accelerations(mass: Array, accelerations: Array, loose: Array) -> Array:
     """What rounding of M changes of x (6,) with M x = driving on the free directions (6, m).
 
-    ε |M⁻¹| d (d·|x|), d_k = √M_kk.
+    2 ε |M⁻¹| d (d·|x|), d_k = √M_kk.
     """
     d = np.sqrt(np.abs(np.diagonal(mass)))
     shares = np.abs(np.linalg.pinv(mass)) @ d * (d @ np.abs(loose.T @ accelerations))
-    return np.asarray(EPSILON * np.abs(loose) @ shares)
+    return np.asarray(ROUNDED * np.abs(loose) @ shares)
 
 
 def _moved(rng: Generator, numbers: Array, samples: int) -> Array:
