@@ -115,9 +115,20 @@ def test_two_legs_ever_closer_are_right_or_refused_as_rounded(monkeypatch):
             robot = Robot.from_text(toml_text(data), "close")
         off, reason = told(robot, robot.home.replace(**SPEEDS), "inverse_dynamics")
         assert off is None or off < 1e-8
+        near = robot.home.replace(position=robot.home.position + 1e-4)
+        try:
+            found = robot.forward_kinematics(robot.inverse_kinematics(robot.home).q, near)
+        except SingularError:
+            posed = False
+        else:
+            assert np.abs(found.position - robot.home.position).max() < 1e-8
+            assert np.abs(found.rotation - robot.home.rotation).max() < 1e-8
+            posed = True
         rounded = rounded or "which may change the answer by a share of" in reason
+        assert posed or distance < 1e-5
     assert off is None
     assert rounded
+    assert not posed
 
 
 def test_drives_ever_heavier_are_right_or_refused_as_rounded(monkeypatch):
