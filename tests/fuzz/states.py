@@ -163,14 +163,15 @@ def _wild(rng: np.random.Generator, motion: Motion, size: float) -> Motion:
 
 
 def _to_the_edge(rng: np.random.Generator, robot: Robot, motion: Motion) -> Motion:
-    """A third of the states moved upwards to 1e-16 … 1e-2 of the way before an answer ends."""
+    """A third of the states moved upwards to 1e-16 … 1e-2 of the way before reach ends."""
     chosen = rng.random(len(motion)) < 1 / 3
     low, high = np.zeros(len(motion)), np.full(len(motion), 10 * robot.leg_size)
     given = {name: np.asarray(getattr(motion, name)) for name in RIGID_FIELDS}
     for _ in range(50):
         middle = (low + high) / 2
         given["position"] = motion.position + np.outer(middle, [0, 0, 1])
-        there = robot.executor(programs.inverse_kinematics, len(motion), given)["margin"] > 0
+        found = robot.executor(programs.inverse_kinematics, len(motion), given)["q"]
+        there = np.isfinite(found).all(axis=1)
         low, high = np.where(there, middle, low), np.where(there, high, middle)
     back = 1 - 10.0 ** rng.uniform(-16, -2, len(motion))
     return motion.replace(

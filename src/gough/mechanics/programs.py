@@ -30,6 +30,9 @@ UNSURE = 1e-6
 """Floor under a reciprocal condition number below which it is found out how far the answer can be told
 (`gough.model.rounding`), of a robot near the world's origin. Above it a rounded system of equations
 changes its solution by some 1e-9 at most."""
+CAUTION = 4
+"""How many times its limit a leg's measure must be, so that nothing is asked about rounding: what a leg
+loses by itself may be lost once more in what is solved with it."""
 OFF = 1e-6
 """How far a pose may be off what the platform can reach, m and rad; as a share, a twist and an
 acceleration off what it can do."""
@@ -263,7 +266,7 @@ def margin(
     correction within OFF, the held part of its twist and, where it counts, of its acceleration too.
     """
     spare = [
-        reduce(minimum, measure) - limit.limit
+        reduce(minimum, measure) - limit.limit * (CAUTION if limit.singular else 1)
         for measure, limit in zip(legs.health, mechanism.legs.HEALTH, strict=True)
     ]
     if health is not None:

@@ -1,6 +1,6 @@
 """How far an answer can be told: what rounding may change of it.
 
-What the last digits of the robot's and the state's numbers change: each is moved by up to 16 units of
+What the last digits of the robot's and the state's numbers change: each is moved by up to 32 units of
 its last digit, four times, in a pattern that is always the same (`answer`). And what the last digits of
 the matrix that is solved change, whatever its entries are made of (`lost_in_forces`,
 `lost_in_accelerations`).
@@ -23,7 +23,7 @@ from gough.mechanics.mechanism import Mechanism
 from gough.model.execution import numpy_executor
 
 EPSILON = float(np.finfo(float).eps)
-LAST_DIGITS = 16
+LAST_DIGITS = 32
 """Units of the last digit by which numbers are moved, at most."""
 TIMES = 4
 ROUNDED = 2 * EPSILON
@@ -31,10 +31,10 @@ ROUNDED = 2 * EPSILON
 
 
 class Answer(NamedTuple):
-    """What a program solves for, of each row, and how much of it the last digits change."""
+    """What a program finds, of each row, and how much of it the last digits change."""
 
     found: Array
-    """Γ (rows, actuators), or (v̇, L ω̇) (rows, 6)."""
+    """Γ (rows, actuators), (v̇, L ω̇) (rows, 6), or (q, q̇, q̈)."""
     size: Array
     """What errors of each component are compared with, of the same shape."""
     change: Array
@@ -44,13 +44,13 @@ class Answer(NamedTuple):
 def answer(
     mechanism: Mechanism, function: Function, rows: int, fields: Mapping[str, Array]
 ) -> Answer:
-    """What a program solves for, with numbers as they are and with other last digits.
+    """What a program finds, with numbers as they are and with other last digits.
 
-    Of actuator forces in relation to the largest of a state. Of accelerations in relation to the largest
-    of v̇ and L ω̇ where the platform's joints are on average, or of v̇ to itself: of a frame far away v̇ is
-    so large that against it ω̇ could be wrong unseen.
+    Of q, q̇, q̈ and actuator forces in relation to the largest of a state. Of accelerations in relation to
+    the largest of v̇ and L ω̇ where the platform's joints are on average, or of v̇ to itself: of a frame
+    far away v̇ is so large that against it ω̇ could be wrong unseen.
     """
-    parts = _accelerations if function is programs.direct_dynamics else _forces
+    parts = PARTS.get(function.__name__, _forces)
     first = parts(mechanism, rows, fields)
     sizes = [np.where(size == 0, 1, size) for _, size in first]
     largest = np.zeros(rows)
@@ -106,6 +106,12 @@ def _forces(mechanism: Mechanism, rows: int, fields: Mapping[str, Array]) -> Par
     return [(forces, np.abs(forces).max(axis=1, initial=0))]
 
 
+def _coordinates(mechanism: Mechanism, rows: int, fields: Mapping[str, Array]) -> Parts:
+    """q, q̇ and q̈, and the largest of each."""
+    found = numpy_executor(mechanism)(programs.inverse_kinematics, rows, fields)
+    return [(found[name], np.abs(found[name]).max(axis=1, initial=0)) for name in programs.SCALARS]
+
+
 def _accelerations(mechanism: Mechanism, rows: int, fields: Mapping[str, Array]) -> Parts:
     """v̇ and L ω̇; sizes are about the mean c of the platform's joints, v̇ + ω̇×R c + ω×(ω×R c)."""
     found = numpy_executor(mechanism)(programs.direct_dynamics, rows, fields)
@@ -122,3 +128,7 @@ def _accelerations(mechanism: Mechanism, rows: int, fields: Mapping[str, Array])
 
 def _length(vectors: Array) -> Array:
     return np.asarray(np.linalg.norm(vectors, axis=1))
+
+
+PARTS = {"inverse_kinematics": _coordinates, "direct_dynamics": _accelerations}
+"""What tells of a program's answers; of all others the actuator forces do."""
