@@ -1,5 +1,7 @@
 """What rounding makes of answers: below 1e-8 where they are given, and else refused by name."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,63 @@ def test_at_the_edge_of_reach_answers_are_told_or_refused(name, way, monkeypatch
         except SampleError:
             continue
         assert float(np.abs(forces - true).max() / np.abs(true).max()) < 1e-8
+
+
+def told(robot, motion, function, **given):
+    """Error of an answer in relation to its largest, None where it is refused, and why."""
+    fields = {name: np.asarray(getattr(motion, name)) for name in RIGID_FIELDS}
+    others = {"wrench": np.zeros(6)} | given
+    true = exact(robot.mechanism, getattr(programs, function), fields | others, list(others))
+    try:
+        found = getattr(robot, function)(motion, *given.values(), friction=False)
+    except SingularError as error:
+        return None, str(error)
+    ours, sure = (found.forces, true["forces"]) if not given else (found.angular, true["angular"])
+    return float(np.abs(ours - sure).max() / np.abs(sure).max()), ""
+
+
+def test_two_legs_ever_closer_are_right_or_refused_as_rounded(monkeypatch):
+    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
+    data = random_robot(np.random.default_rng(1), "UPS")
+    legs, rounded = data["legs"], False
+    apart = np.random.default_rng(2).normal(size=(2, 3))
+    for distance in 10.0 ** np.arange(-2, -11, -1):
+        for key, way in zip(("base", "platform"), apart, strict=True):
+            legs[key][5] = (np.array(legs[key][0]) + distance * way).tolist()
+        with warnings.catch_warnings(action="ignore"):  # that the architecture is singular
+            robot = Robot.from_text(toml_text(data), "close")
+        off, reason = told(robot, robot.home.replace(**SPEEDS), "inverse_dynamics")
+        assert off is None or off < 1e-8
+        near = robot.home.replace(position=robot.home.position + 1e-4)
+        try:
+            found = robot.forward_kinematics(robot.inverse_kinematics(robot.home).q, near)
+        except SingularError:
+            posed = False
+        else:
+            assert np.abs(found.position - robot.home.position).max() < 1e-8
+            assert np.abs(found.rotation - robot.home.rotation).max() < 1e-8
+            posed = True
+        rounded = rounded or "which may change the answer by a share of" in reason
+        assert posed or distance < 1e-5
+    assert off is None
+    assert rounded
+    assert not posed
+
+
+def test_drives_ever_heavier_are_right_or_refused_as_rounded(monkeypatch):
+    """M = platform + rotor w wᵀ: what is lost is the platform's."""
+    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
+    data = random_robot(np.random.default_rng(3), "PUS")
+    reasons = []
+    for rotor in 10.0 ** np.arange(2, 12, 2):
+        data["legs"]["rotor_mass"] = [rotor, *data["legs"]["rotor_mass"][1:]]
+        robot = Robot.from_text(toml_text(data), "heavy")
+        motion = robot.home.replace(**SPEEDS)
+        off, reason = told(robot, motion, "direct_dynamics", forces=np.linspace(100, 200, 6))
+        assert off is None or off < 1e-8
+        reasons.append(reason)
+    assert not reasons[0]
+    assert any("which may change the answer by a share of" in one for one in reasons)
 
 
 def test_floors_lie_below_the_reciprocal_condition_number():

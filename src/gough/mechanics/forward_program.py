@@ -96,6 +96,7 @@ def pose_step(mechanism: Mechanism, state: State, q: Components, limit: Componen
         "position": state.position[:, 0],
         "rotation": washed,
         "residual": found["residual"],
+        "health": found["health"],
         "astray": reduce(maximum, list(mechanism.legs.astray(q, tips))),
     }
     if "chains" in found:

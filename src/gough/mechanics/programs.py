@@ -26,9 +26,13 @@ from gough.mechanics.vectors import Components, maximum, minimum, norm
 
 DOUBTFUL = 1 / np.sqrt(WORST_CONDITION)
 """Smallest over largest of what holds, below which its exact singular values are asked for."""
-UNSURE = 100 / WORST_CONDITION
-"""Floor under a reciprocal condition number below which the exact number is asked for. A hundred times
-the limit: the floor is for columns of unit length, the limit for columns scaled by L."""
+UNSURE = 1e-6
+"""Floor under a reciprocal condition number below which it is found out how far the answer can be told
+(`gough.model.rounding`), of a robot near the world's origin. Above it a rounded system of equations
+changes its solution by some 1e-9 at most."""
+CAUTION = 4
+"""How many times its limit a leg's measure must be, so that nothing is asked about rounding: what a leg
+loses by itself may be lost once more in what is solved with it."""
 OFF = 1e-6
 """How far a pose may be off what the platform can reach, m and rad; as a share, a twist and an
 acceleration off what it can do."""
@@ -262,15 +266,27 @@ def margin(
     correction within OFF, the held part of its twist and, where it counts, of its acceleration too.
     """
     spare = [
-        reduce(minimum, measure) - limit.limit
+        reduce(minimum, measure) - limit.limit * (CAUTION if limit.singular else 1)
         for measure, limit in zip(legs.health, mechanism.legs.HEALTH, strict=True)
     ]
     if health is not None:
-        spare.append(health - UNSURE)
+        spare.append(health - UNSURE * remoteness(mechanism, platform))
     if held is not None:
         spare += off_limits(mechanism, platform, held, accelerated)
     smallest: Components = reduce(minimum, spare)
     return smallest
+
+
+def remoteness(mechanism: Mechanism, platform: MovingPlatform) -> Components:
+    """1 + ‖p‖₁/L + ‖c‖₁/L, (samples,): how much is lost where the legs' tips are subtracted.
+
+    c, the mean of the platform's joints on its frame, p where the platform is.
+    """
+    per_length = mechanism.scale()[3]
+    away = np.abs(mechanism.points.mean(axis=1)).sum(axis=0) * per_length
+    position = platform.state.position[:, 0]
+    total: Components = 1 + away + per_length * np.abs(position).sum(axis=0)
+    return total
 
 
 def off_limits(

@@ -11,7 +11,7 @@ from gough.base.arrays import Array, condition
 from gough.engine.functions import VARIANT, Function
 from gough.errors import ConstraintError, ReachError, SampleError, SingularError
 from gough.mechanics import programs
-from gough.mechanics.leg import Leg
+from gough.mechanics.leg import TOLD, Leg
 from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.programs import OFF, STILL
 from gough.mechanics.solves import WORST_CONDITION
@@ -19,6 +19,7 @@ from gough.mechanics.state import State
 from gough.model.batch import Rows, Trouble
 from gough.model.execution import numpy_executor
 from gough.model.freedom import NOTHING
+from gough.model.rounding import answer, lost_in_accelerations, lost_in_forces
 
 SYSTEMS = {
     "direct_dynamics": ("mass_matrix", "the mass matrix is singular"),
@@ -27,6 +28,8 @@ SYSTEMS = {
     "contributions": ("jacobian", "the pose is singular"),
 }
 """What each program solves, and what it means if that fails."""
+TELLING = ("inverse_kinematics", *SYSTEMS)
+"""Programs whose answers are looked at for what rounding may change of them."""
 FAR = 100
 """Distance of the platform frame from its joints, length scales, from which an error speaks of it."""
 ACCELERATED = ("inverse_dynamics", "reactions", "contributions")
@@ -40,14 +43,12 @@ def diagnose(
     rest = np.array([row for row in suspects if int(row) not in known], dtype=np.intp)
     if not rest.size:
         return []
-    fields = {
-        name: value if len(value) == 1 else value[rest]
-        for name, value in rows.fields.items()
-        if name in (*State._fields, VARIANT)
-    }
+    every = _rows(rows.fields, rest)
+    fields = {name: value for name, value in every.items() if name in (*State._fields, VARIANT)}
     found = numpy_executor(mechanism)(programs.diagnosis, len(rest), fields)
     sizes = np.broadcast_to(np.atleast_1d(mechanism.length_scale), len(rest))
     troubles: list[Trouble] = []
+    sound: dict[int, dict[str, Array]] = {}
     for i, row in enumerate(rest):
         measures = {name: value[i] for name, value in found.items()}
         trouble = _leg_trouble(mechanism.legs, int(row), measures["legs"])
@@ -56,11 +57,23 @@ def diagnose(
             wrong = held.trouble(function.__name__ in ACCELERATED)
             trouble = None if wrong is None else Trouble(int(row), None, *wrong)
             measures |= held.free(measures)
-        if trouble is None:
-            trouble = _solve_trouble(function.__name__, int(row), measures, _far(mechanism))
         if trouble is not None:
             troubles.append(trouble)
+        else:
+            sound[i] = measures
+    if sound and function.__name__ in TELLING:
+        told = answer(mechanism, function, len(sound), _rows(every, np.array([*sound])))
+        for (i, measures), *here in zip(sound.items(), *told, strict=True):
+            wrong = _lost_digits(function.__name__, measures, *here)
+            if wrong:
+                reason = wrong + _far(mechanism)
+                troubles.append(Trouble(int(rest[i]), None, SingularError, reason))
     return troubles
+
+
+def _rows(fields: Mapping[str, Array], which: Array) -> dict[str, Array]:
+    """Some rows of fields (rows, ...), or (1, ...) where all are the same."""
+    return {name: value if len(value) == 1 else value[which] for name, value in fields.items()}
 
 
 def _leg_trouble(legs: Leg, row: int, measures: Array) -> Trouble | None:
@@ -81,15 +94,29 @@ def _far(mechanism: Mechanism) -> str:
     return f"; the platform frame is {away:.3g} m from the platform's joints: put it nearer"
 
 
-def _solve_trouble(name: str, row: int, measures: Mapping[str, Array], far: str) -> Trouble | None:
-    if name not in SYSTEMS:
-        return None
-    system, meaning = SYSTEMS[name]
-    size = float(condition(measures[system]))
-    if size < WORST_CONDITION:
-        return None
-    reason = f"{meaning}: condition number {size:.3g}, limit {WORST_CONDITION:g}"
-    return Trouble(row, None, SingularError, reason + far)
+def _lost_digits(
+    name: str, measures: Mapping[str, Array], found: Array, size: Array, change: float
+) -> str:
+    """Why rounding leaves too little of an answer, of which `found` and `size` (n,) are parts; or ""."""
+    system, meaning = SYSTEMS.get(name, ("", "a leg is singular"))
+    known = ""
+    if system:
+        worst = float(condition(measures[system]))
+        if not worst < WORST_CONDITION:
+            return f"{meaning}: condition number {worst:.3g}, limit {WORST_CONDITION:g}"
+        known = f"; condition number {worst:.3g}"
+        if system == "jacobian":
+            lost = lost_in_forces(measures["jacobian"], found)
+        else:
+            loose = measures.get("loose", np.eye(6))
+            lost = lost_in_accelerations(measures["mass_matrix"], found, loose)
+        change = change + float(np.max(lost / size))
+    if change <= TOLD:
+        return ""
+    return (
+        f"{meaning} to within rounding, which may change the answer by a share of {change:.2g}, "
+        f"limit {TOLD:g}{known}"
+    )
 
 
 class HeldSample(NamedTuple):
@@ -119,6 +146,7 @@ class HeldSample(NamedTuple):
         return {
             "jacobian": measures["jacobian"] @ self.loose,
             "mass_matrix": self.loose.T @ measures["mass_matrix"] @ self.loose,
+            "loose": self.loose,
         }
 
     def trouble(self, accelerated: bool) -> tuple[type[SampleError], str] | None:

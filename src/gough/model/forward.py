@@ -29,7 +29,7 @@ from gough.errors import (
     SingularError,
 )
 from gough.mechanics.forward_program import jacobian, newton_step, pose_step
-from gough.mechanics.leg import Driven
+from gough.mechanics.leg import TOLD, Driven
 from gough.mechanics.programs import DOUBTFUL, OFF
 from gough.mechanics.solves import WORST_CONDITION
 from gough.mechanics.state import CHAINS, ELASTIC_FIELDS, RIGID_FIELDS
@@ -40,6 +40,10 @@ from gough.motion import Motion
 
 TOLERANCE = 1e-13
 """Largest |g| of a solution, relative to the longest leg."""
+FIRMEST = TOLD / (10 * float(np.finfo(float).eps))
+"""Condition number from which rounding of q and of the legs' geometry may move a pose by 1e-8 of L."""
+CLOSE = 1e-4
+"""Health below which the condition number of a pose that was found is asked for."""
 STATIONARY = 1e-11
 """Newton's step, rad and length scales, after which the pose is the nearest one there is."""
 MOST_ITERATIONS = 50
@@ -47,7 +51,7 @@ TOGETHER = 4096
 """Poses that are sought at a time."""
 AT_REST = {name: np.zeros((1, 3)) for name in RIGID_FIELDS if name not in ("position", "rotation")}
 
-CONVERGED, STALLED, SINGULAR, OTHER_BRANCH, NOT_FINITE, IMPOSSIBLE, FOREIGN = range(7)
+CONVERGED, STALLED, SINGULAR, OTHER_BRANCH, NOT_FINITE, IMPOSSIBLE, FOREIGN, UNTOLD = range(8)
 REASONS = {
     STALLED: "forward kinematics did not converge: residual {residual:.2g} m after {iterations} "
     "iterations (limit {limit:.2g} m)",
@@ -58,6 +62,8 @@ REASONS = {
     IMPOSSIBLE: "a leg length in q is not positive",
     FOREIGN: f"forward kinematics did not converge: q is over {FAR:g} times as large as the robot's "
     "own; is it in millimetres, or of rotary actuators in degrees?",
+    UNTOLD: f"q cannot tell the pose to {TOLD:g}, which is singular to within rounding "
+    f"(condition number {{condition:.2g}}, limit {FIRMEST:.2g})",
 }
 ERRORS: dict[int, type[SampleError]] = {
     STALLED: ConvergenceError,
@@ -66,6 +72,7 @@ ERRORS: dict[int, type[SampleError]] = {
     NOT_FINITE: NotFiniteError,
     IMPOSSIBLE: ReachError,
     FOREIGN: ReachError,
+    UNTOLD: SingularError,
 }
 
 
@@ -81,7 +88,8 @@ class Solution:
     condition: Array
     """Condition number of the Jacobian at the last iteration that needed one."""
     status: Array
-    """CONVERGED or why not: STALLED, SINGULAR, OTHER_BRANCH, NOT_FINITE, IMPOSSIBLE, FOREIGN."""
+    """CONVERGED or why not: STALLED, SINGULAR, OTHER_BRANCH, NOT_FINITE, IMPOSSIBLE, FOREIGN,
+    UNTOLD."""
     limit: Array
     elastic: Array
     """(..., N): the guess's, for which the pose was found."""
@@ -223,6 +231,7 @@ def _part(
     iterations = np.zeros(samples, dtype=np.intp)
     residual = np.full(samples, np.inf)
     conditions = np.full(samples, np.nan)
+    health = np.full(samples, np.nan)
     status = np.full(samples, STALLED)
     finite = (
         np.isfinite(q).all(1)
@@ -242,6 +251,7 @@ def _part(
         search = _search(chains.shape[1] > 0, MOST_ITERATIONS + 1)
         found = robot.executor(search, len(active), given)
         residual[active], iterations[active] = found["residual"], found[PASSES]
+        health[active] = found["health"]
         met = found["residual"] <= limit[active]
         status[active[met]] = np.where(found["astray"][met] > 0, OTHER_BRANCH, CONVERGED)
         on = met | np.isfinite(found["residual"])
@@ -253,7 +263,7 @@ def _part(
     while active.size:
         given = _fields(robot, active, position, rotation, elastic, chains) | {"q": q[active]}
         found = robot.executor(newton_step, len(active), given)
-        residual[active] = found["residual"]
+        residual[active], health[active] = found["residual"], found["health"]
         if chains.shape[1]:
             chains[active] = found["chains"]
         met = found["residual"] <= limit[active]
@@ -283,6 +293,13 @@ def _part(
         rotation[late] = _orthogonal(rotation[late])
         places = position[late], rotation[late], elastic[late]
         status[late[_astray(robot, *places, q[late])]] = OTHER_BRANCH
+    close = np.flatnonzero((status == CONVERGED) & ~(health > CLOSE))
+    if close.size:  # a residual that is small enough may be a step that is not
+        given = _fields(robot, close, position, rotation, elastic, chains) | {"q": q[close]}
+        found = robot.executor(newton_step, len(close), given)
+        conditions[close] = condition(robot.executor(jacobian, len(close), given)["jacobian"])
+        status[close[~(conditions[close] < FIRMEST)]] = UNTOLD
+        position[close], rotation[close] = found["position"], _orthogonal(found["rotation"])
     _explain_foreign(robot, status, q)
     return Solution(
         position, rotation, iterations, residual, conditions, status, limit, elastic, chains
