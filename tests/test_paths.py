@@ -213,3 +213,20 @@ def test_a_singularity_is_met_between_samples(kim):
         samples = Grazing(home, angle + over).state(np.linspace(-1, 1, 4001))
         assert len({*np.sign(determinant_along(kim, samples, 1.0))}) == 1
         assert bool(singular(kim, stretch).size) == met
+
+
+def test_paths_end_where_nobody_could_wait_for_their_timing(monkeypatch):
+    robot = gough.load("kim-ryu-2002")
+    place = robot.home.position + 1e-3 * np.arange(1, 5002)[:, np.newaxis]
+    poses = gough.Motion(place, np.broadcast_to(robot.home.rotation, (5001, 3, 3)))
+    with pytest.raises(InputError, match="spline through 5001 poses; at most 5000"):
+        Path(robot).spline(poses)
+    with pytest.raises(InputError, match="more than 1000 pieces"):
+        Path(robot).through(poses, 1e-5)
+    wavy = gough.Motion(
+        robot.home.position + 1e-3 * np.random.default_rng(3).normal(size=(60, 3)),
+        np.broadcast_to(robot.home.rotation, (60, 3, 3)),
+    )
+    monkeypatch.setattr("gough.planning.profile.MOST_KNOTS", 200)
+    with pytest.raises(InputError, match=r"turn round \d+ times without a stop"):
+        retime(robot, Path(robot).spline(wavy), speed=0.5, force=1000, cells=40)

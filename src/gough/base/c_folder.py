@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from gough.base.files import replacing
+from gough.base.files import new_folder, replacing
 from gough.errors import FileError
 
 MAKEFILE = """\
@@ -39,34 +38,51 @@ def write_folder(target: Path, contents: Mapping[str, str], mark: str) -> None:
     """All files at once into a new folder, or one by one into one that is there.
 
     There, a file that gough did not write, or wrote for another robot (its first line lacks `mark`), is
-    never touched: then nothing is written.
+    never touched: then nothing is written. Files of two exports, as a kill leaves them, do not compile
+    together.
     """
+    texts = _matched(contents)
     try:
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
-            holder = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
-            try:
-                whole = holder / target.name
-                whole.mkdir()
-                for name, text in contents.items():
+            with new_folder(target) as whole:
+                for name, text in texts.items():
                     (whole / name).write_text(text, "ascii", newline="\n")
-                whole.rename(target)
-            finally:
-                shutil.rmtree(holder, ignore_errors=True)
             return
         if not target.is_dir():
             raise FileError(f"{target}: not a folder")
-        for name in contents:
+        for name in texts:
             path = target / name
             if path.exists() and not _is_ours(path, mark):
                 raise FileError(
                     f"{path}: not a file that gough wrote for this robot; choose another folder"
                 )
-        for name, text in contents.items():
+        for name, text in texts.items():
             with replacing(target / name) as temporary:
                 temporary.write_text(text, "ascii", newline="\n")
     except OSError as error:
         raise FileError(f"{target}: {error.strerror or error}") from None
+
+
+def _matched(contents: Mapping[str, str]) -> dict[str, str]:
+    """The files; each header defines a mark of the whole export, and what includes it asks for that."""
+    digest = hashlib.sha256("\0".join(contents.values()).encode()).hexdigest()[:16]
+    marks = {
+        name: f"{name.upper().replace('.', '_')}_OF_{digest}"
+        for name in contents
+        if name[-2:] == ".h"
+    }
+    texts = dict(contents)
+    for name, text in contents.items():
+        for header, defined in marks.items():
+            if f'#include "{header}"' in text:
+                texts[name] += (
+                    f"\n#ifndef {defined}\n"
+                    f'#error "{header} and {name} are of two exports: export again"\n#endif\n'
+                )
+        if name in marks:
+            texts[name] += f"\n#define {marks[name]}\n"
+    return texts
 
 
 def _is_ours(path: Path, mark: str) -> bool:

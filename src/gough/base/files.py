@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -140,6 +141,28 @@ def replacing(path: str | os.PathLike[str], own: bool = False) -> Iterator[Path]
         os.close(handle)
 
 
+@contextlib.contextmanager
+def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary folder beside `path`, renamed to it when the block ends well, removed if not."""
+    target = in_a_folder(path)
+    sweep(target)
+    temporary = Path(tempfile.mkdtemp(UNFINISHED, f".{target.stem}-", target.parent))
+    handle = os.open(temporary, os.O_RDONLY) if fcntl is not None else None
+    try:
+        if handle is not None:
+            _lock(handle)
+        yield temporary
+        for one in (*temporary.iterdir(), temporary):
+            to_disk(one)
+        temporary.chmod(0o777 & ~umask())
+        temporary.rename(target)
+        to_disk(target.parent)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if handle is not None:
+            os.close(handle)
+
+
 def _locked(target: Path) -> tuple[int, Path]:
     """A new temporary file for a target, locked as long as its descriptor is open."""
     while True:
@@ -175,7 +198,7 @@ def locked(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def sweep(target: Path) -> None:
-    """Remove the temporary files of a target that killed processes left: nobody holds their locks."""
+    """Remove what killed processes left of a target, files and folders: nobody holds their locks."""
     if fcntl is None:
         return
     try:
@@ -191,6 +214,8 @@ def sweep(target: Path) -> None:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if stat.S_ISREG(os.fstat(handle).st_mode):
                     os.unlink(entry.path)
+                elif stat.S_ISDIR(os.fstat(handle).st_mode):
+                    shutil.rmtree(entry.path)
             finally:
                 os.close(handle)
 

@@ -22,7 +22,7 @@ from gough.cli.arguments import (
     picture_beside,
     read_motion,
 )
-from gough.cli.terminal import err, finishing, print_json, say, say_written
+from gough.cli.terminal import finishing, print_json, progress_bar, say, say_written
 
 EACH = "one number, or one per actuator with commas between"
 
@@ -79,7 +79,8 @@ def command(
         if motion.lower().endswith(".toml")
         else read_motion(motion, samples, robot)
     )
-    with err.status("retiming …"):
+    with progress_bar() as bar:
+        task = bar.add_task("retiming", total=1.0)
         found = retime(
             robot,
             path,
@@ -89,6 +90,7 @@ def command(
             platform_turn_rate=platform_turn_rate,
             platform_acceleration=platform_acceleration,
             platform_turn_acceleration=platform_turn_acceleration,
+            progress=lambda share: bar.update(task, completed=share),
             **given,
         )
     with finishing(output):

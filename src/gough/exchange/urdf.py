@@ -3,10 +3,14 @@
 The sidecar has the keys of Gepetto's toolbox-parallel-robots, which Pinocchio's users read:
 `closed_loop` pairs of frames that coincide, `type` 3d (in place) or 6d (in rotation too), `name_mot` the
 actuated joints. Further ones hold what URDF has no word for. URDF's joints read 0 at home.
+
+Two files cannot be renamed at once: both carry a mark of their common content (`export`), so that a
+reader tells the new one of a killed export from the old one beside it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import xml.etree.ElementTree as ET
@@ -27,6 +31,8 @@ ENDLESS = 1e9
 """What stands for no limit where URDF must have one."""
 BASE = "base"
 SIDECAR = ".yaml"
+MARK = "export"
+"""Attribute of the URDF and key of the sidecar that are equal in files of one export."""
 
 
 class ExportedURDF(NamedTuple):
@@ -80,7 +86,10 @@ def urdf(robot: Model, folder: str | os.PathLike[str] = ".") -> ExportedURDF:
     if np.any(tool):
         at = Place(tree.home.position + tree.home.rotation @ tool, tree.home.rotation)
         _fixed(root, "tool", PLATFORM, places[PLATFORM], at)
-    return ExportedURDF(document(root), _sidecar(tree), tree.notes)
+    loops = _sidecar(tree)
+    mark = hashlib.sha256((document(root) + loops).encode()).hexdigest()[:16]
+    root.set(MARK, mark)
+    return ExportedURDF(document(root), f"{loops}{MARK}: {json.dumps(mark)}\n", tree.notes)
 
 
 def export_urdf(robot: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
@@ -88,7 +97,8 @@ def export_urdf(robot: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     robot.need_rigid_drives("URDF")
     found = urdf(robot, Path(path).absolute().parent)
     beside = Path(path).with_suffix(SIDECAR)
-    with replacing(beside) as loops, replacing(path) as tree:
+    # the sidecar is renamed first: without it the URDF of a killed export would read as a tree
+    with replacing(path) as tree, replacing(beside) as loops:
         Path(loops).write_text(found.yaml, "utf-8")
         Path(tree).write_text(found.urdf, "utf-8")
     return found.notes

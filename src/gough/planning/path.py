@@ -30,6 +30,10 @@ from gough.planning.segments import (
 Frame = Literal["work", "tool"]
 SHORT = 1e-9
 """Length, in length scales, below which a piece is none."""
+MOST_POSES = 5000
+"""Of a spline: the cells of a time law resolve no more."""
+MOST_PIECES = 1000
+"""Of a path, each pose of `Path.through` being one: between stops, each takes about a second to time."""
 ALIGNED = 1e-9
 """Difference of directions below which pieces follow each other without a corner."""
 
@@ -105,7 +109,7 @@ class Path:
         start = self._end()
         axes = _axes(start, frame)
         way, swing = axes @ _three("shift", shift), axes @ _three("turn", turn)
-        length = length_of_move(way, swing, self.robot.length_scale)
+        length = float(length_of_move(way, swing, self.robot.length_scale))
         return self._with(Straight(start, way, swing, _three("about", about), length), blend)
 
     def to(self, pose: Motion, *, about: ArrayLike = (0.0, 0.0, 0.0), blend: float = 0.0) -> Path:
@@ -114,7 +118,7 @@ class Path:
         pivot = _three("about", about)
         turn = turn_between(start.rotation, end.rotation)
         shift = end.position - start.position + (end.rotation - start.rotation) @ pivot
-        length = length_of_move(shift, turn, self.robot.length_scale)
+        length = float(length_of_move(shift, turn, self.robot.length_scale))
         return self._with(Straight(start, shift, turn, pivot, length), blend)
 
     def arc(
@@ -145,23 +149,24 @@ class Path:
         radius = float(np.linalg.norm(np.cross(normal, way)))
         if not np.isfinite(angle):
             raise InputError(f"Path: angle is {angle}, must be finite")
-        length = length_of_move(np.array([radius * angle, 0, 0]), swing, self.robot.length_scale)
+        shift = np.array([radius * angle, 0, 0])
+        length = float(length_of_move(shift, swing, self.robot.length_scale))
         middle = start.position + start.rotation @ pivot + way
         return self._with(Arc(start, middle, normal, float(angle), swing, pivot, length), blend)
 
     def spline(self, poses: Motion, *, blend: float = 0.0) -> Path:
-        """Smoothly through poses (k,)."""
+        """Smoothly through poses (k,), `MOST_POSES` at most."""
         start = self._end()
         if not isinstance(poses, Motion) or len(poses.shape) != 1 or not len(poses):
             raise InputError("Path: a spline goes through poses (k,), one at least")
+        if len(poses) > MOST_POSES:
+            raise InputError(f"Path: a spline through {len(poses)} poses; at most {MOST_POSES}")
         position = np.concatenate([start.position[np.newaxis], poses.position])
         rotation = np.concatenate([start.rotation[np.newaxis], poses.rotation])
         exact = Rotation.from_matrix(rotation).as_matrix()
-        steps = [
-            length_of_move(b - a, turn_between(P, Q), self.robot.length_scale)
-            for a, b, P, Q in zip(position, position[1:], exact, exact[1:], strict=False)
-        ]
-        if min(steps) <= SHORT * self.robot.length_scale:
+        turns = turn_between(exact[:-1], exact[1:])
+        steps = length_of_move(np.diff(position, axis=0), turns, self.robot.length_scale)
+        if np.min(steps) <= SHORT * self.robot.length_scale:
             raise InputError(f"Path: poses {int(np.argmin(steps))} and the one before are the same")
         at = np.concatenate([[0.0], np.cumsum(steps)])
         return self._with(Curve(PoseSpline(at, position, exact), float(at[-1])), blend)
@@ -190,6 +195,8 @@ class Path:
             raise InputError(f"Path: blend is {blend}, needs a number of metres, 0 or more")
         if not segment.length > SHORT * self.robot.length_scale:
             raise InputError(f"Path: piece {len(self.pieces) + 1} goes nowhere")
+        if len(self.pieces) >= MOST_PIECES:
+            raise InputError(f"Path: more than {MOST_PIECES} pieces; make several paths of it")
         return replace(self, pieces=(*self.pieces, Move(segment, float(blend))))
 
     def course(self) -> list[Stretch | Rest]:

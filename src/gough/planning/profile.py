@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.errors import LimitError
+from gough.errors import InputError, LimitError
 from gough.model.model import Model
 from gough.planning.conditions import Conditions
 from gough.planning.course import Bead, Stretch
@@ -15,6 +15,8 @@ from gough.planning.time_law import TimeLaw
 
 CELLS = 1600
 """Of a stretch."""
+MOST_KNOTS = 10_000
+"""Of a stretch, where actuators turn round among them: a pass takes seconds with so many."""
 COARSER = 4
 """By how much fewer cells are begun with."""
 CHECKS = 6
@@ -187,6 +189,11 @@ def _knots(robot: Model, stretch: Stretch, cells: int) -> Array:
         ]
         same = now * sign > 0
         low, high = np.where(same, middle, low), np.where(same, high, middle)
+    if len(s) + len(low) > MOST_KNOTS:
+        raise InputError(
+            f"actuators turn round {len(low)} times without a stop of the path, at most "
+            f"{MOST_KNOTS - len(s)} times are timed: smooth it, or let it stop in between"
+        )
     return _replaced(s, np.sort((low + high) / 2))
 
 

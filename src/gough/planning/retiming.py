@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -22,6 +24,10 @@ from gough.trajectories import Trajectory
 
 LOOKED_AT = 4001
 """Points of a stretch at which poses are checked."""
+MOST_STRETCHES = 2000
+"""Of a motion, rests and what is between them: each takes about a second to time, on NumPy a minute."""
+Progress = Callable[[float], None]
+"""Called with the share of the path that is timed."""
 
 
 def retime(
@@ -40,6 +46,7 @@ def retime(
     platform_acceleration: float | None = None,
     platform_turn_acceleration: float | None = None,
     cells: int = CELLS,
+    progress: Progress | None = None,
 ) -> Retimed:
     """The same path as fast as limits allow, from rest to rest; rests stay as long as they are.
 
@@ -62,6 +69,7 @@ def retime(
         platform_acceleration: m/s².
         platform_turn_acceleration: rad/s².
         cells: intervals of constant acceleration along each stretch between stops.
+        progress: told how much of the path is timed.
 
     Returns:
         A trajectory that says which leg and which limit hold it back when.
@@ -96,6 +104,8 @@ def retime(
     parts = motion.course() if isinstance(motion, Path) else course_of(robot, motion)
     if not any(isinstance(part, Stretch) for part in parts):
         raise InputError("the motion stands still: there is nothing to retime")
+    if len(parts) > MOST_STRETCHES:
+        raise InputError(f"the motion stops {len(parts)} times; at most {MOST_STRETCHES} are timed")
     for part in parts:
         if isinstance(part, Stretch):
             check_path(demands, part)
@@ -104,7 +114,7 @@ def retime(
     before = sum(
         part.duration if isinstance(part, Rest) else part.end - part.begin for part in parts
     )
-    timings = _evenly(demands, parts) if uniform else _fastest(demands, parts, cells)
+    timings = _evenly(demands, parts) if uniform else _fastest(demands, parts, cells, progress)
     return Retimed(demands, timings, None if isinstance(motion, Path) else float(before))
 
 
@@ -171,10 +181,14 @@ def _refuse_singular(robot: Model, stretch: Stretch, path: Motion, s: Array) -> 
         raise SingularError([Failure((), None, said)])
 
 
-def _fastest(demands: Demands, parts: list[Part], cells: int) -> tuple[Timing, ...]:
+def _fastest(
+    demands: Demands, parts: list[Part], cells: int, progress: Progress | None
+) -> tuple[Timing, ...]:
     """Every stretch as fast as it goes."""
     found: list[Timing] = []
-    for part in parts:
+    for done, part in enumerate(parts):
+        if progress is not None:
+            progress(done / len(parts))
         if isinstance(part, Rest):
             found.append(Pause(part, part.duration))
             continue

@@ -184,11 +184,12 @@ def _chained(state: State, rate: Array, bend: Array) -> State:
     return p, R, v * first, w * first, a * first**2 + v * second, b * first**2 + w * second
 
 
-def length_of_move(shift: Array, turn: Array, scale: float) -> float:
-    """√(‖shift‖² + (L ‖turn‖)²), m."""
-    return float(np.hypot(np.linalg.norm(shift), scale * np.linalg.norm(turn)))
+def length_of_move(shift: Array, turn: Array, scale: float) -> Array:
+    """√(‖shift‖² + (L ‖turn‖)²) of shifts and turns (..., 3), m."""
+    sizes = (np.linalg.norm(one, axis=-1) for one in (shift, scale * turn))
+    return np.asarray(np.hypot(*sizes))
 
 
 def turn_between(start: Array, end: Array) -> Array:
-    """The shortest turn (3,) from one rotation to another, world axes."""
-    return np.asarray(Rotation.from_matrix(end @ start.T).as_rotvec())
+    """The shortest turn (..., 3) from one rotation to another, world axes."""
+    return np.asarray(Rotation.from_matrix(end @ np.swapaxes(start, -1, -2)).as_rotvec())

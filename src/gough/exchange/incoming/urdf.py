@@ -4,7 +4,8 @@ URDF knows trees only. The loops, and which joints are driven, are in `robot.yam
 with the keys of Gepetto's toolbox-parallel-robots: `closed_loop` (pairs of frames), `type` ("6d": the
 frames are one, "3d": their origins are), `name_mot` (driven joints), `joint_name` and `joint_type`
 (joints that are SPHERICAL, UJOINT_XY and so on, FIXED). Of driven joints gough also writes `armature`,
-the inertia of each drive, and `home`, what each reads where URDF reads 0; and `gravity`, m/s².
+the inertia of each drive, and `home`, what each reads where URDF reads 0; and `gravity`, m/s². Files of
+one export have the same `export`; those of two, as a kill between them leaves, are refused.
 """
 
 from __future__ import annotations
@@ -63,11 +64,11 @@ def read_urdf(path: Path, meshes: bool) -> Linkage:
         raise FileError(f"{path}: not URDF: its first element is <{root.tag}>, not <robot>"[:200])
     if any(one.tag.startswith("xacro:") for one in root.iter()):
         raise FileError(f"{path}: a xacro file, not URDF: run xacro on it first")
-    return _Reader(path, root, sidecar(path), meshes).linkage()
+    return _Reader(path, root, sidecar(path, root.get("export")), meshes).linkage()
 
 
-def sidecar(path: Path) -> dict[str, Any]:
-    """The loops and drives beside a URDF file; empty without such a file."""
+def sidecar(path: Path, export: str | None = None) -> dict[str, Any]:
+    """The loops and drives beside a URDF file, of the same export; empty without such a file."""
     for name in (path.with_suffix(".yaml"), path.with_suffix(".yml"), path.parent / "robot.yaml"):
         if name.is_file():
             break
@@ -91,6 +92,8 @@ def sidecar(path: Path) -> dict[str, Any]:
         raise FileError(f"{name}: has aliases (*name), which are not read")
     if not isinstance(found, dict):
         raise FileError(f"{name}: needs keys such as closed_loop, type and name_mot")
+    if export is not None and found.get("export", export) != export:
+        raise FileError(f"{name}: of another export than {path.name}; export the robot again")
     for key in SIDECAR:
         if not isinstance(found.setdefault(key, []), list):
             raise FileError(f"{name}: {key} needs a list")
