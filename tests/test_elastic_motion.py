@@ -101,6 +101,24 @@ def test_wrench_and_friction_count(long):
     assert np.abs(motion.elastic - smooth.elastic).max() > 1e-4 * np.abs(smooth.elastic).max()
 
 
+def test_coulomb_friction_in_the_joints_counts(monkeypatch):
+    """As an integrator finds it; where none is found, friction that jumps is told of."""
+    robot, _, _ = random_flexible(np.random.default_rng(3), "PUS", 2, general=False)
+    path = move(robot, duration=0.05, rest=0.01)
+    rubs = {"universal_coulomb": 0.01, "spherical_coulomb": 0.02, "width": 0.02}
+    robot = rough(robot, rubs)
+    motion = robot.elastic_motion(path.sample(15))
+    agrees_with_inverse_dynamics(robot, motion)
+    elastic, _ = integrated(robot, path, motion.time, 1e-6)
+    assert_allclose(motion.elastic, elastic, rtol=0, atol=1e-5 * np.abs(elastic).max())
+    plain = robot.elastic_motion(path.sample(15), friction=False)
+    assert np.abs(motion.elastic - plain.elastic).max() > 0.1 * np.abs(elastic).max()
+    monkeypatch.setattr(elastic_search, "MOST_NEWTON_STEPS", 1)
+    monkeypatch.setattr(ZeroDynamics, "jumps", True)
+    with pytest.raises(ConvergenceError, match=r"without width jumps .* \[legs.friction\] a width"):
+        robot.elastic_motion(path.sample(15))
+
+
 def test_the_papers_path_takes_what_its_simulation_takes(long):
     """The loop of Fig. 3 from static deflection needs 5,148 N, the rigid robot 6,512 N."""
     states = paper_motion("long-khalil-martinet-2014/poses").sample(181)
