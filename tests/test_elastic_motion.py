@@ -10,7 +10,7 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 import gough
-from cases.robots import random_flexible, rough
+from cases.robots import random_flexible, rough, with_body
 from gough.data.paper_motions import paper_motion
 from gough.errors import (
     ConvergenceError,
@@ -117,6 +117,18 @@ def test_coulomb_friction_in_the_joints_counts(monkeypatch):
     monkeypatch.setattr(ZeroDynamics, "jumps", True)
     with pytest.raises(ConvergenceError, match=r"without width jumps .* \[legs.friction\] a width"):
         robot.elastic_motion(path.sample(15))
+
+
+def test_compliant_drives_leave_the_modes_as_they_are(on_numpy):
+    """The legs feel the force in the springs; what the rotors need beyond it `drive_forces` knows."""
+    rigid, _, _ = random_flexible(np.random.default_rng(3), "PUS", 2, general=False)
+    sprung = {"legs.rotor_mass": 5.0, "legs.drive": {"stiffness": 1e6}}
+    soft = with_body(rigid.edited(sprung), rigid.description.modal)
+    given = move(rigid, duration=0.05, rest=0.01).sample(8)
+    motion, wanted = soft.elastic_motion(given), rigid.elastic_motion(given)
+    assert_allclose(motion.elastic, wanted.elastic, rtol=0, atol=1e-12)
+    found = soft.drive_forces(motion).elastic_acceleration
+    assert_allclose(motion.elastic_acceleration, found, rtol=0, atol=1e-8 * np.abs(found).max())
 
 
 def test_the_papers_path_takes_what_its_simulation_takes(long):
