@@ -10,7 +10,7 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 import gough
-from cases.robots import random_flexible, rough
+from cases.robots import random_flexible, rough, with_body
 from gough.data.paper_motions import paper_motion
 from gough.errors import (
     ConvergenceError,
@@ -99,6 +99,36 @@ def test_wrench_and_friction_count(long):
     plain = long.elastic_motion(path.sample(21), wrench=np.broadcast_to(push, (21, 6)))
     assert_allclose(smooth.elastic, plain.elastic, rtol=0, atol=1e-12)
     assert np.abs(motion.elastic - smooth.elastic).max() > 1e-4 * np.abs(smooth.elastic).max()
+
+
+def test_coulomb_friction_in_the_joints_counts(monkeypatch):
+    """As an integrator finds it; where none is found, friction that jumps is told of."""
+    robot, _, _ = random_flexible(np.random.default_rng(3), "PUS", 2, general=False)
+    path = move(robot, duration=0.05, rest=0.01)
+    rubs = {"universal_coulomb": 0.01, "spherical_coulomb": 0.02, "width": 0.02}
+    robot = rough(robot, rubs)
+    motion = robot.elastic_motion(path.sample(15))
+    agrees_with_inverse_dynamics(robot, motion)
+    elastic, _ = integrated(robot, path, motion.time, 1e-6)
+    assert_allclose(motion.elastic, elastic, rtol=0, atol=1e-5 * np.abs(elastic).max())
+    plain = robot.elastic_motion(path.sample(15), friction=False)
+    assert np.abs(motion.elastic - plain.elastic).max() > 0.1 * np.abs(elastic).max()
+    monkeypatch.setattr(elastic_search, "MOST_NEWTON_STEPS", 1)
+    monkeypatch.setattr(ZeroDynamics, "jumps", True)
+    with pytest.raises(ConvergenceError, match=r"without width jumps .* \[legs.friction\] a width"):
+        robot.elastic_motion(path.sample(15))
+
+
+def test_compliant_drives_leave_the_modes_as_they_are(on_numpy):
+    """The legs feel the force in the springs; what the rotors need beyond it `drive_forces` knows."""
+    rigid, _, _ = random_flexible(np.random.default_rng(3), "PUS", 2, general=False)
+    sprung = {"legs.rotor_mass": 5.0, "legs.drive": {"stiffness": 1e6}}
+    soft = with_body(rigid.edited(sprung), rigid.description.modal)
+    given = move(rigid, duration=0.05, rest=0.01).sample(8)
+    motion, wanted = soft.elastic_motion(given), rigid.elastic_motion(given)
+    assert_allclose(motion.elastic, wanted.elastic, rtol=0, atol=1e-12)
+    found = soft.drive_forces(motion).elastic_acceleration
+    assert_allclose(motion.elastic_acceleration, found, rtol=0, atol=1e-8 * np.abs(found).max())
 
 
 def test_the_papers_path_takes_what_its_simulation_takes(long):

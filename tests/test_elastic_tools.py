@@ -63,6 +63,24 @@ def test_forces_of_poses_at_rest_are_those_of_the_static_deflection(tmp_path, lo
     assert "static deflection" in done.stderr
 
 
+def test_what_is_taken_as_rigid_or_undeformed_is_told(tmp_path):
+    """On standard error, so that JSON stays JSON; a robot that falls is no line of Python."""
+    bar = {"young": 2.1e11, "outer_diameter": 0.03}
+    slim = tmp_path / "slim.toml"
+    gough.load("kim-ryu-2002").edited({"legs.beams": {"link": bar}}).save(slim)
+    circle, motion = ("kim-ryu-2002/circle-20rpm", "--samples", 9), tmp_path / "out.csv"
+    done = run("forces", slim, *circle, "-o", motion, "--json")
+    assert json.loads(done.stdout)["samples"] == 9
+    told = "has legs that bend ([legs.beams]), taken as rigid here"
+    assert told in done.stderr
+    assert told in run("size", slim, *circle).stderr
+    assert told in run("export", "mjcf", slim, "-o", tmp_path / "slim.xml").stderr
+    assert "taken as undeformed here" in run("singularities", LONG).stderr
+    done = run("stiffness", LONG, "--stiffness", 1e7)
+    assert "warning: long-khalil-martinet-2014 cannot stand" in done.stderr
+    assert ".py" not in done.stderr
+
+
 def test_sheet_holds_a_robot_at_its_deflection_and_says_that_it_falls(long):
     held = holding(long)
     assert np.abs(held.forces).max() == pytest.approx(HOLDS, rel=1e-3)

@@ -150,7 +150,20 @@ def load_rigid(name: str, *written: Path | None) -> Robot:
     robot = load(name, *written)
     if robot.modes:
         note(f"{robot.name} has a flexible platform, taken as rigid here")
+    tell_rigid_legs(robot)
     return robot.rigid
+
+
+def tell_rigid_legs(robot: Robot) -> None:
+    """Say on stderr that legs which bend are taken as rigid."""
+    if robot.bends:
+        note(f"{robot.name} has legs that bend ([legs.beams]), taken as rigid here")
+
+
+def tell_undeformed(robot: Robot, motion: Motion | None = None) -> None:
+    """Say on stderr that a flexible platform is taken as undeformed, unless the motion deforms it."""
+    if robot.modes and (motion is None or not motion.modes):
+        note(f"{robot.name} has a flexible platform, taken as undeformed here")
 
 
 def read_motion(name: str, samples: int, robot: Robot, units: str = "", names: str = "") -> Motion:
@@ -164,10 +177,11 @@ def read_motion(name: str, samples: int, robot: Robot, units: str = "", names: s
 
 
 def deflecting(robot: Robot, motion: Motion, commanded: str, friction: bool) -> Motion:
-    """The motion as a flexible robot makes it; says on stderr how it was found."""
+    """The motion as a flexible robot makes it; says on stderr how it was found, and what is rigid."""
     from gough.model.deflected import deflected, how_deflected
     from gough.model.outputs import OUTPUTS
 
+    tell_rigid_legs(robot)
     if commanded not in OUTPUTS:
         raise InputError(f"--commanded is {', '.join(OUTPUTS)}, not {commanded!r}")
     with warnings.catch_warnings(record=True) as caught:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.cli.arguments import RobotArgument, load, output_file
+from gough.cli.arguments import RobotArgument, load, output_file, tell_rigid_legs
 from gough.cli.help import Command, CommandGroup
 from gough.cli.terminal import note, say, say_written
+
+if TYPE_CHECKING:
+    from gough.robot import Robot
 
 command = typer.Typer(
     cls=CommandGroup,
@@ -38,7 +41,7 @@ def c(
     from gough.exchange.c import export_c
 
     real = "float" if single else "double"
-    folder = export_c(load(name), output, programs=program or None, real=real)
+    folder = export_c(_with_rigid_legs(name), output, programs=program or None, real=real)
     say(f"{folder}: make -C {folder} test")
 
 
@@ -53,7 +56,7 @@ def mjcf(
     """
     from gough.exchange.mjcf import export_mjcf
 
-    for line in export_mjcf(load(name, output), output):
+    for line in export_mjcf(_with_rigid_legs(name, output), output):
         note(line)
     say_written(output)
 
@@ -70,7 +73,7 @@ def urdf(
     from gough.exchange.urdf import SIDECAR, export_urdf
 
     beside = output.with_suffix(SIDECAR)
-    for line in export_urdf(load(name, output, beside), output):
+    for line in export_urdf(_with_rigid_legs(name, output, beside), output):
         note(line)
     say_written(output)
     say_written(beside)
@@ -132,3 +135,10 @@ def washout(
     real = "float" if single else "double"
     folder = export_washout(load(name), output, asked, step=step, gain=gain, real=real)
     say(f"{folder}: make -C {folder} test")
+
+
+def _with_rigid_legs(name: str, *written: Path) -> Robot:
+    """A robot for programs whose legs do not bend."""
+    robot = load(name, *written)
+    tell_rigid_legs(robot)
+    return robot

@@ -36,7 +36,7 @@ from gough.cli.results import (
     warn_of_limits,
     write_result,
 )
-from gough.cli.terminal import print_json, say, say_written
+from gough.cli.terminal import note, print_json, say, say_written
 
 if TYPE_CHECKING:
     import xarray
@@ -83,10 +83,8 @@ def command(
     def over_motion(label: str, model: Any) -> Any:
         return joined(in_parts(label, partial(model, friction=friction), states))
 
-    if robot.bends:
-        say("legs taken as rigid: [legs.beams] counts in stiffness and natural frequencies")
     if robot.sprung.any():
-        say("forces before the compliant drives, whose rotors follow the force in their springs")
+        note("forces before the compliant drives, whose rotors follow the force in their springs")
         needed = robot.drive_forces(states, friction=friction)
     else:
         needed = over_motion("forces", robot.inverse_dynamics)

@@ -18,6 +18,7 @@ from gough.cli.arguments import (
     file_to_write,
     load,
     output_file,
+    tell_rigid_legs,
 )
 from gough.cli.file_kinds import reading
 from gough.cli.terminal import err, note, out, print_json, say_written, warn
@@ -72,6 +73,7 @@ def command(
     from gough.show.sheets.identification import identification_numbers, print_identification
 
     robot = load(name, output, report)
+    tell_rigid_legs(robot)
     with err.status("reading") as status:
         given = Columns.of(units, columns)
         with reading(log, "log with forces"):

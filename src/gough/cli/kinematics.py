@@ -21,6 +21,7 @@ from gough.cli.arguments import (
     file_to_write,
     load,
     read_motion,
+    tell_undeformed,
 )
 from gough.cli.results import (
     end_strictly,
@@ -64,6 +65,7 @@ def command(
 
     robot = load(name)
     states = read_motion(motion, samples, robot, units, columns)
+    tell_undeformed(robot, states)
     if plot is not None and leg_radius is None:
         raise InputError("--plot shows how near parts come to each other: give --leg-radius, too")
     legs = joined(in_parts("kinematics", robot.inverse_kinematics, states))

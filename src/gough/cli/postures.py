@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from gough.cli.arguments import PICTURES, Json, RobotArgument, load, numbers, output_file
+from gough.cli.arguments import (
+    PICTURES,
+    Json,
+    RobotArgument,
+    load,
+    numbers,
+    output_file,
+    tell_undeformed,
+)
 from gough.cli.terminal import out, print_json, say_written
 
 
@@ -39,6 +47,7 @@ def command(
     from gough.show.sheets.postures import posture_numbers, print_postures
 
     robot = load(name)
+    tell_undeformed(robot)
     if q is None:
         coordinates = robot.inverse_kinematics(robot.home).q
     else:

@@ -15,7 +15,7 @@ from gough.cli.arguments import (
     RobotArgument,
     Samples,
     file_to_write,
-    load,
+    load_rigid,
     motion_argument,
     output_file,
     per_actuator,
@@ -68,7 +68,7 @@ def command(
     from gough.show.style import save
 
     picture = picture_beside(plot, output)
-    robot = load(name, output, picture)
+    robot = load_rigid(name, output, picture)
     count = robot.actuator_count
     given: dict[str, Any] = {
         key: per_actuator(f"--{key}", text, count)

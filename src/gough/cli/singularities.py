@@ -20,6 +20,7 @@ from gough.cli.arguments import (
     motion_argument,
     output_file,
     read_motion,
+    tell_undeformed,
 )
 from gough.cli.results import in_parts
 from gough.cli.terminal import out, print_json, say_written
@@ -67,6 +68,7 @@ def command(
 
     robot = load(name, output, surface)
     states = robot.home if motion is None else read_motion(motion, samples, robot, units, columns)
+    tell_undeformed(robot)
     measures = singularity(robot, states, length=length)
     near = None
     if robot.actuator_count == robot.mobility:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -117,7 +118,11 @@ def command(
     found = stiffness(robot, place, held, links, preload=preload)
     rings = None
     if preload:
-        rings = robot.natural_frequencies(place, held_by(robot, place, held, links))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            rings = robot.natural_frequencies(place, held_by(robot, place, held, links))
+        for one in caught:
+            warn(str(one.message))
     exact = None if spread is None else accuracy(robot, place, spread)
     if json:
         print_json(stiffness_numbers(robot, found, rings, load_at, exact))

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gough.cli.arguments import Json, RobotArgument, load, numbers, output_file, plane
+from gough.cli.arguments import (
+    Json,
+    RobotArgument,
+    load,
+    numbers,
+    output_file,
+    plane,
+    tell_undeformed,
+)
 from gough.cli.terminal import err, note, out, print_json, progress_bar, say_written
 from gough.errors import InputError
 
@@ -82,6 +90,7 @@ def command(
         "platform_angle": None if platform_angle is None else radians(platform_angle),
     }
     robot = load(name, output)
+    tell_undeformed(robot)
     if stroke is not None:
         robot = robot.edited({"legs.limits.stroke": numbers("--stroke", stroke, 2)})
     if point is None and not provable(robot):

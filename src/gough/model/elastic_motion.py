@@ -111,8 +111,8 @@ def elastic_motion(
         raise InputError(f"{robot.name} has a rigid platform: it has no elastic coordinates")
     if on_error not in ("raise", "nan"):
         raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}")
-    robot.need_rigid_drives("elastic_motion")
     robot.elastic_inputs(motion)
+    robot = robot.load_side  # legs feel the force in the springs, wherever it comes from
     load = np.zeros(6) if wrench is None else batch.last_axis("wrench", wrench, 6)
     command, load = _over_time(motion, load)
     dynamics = ZeroDynamics(robot, output, friction)

@@ -24,8 +24,15 @@ TOLERANCE = 1e-8
 CONVERGED = 1e-3 * TOLERANCE
 """Change by the next step of Newton's method, of the largest deflection, that is not worth taking."""
 MOST_NEWTON_STEPS = 40
+MOST_SHORTENINGS = 8
 MOST_HALVINGS = 8
 NOT_FOUND = "no elastic motion found: the last step changed it by {:.2g} of the largest deflection"
+JUMPS = (
+    "; Coulomb friction without width jumps where joints come to rest, and no motion of the modes obeys "
+    "it there: give [legs.friction] a width, or ask without friction"
+)
+SLOW = 0.2
+"""Change by a step of Newton's method, of that by the one before, above which slopes are found anew."""
 
 
 class Mixed:
@@ -76,7 +83,8 @@ class Search:
                 return course, left
         warnings.warn(
             f"elastic motion: steps of 1/{2**MOST_HALVINGS} of a sample's still change it by "
-            f"{left:.2g} of the largest deflection, limit {TOLERANCE:g}; sample it more finely",
+            f"{left:.2g} of the largest deflection, limit {TOLERANCE:g}; sample it more finely"
+            f"{self._hint}",
             ToleranceWarning,
             stacklevel=5,
         )
@@ -120,32 +128,44 @@ class Search:
         commanded = self.dynamics.commanded(self.between(interval, part))
         weight = part[:, np.newaxis]
         load = (1 - weight) * self.load[interval] + weight * self.load[interval + 1]
-        change = 0.0
-        for iteration in range(MOST_NEWTON_STEPS):
+
+        def missing(course: Course) -> tuple[Motion, Array]:
+            """The motion at the Gauss points, and E − a there."""
             q, v = (one.reshape(-1, modes) for one in course.stages(step))
             a = course.acceleration.reshape(-1, modes)
+            moving = commanded.motion(q, v, a)
+            return moving, (self.dynamics.pull(moving, load) - a).reshape(-1, STAGES, modes)
+
+        change = 0.0
+        for iteration in range(MOST_NEWTON_STEPS):
             try:
-                moving = commanded.motion(q, v, a)
+                moving, short = missing(course)
                 if slopes is None or renew:
                     slopes = self.dynamics.slopes(commanded, moving, load)
-                short = (self.dynamics.pull(moving, load) - a).reshape(-1, STAGES, modes)
             except SampleError as error:
                 where = placed(error, lambda one: (int(interval[one[-1]]),))
                 raise (where if renew and iteration == 0 else self._astray(where)) from None
-            better = improve(course, step, short, Mixed(slopes, parts), self.conditions)
+            mixed = Mixed(slopes, len(short) * STAGES // len(slopes.share))
+            better = improve(course, step, short, mixed, self.conditions)
+            if self.dynamics.rubs and iteration:
+                better = _shortened(course, better, short, missing)
             last, change = change, self._distance(course.state, better.state)
             course = better
             if _next(change, last) < CONVERGED:
                 return course, slopes
-        raise ConvergenceError([Failure((), None, NOT_FOUND.format(change))])
+            renew = renew or (self.dynamics.rubs and change > SLOW * last > 0)
+        raise ConvergenceError([Failure((), None, NOT_FOUND.format(change) + self._hint)])
 
     def _astray(self, error: SampleError) -> SampleError:
         """The command itself is sound, but the search has left what the robot can do."""
-        rubs = self.dynamics.friction and not self.dynamics.robot.mechanism.legs.friction.none
-        hint = "; friction of joints that come to rest can do that: ask without friction" * rubs
         first = error.failures[0]
-        reason = f"no elastic motion found: the search strays to where {first.reason}{hint}"
+        reason = f"no elastic motion found: the search strays to where {first.reason}{self._hint}"
         return ConvergenceError([Failure(first.sample, first.leg, reason)])
+
+    @property
+    def _hint(self) -> str:
+        """Why there may be none, and the way out, where friction jumps as joints come to rest."""
+        return JUMPS * self.dynamics.jumps
 
     def _distance(self, one: Array, other: Array) -> float:
         """Of two courses: the larger one of deflections and of their rates, each of its largest."""
@@ -155,6 +175,21 @@ class Search:
             for some in (np.s_[:modes], np.s_[modes:])
         )
         return float(max(np.abs(a - b).max() / max(np.abs(b).max(), 1e-300) for a, b in parts))
+
+
+def _shortened(
+    course: Course, better: Course, short: Array, missing: Callable[[Course], tuple[Motion, Array]]
+) -> Course:
+    """As much of a step of Newton's method as leaves less missing: friction bends within its width."""
+    for part in 0.5 ** np.arange(MOST_SHORTENINGS):
+        trial = Course(*(a + part * (b - a) for a, b in zip(course, better, strict=True)))
+        try:
+            left = missing(trial)[1]
+        except SampleError:
+            continue
+        if np.linalg.norm(left) < (1 - part / 4) * np.linalg.norm(short):
+            return trial
+    return better
 
 
 def _next(change: float, last: float) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.errors import ConvergenceError, Failure, SampleError
 from gough.model import derivatives
+from gough.model.batch import OnError
 from gough.model.deflection import MOST_STEPS, PROBE, TOLERANCE, largest_shapes, static_deflection
 from gough.model.described import DescribedModel
 from gough.model.outputs import Commanded, Output, command_of, frame_slopes
@@ -53,6 +54,18 @@ class ZeroDynamics:
     output: Output
     friction: bool
 
+    @property
+    def rubs(self) -> bool:
+        """There is friction, and it is asked for."""
+        return self.friction and not self.robot.mechanism.legs.friction.none
+
+    @property
+    def jumps(self) -> bool:
+        """Some friction jumps where a joint comes to rest: Coulomb's, without width."""
+        laws = self.robot.mechanism.legs.friction
+        coulomb = laws.universal_coulomb + laws.spherical_coulomb + laws.drive_jump
+        return self.rubs and bool(np.any((coulomb > 0) & (laws.width == 0)))
+
     def commanded(self, command: Motion) -> Commanded:
         """The command (n,) of the output."""
         return command_of(self.output)(self.robot, command)
@@ -63,14 +76,12 @@ class ZeroDynamics:
         return np.asarray(asked.elastic_acceleration)
 
     def slopes(self, commanded: Commanded, motion: Motion, wrench: Array) -> Slopes:
-        """How f changes with qe and q̇e, without friction.
+        """How f changes with qe and q̇e; without friction where that jumps because a joint rests.
 
         With E(pose, twist, x, qe, q̇e) of inverse dynamics, and pose, twist and x = (v̇, ω̇) of the frame
         following the modes, (1 − E_x P) δq̈e = dE/dqe δqe + dE/dq̇e δq̇e, all derivatives total.
         """
-        legs = self.robot.actuator_count
-        found = derivatives.inverse_dynamics_derivatives(self.robot, motion, wrench, False)
-        by = {name: getattr(found, name)[:, legs:] for name in found.__dataclass_fields__}
+        by = self._derivatives(motion, wrench, self.rubs)
         frame = frame_slopes(commanded, motion, PROBE / largest_shapes(self.robot))
         share = np.eye(self.robot.modes) - by["acceleration"] @ commanded.following(motion)
         by_elastic = (
@@ -87,6 +98,21 @@ class ZeroDynamics:
         return Slopes(
             np.linalg.solve(share, by_elastic), np.linalg.solve(share, by_velocity), share
         )
+
+    def _derivatives(self, motion: Motion, wrench: Array, friction: bool) -> dict[str, Array]:
+        """Of q̈e by everything, (n, N, …) each."""
+        legs = self.robot.actuator_count
+        on_error: OnError = "nan" if friction else "raise"
+        found = derivatives.inverse_dynamics_derivatives(
+            self.robot, motion, wrench, friction, on_error=on_error
+        )
+        by = {name: getattr(found, name)[:, legs:] for name in found.__dataclass_fields__}
+        jumping = np.isnan(by["elastic"]).any(axis=(1, 2))
+        if friction and jumping.any():
+            smooth = self._derivatives(motion[jumping], wrench[jumping], False)
+            for name, value in smooth.items():
+                by[name][jumping] = value
+        return by
 
     def rest(self, command: Motion, wrench: Array) -> Motion:
         """The command's poses (n,) at rest, and the elastic coordinates that stay: f(qe, 0) = 0."""
