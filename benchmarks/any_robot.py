@@ -9,6 +9,7 @@ import pinocchio as pin
 
 from benchmarks import ours
 from benchmarks.ours import BLOCK, Setup
+from benchmarks.section import Row, Section
 from benchmarks.timing import Contender, race
 from cases.families import draw, random_states
 from gough import Motion, Robot
@@ -88,10 +89,21 @@ HEADERS = (
 )
 
 
-def rows(speeds: list[RobotSpeed]) -> list[tuple[str, ...]]:
+def section(speeds: list[RobotSpeed]) -> Section:
+    """The table with its words."""
+    text = (
+        "Kernels alone of random robots: hexapods in closed form and as chains, Deltas, a 3-RPS. Joint "
+        "coordinates of chains are known, as along a motion. Beside them, in one race, one call of "
+        "Pinocchio's `rnea` from Python for the opened tree, its coordinates known. Goal: a hexapod as "
+        f"chains in at most {GOAL:g} times its closed form."
+    )
+    return Section("Any robot", text, HEADERS, rows(speeds))
+
+
+def rows(speeds: list[RobotSpeed]) -> list[Row]:
     """A line for each robot; times in nanoseconds a state."""
     known = {one.name: one for one in speeds}
-    found: list[tuple[str, ...]] = []
+    found: list[Row] = []
     for one in speeds:
         base: Any = known.get(BESIDE.get(one.name, ""))
         cells = [one.name, str(one.operations[PROGRAMS[0]])]

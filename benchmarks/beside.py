@@ -13,31 +13,51 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import gough
+from benchmarks import cpp
 from benchmarks.peers import require_equal
 from benchmarks.timing import Contender
 from gough.mechanics.state import CHAINS, ELASTIC_FIELDS, RIGID_FIELDS
 
 STATES = 256
 """Of a call of JAX."""
-INVERSE = ("Pinocchio rnea", "JAX", "CasADi's C")
-DIRECT = ("Pinocchio constraintDynamics", "MuJoCo mj_forward")
+INVERSE = ("Pinocchio rnea", "rnea in C++", "JAX", "CasADi's C")
+DIRECT = ("Pinocchio constraintDynamics", "constraintDynamics in C++", "MuJoCo mj_forward")
 AT_REST = 0.1
 """MuJoCo's accelerations, m/s² and rad/s², at home under gough's forces: its loops give way a little."""
+
+
+def native(robot: gough.Robot) -> dict[str, float]:
+    """Seconds of Pinocchio's calls in C++, in a process of its own; none of a flexible robot."""
+    if robot.modes or not _has("pinocchio"):
+        return {}
+    with _exported(robot) as path:
+        model, loops, state = _tree(path)
+    with contextlib.suppress(cpp.MissingError):
+        bare, constrained = cpp.measure_tree(model, loops, state)
+        return {INVERSE[1]: bare, DIRECT[1]: constrained}
+    return {}
+
+
+@contextlib.contextmanager
+def _exported(robot: gough.Robot) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "robot.xml"
+        robot.export_mjcf(path)
+        yield path
 
 
 def contenders(robot: gough.Robot, motion: gough.Motion) -> dict[str, Contender]:
     """All there are for a robot and its states, checked where they compute the same."""
     found: dict[str, Contender] = {}
     if not robot.modes:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "robot.xml"
-            robot.export_mjcf(path)
+        with _exported(robot) as path:
             found |= _pinocchio(path) | _mujoco(path)
     few = motion[:STATES]
     robot.remember(few, robot.chains_of(motion)[:STATES])
@@ -54,21 +74,29 @@ def _has(*modules: str) -> bool:
     return all(importlib.util.find_spec(one) is not None for one in modules)
 
 
-def _pinocchio(path: Path) -> dict[str, Contender]:
-    """Calls from Python with all joint coordinates known."""
-    if not _has("pinocchio"):
-        return {}
+def _tree(path: Path) -> tuple[Any, Any, tuple[Any, Any, Any]]:
+    """Pinocchio's model, its loops, and a state: home, with any rates and accelerations."""
     import pinocchio as pin
 
     model, points, frames = pin.buildModelAndConstraintsFromMJCF(str(path))
-    rng, data = np.random.default_rng(0), model.createData()
-    q, v, a = model.referenceConfigurations["home"], *rng.normal(size=(2, model.nv))
+    rates = np.random.default_rng(0).normal(size=(2, model.nv))
     kinds = [(pin.ContactType.CONTACT_3D, one) for one in points]
     kinds += [(pin.ContactType.CONTACT_6D, one) for one in frames]
     loops = pin.StdVec_RigidConstraintModel()
     for kind, one in kinds:
         places = (one.joint1_id, one.joint1_placement, one.joint2_id, one.joint2_placement)
         loops.append(pin.RigidConstraintModel(kind, model, *places))
+    return model, loops, (model.referenceConfigurations["home"], *rates)
+
+
+def _pinocchio(path: Path) -> dict[str, Contender]:
+    """Calls from Python with all joint coordinates known."""
+    if not _has("pinocchio"):
+        return {}
+    import pinocchio as pin
+
+    model, loops, (q, v, a) = _tree(path)
+    data = model.createData()
     work = pin.StdVec_RigidConstraintData()
     for loop in loops:
         work.append(loop.createData())

@@ -90,21 +90,82 @@ def build() -> Path:
 
 def measure(given: Setup) -> dict[str, float]:
     """Seconds a state of rnea, of the whole inverse dynamics and of constraintDynamics in C++."""
-    program = built()
-    with tempfile.NamedTemporaryFile() as file:
-        np.array(_numbers(given), dtype=np.float64).tofile(file)
-        file.flush()
-        result = subprocess.run([program, file.name], capture_output=True, text=True, check=True)
-    first, *rows = result.stdout.splitlines()
-    found = np.array([row.split() for row in rows], dtype=float)
+    first, found = _asked(_numbers(given))
     require_equal("Pinocchio in C++", found[:, :6], given.forces[:STATES])
     for k in range(STATES):
         rotation, motion = given.motion.rotation[k], given.motion
         twist = np.cross(rotation.T @ motion.angular_velocity[k], rotation.T @ motion.velocity[k])
         rate = np.concatenate([rotation @ (found[k, 6:9] + twist), rotation @ found[k, 9:]])
         require_equal("Pinocchio's C++ constraintDynamics", rate, acceleration(given, k))
-    bare, whole, constrained = (float(one) * 1e-9 for one in first.split())
+    bare, whole, constrained = first
     return {"rnea": bare, "whole": whole, "constraintDynamics": constrained}
+
+
+def measure_tree(model: Any, loops: Any, state: tuple[Any, Any, Any]) -> tuple[float, float]:
+    """Seconds of rnea at (q, v, a) and of constraintDynamics at rest, of a tree with its loops.
+
+    `model` and `loops` are Pinocchio's own, from Python, which must find the same.
+    """
+    import pinocchio as pin
+
+    data, none = model.createData(), np.zeros(model.nv)
+    (bare, constrained), found = _asked(_tree_numbers(model, loops, state))
+    require_equal("Pinocchio's C++ rnea", found[0], pin.rnea(model, data, *state))
+    work = pin.StdVec_RigidConstraintData()
+    work.extend([loop.createData() for loop in loops])
+    pin.initConstraintDynamics(model, data, loops, work)
+    rates = pin.constraintDynamics(model, data, state[0], none, none, loops, work)
+    require_equal("Pinocchio's C++ constraintDynamics", found[1], rates)
+    return bare, constrained
+
+
+def _asked(numbers: list[float]) -> tuple[list[float], Any]:
+    """Seconds, and the rows of results that follow them."""
+    program = built()
+    with tempfile.NamedTemporaryFile() as file:
+        np.array(numbers, dtype=np.float64).tofile(file)
+        file.flush()
+        result = subprocess.run([program, file.name], capture_output=True, text=True, check=True)
+    first, *rows = result.stdout.splitlines()
+    times = [float(one) * 1e-9 for one in first.split()]
+    return times, np.array([row.split() for row in rows], dtype=float)
+
+
+JOINTS = (
+    "RX",
+    "RY",
+    "RZ",
+    "PX",
+    "PY",
+    "PZ",
+    "RevoluteUnaligned",
+    "PrismaticUnaligned",
+    "Spherical",
+)
+"""Kinds of joints in the order in which peer.cpp counts them."""
+
+
+def _tree_numbers(model: Any, loops: Any, state: tuple[Any, Any, Any]) -> list[float]:
+    numbers = [2.0, *model.gravity.linear, model.njoints - 1]
+    for number in range(1, model.njoints):
+        joint = model.joints[number]
+        composite = joint.shortname() == "JointModelComposite"
+        parts = list(joint.extract().joints) if composite else [joint]
+        numbers += [model.parents[number], *_place(model.jointPlacements[number])]
+        numbers += [*_body(model.inertias[number]), len(parts)]
+        for part in parts:
+            axis = getattr(part.extract(), "axis", np.zeros(3))
+            numbers += [JOINTS.index(part.shortname().removeprefix("JointModel")), *axis]
+    numbers += [*model.armature, len(loops)]
+    for loop in loops:
+        numbers.append(3 if loop.type.name == "CONTACT_3D" else 6)
+        numbers += [loop.joint1_id, *_place(loop.joint1_placement)]
+        numbers += [loop.joint2_id, *_place(loop.joint2_placement)]
+    return numbers + [float(one) for part in state for one in part]
+
+
+def _place(placement: Any) -> list[float]:
+    return [*np.ravel(placement.rotation), *placement.translation]
 
 
 def _numbers(given: Setup) -> list[float]:

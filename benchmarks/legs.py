@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks import ours
+from benchmarks.section import Row, Section
 from benchmarks.timing import race
 from gough import Robot
 
-KERNEL = "kernel, 1 thread"
 PROGRAMS = ("inverse_dynamics", "direct_dynamics")
 BESIDE = "PUS"
 GOAL = 1.3
@@ -38,9 +38,7 @@ def measure(seconds: float) -> list[LegSpeed]:
     """All kinds in one race for each program, of so many seconds."""
     given = {name: ours.setup(Robot.from_dict(table)) for name, table in robots().items()}
     times = {
-        program: race(
-            {name: ours.contenders(one, program)[KERNEL] for name, one in given.items()}, seconds
-        )
+        program: race({name: ours.kernel(one, program) for name, one in given.items()}, seconds)
         for program in PROGRAMS
     }
     return [
@@ -95,7 +93,7 @@ def robots() -> dict[str, dict[str, Any]]:
 HEADERS = ("", "operations", "inverse", f"× {BESIDE}", "operations", "direct", f"× {BESIDE}")
 
 
-def rows(speeds: list[LegSpeed]) -> list[tuple[str, ...]]:
+def rows(speeds: list[LegSpeed]) -> list[Row]:
     """A line for each kind; times in nanoseconds a state."""
     base = next(one for one in speeds if one.name == BESIDE)
     found = []
@@ -110,6 +108,17 @@ def rows(speeds: list[LegSpeed]) -> list[tuple[str, ...]]:
             ]
         found.append(tuple(cells))
     return found
+
+
+def section(speeds: list[LegSpeed]) -> Section:
+    """The table with its words."""
+    text = (
+        "Kernels alone of one platform on six legs of each kind, all bodies with all ten parameters, "
+        f"in one race. Goal: the inverse kernel of RUS legs in at most {GOAL:g} times that of "
+        f"{BESIDE} legs. The universal axis of RUS legs is along the motor's unless the file says "
+        "otherwise."
+    )
+    return Section("Kinds of legs", text, HEADERS, rows(speeds))
 
 
 def _ring(radius: float, half: float, rng: np.random.Generator) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,12 +81,10 @@ def contenders(given: Setup, name: str) -> dict[str, Contender]:
     for field, value in given.fields(name, slice(0, 1)).items():
         single.inputs[field][...] = value[0]
 
-    def ask(which: Robot, states: Motion, pushed: Array, threads: int = 0) -> object:
-        if threads:
-            os.environ["GOUGH_THREADS"] = str(threads)
+    def ask(which: Robot, states: Motion, pushed: Array, threads: int | None = None) -> object:
         if name == "direct_dynamics":
-            return which.direct_dynamics(states, pushed, friction=False)
-        return which.inverse_dynamics(states, friction=False)
+            return which.direct_dynamics(states, pushed, friction=False, threads=threads)
+        return which.inverse_dynamics(states, friction=False, threads=threads)
 
     found = {
         "kernel, 1 thread": kernel(given, name),

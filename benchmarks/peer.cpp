@@ -1,6 +1,8 @@
 // Pinocchio in C++ on the same robot and states as tree.py: rnea alone, the whole inverse dynamics,
-// constraintDynamics alone. Reads doubles from a file (cpp.py writes it); prints the best time of each
-// in nanoseconds a state, then the forces and accelerations it found, for the comparison.
+// constraintDynamics alone; or, of any tree of joints with its loops, in one state, rnea and
+// constraintDynamics. Reads doubles from a file (cpp.py writes it), the first of which says which: 0 UPS
+// legs, 1 PUS legs, 2 any tree. Prints the best time of each in nanoseconds a state, then what it found,
+// for the comparison.
 
 #if __has_include(<pinocchio/multibody.hpp>)
 #include <pinocchio/constraints.hpp>
@@ -41,6 +43,15 @@ struct Reader {
     for (int i = 0; i < 3; i++) rows.row(i) = vector();
     return rows;
   }
+  VectorXd numbers(Eigen::Index count) {
+    VectorXd found(count);
+    for (Eigen::Index i = 0; i < count; i++) found[i] = number();
+    return found;
+  }
+  SE3 place() {
+    const Matrix3d rotation = matrix();
+    return SE3(rotation, vector());
+  }
   Inertia body() {
     const double mass = number();
     const Vector3d lever = vector();
@@ -76,9 +87,9 @@ struct Coordinates {
   std::vector<Vector3d> arms;
 };
 
-Tree read_tree(Reader &in) {
+Tree read_tree(Reader &in, bool ups) {
   Tree tree;
-  tree.ups = in.number() == 0;
+  tree.ups = ups;
   tree.drive = tree.ups ? 2 : 0;
   const int count = int(in.number());
   tree.model.gravity.linear() = in.vector();
@@ -186,7 +197,7 @@ Vector6d inverse_dynamics(const Tree &tree, Data &data, const State &at, Coordin
 }
 
 template <typename Function>
-double best(const std::vector<State> &states, Function &&function) {
+double best(size_t count, Function &&function) {
   double least = 1e300;
   const auto begin = std::chrono::steady_clock::now();
   const auto since = [](auto start) {
@@ -194,15 +205,78 @@ double best(const std::vector<State> &states, Function &&function) {
   };
   while (since(begin) < 0.7) {
     const auto start = std::chrono::steady_clock::now();
-    for (size_t k = 0; k < states.size(); k++) function(k);
-    least = std::min(least, since(start) / double(states.size()));
+    for (size_t k = 0; k < count; k++) function(k);
+    least = std::min(least, since(start) / double(count));
   }
   return least * 1e9;
 }
 
+JointModel read_joint(Reader &in) {
+  const int kind = int(in.number());
+  const Vector3d axis = in.vector();
+  switch (kind) {
+    case 0: return JointModelRX();
+    case 1: return JointModelRY();
+    case 2: return JointModelRZ();
+    case 3: return JointModelPX();
+    case 4: return JointModelPY();
+    case 5: return JointModelPZ();
+    case 6: return JointModelRevoluteUnaligned(axis);
+    case 7: return JointModelPrismaticUnaligned(axis);
+    default: return JointModelSpherical();
+  }
+}
+
+int any_tree(Reader &in) {
+  Model model;
+  model.gravity.linear() = in.vector();
+  for (int left = int(in.number()); left > 0; left--) {
+    const JointIndex parent = JointIndex(in.number());
+    const SE3 place = in.place();
+    const Inertia body = in.body();
+    const int parts = int(in.number());
+    JointModel joint = read_joint(in);
+    if (parts > 1) {
+      JointModelComposite composite(joint);
+      for (int k = 1; k < parts; k++) composite.addJoint(read_joint(in));
+      joint = composite;
+    }
+    const JointIndex added = model.addJoint(parent, joint, place, std::to_string(left));
+    model.inertias[added] = body;
+  }
+  model.armature = in.numbers(model.nv);
+  Data data(model);
+  PINOCCHIO_ALIGNED_STD_VECTOR(RigidConstraintModel) loops;
+  PINOCCHIO_ALIGNED_STD_VECTOR(RigidConstraintData) loop_data;
+  for (int left = int(in.number()); left > 0; left--) {
+    const ContactType kind = in.number() == 3 ? CONTACT_3D : CONTACT_6D;
+    const JointIndex first = JointIndex(in.number());
+    const SE3 here = in.place();
+    const JointIndex second = JointIndex(in.number());
+    const SE3 there = in.place();
+    loops.emplace_back(kind, model, first, here, second, there, LOCAL);
+    loop_data.emplace_back(loops.back());
+  }
+  initConstraintDynamics(model, data, loops, loop_data);
+  const VectorXd q = in.numbers(model.nq), v = in.numbers(model.nv), a = in.numbers(model.nv);
+  const VectorXd none = VectorXd::Zero(model.nv);
+  const double call = best(64, [&](size_t) { rnea(model, data, q, v, a); });
+  const VectorXd needed = data.tau;
+  const double constrained = best(
+      64, [&](size_t) { constraintDynamics(model, data, q, none, none, loops, loop_data); });
+  std::printf("%.1f %.1f\n", call, constrained);
+  for (Eigen::Index i = 0; i < model.nv; i++) std::printf("%.17g ", needed[i]);
+  std::printf("\n");
+  for (Eigen::Index i = 0; i < model.nv; i++) std::printf("%.17g ", data.ddq[i]);
+  std::printf("\n");
+  return 0;
+}
+
 int main(int, char **arguments) {
   Reader in{std::ifstream(arguments[1], std::ios::binary)};
-  const Tree tree = read_tree(in);
+  const int kind = int(in.number());
+  if (kind == 2) return any_tree(in);
+  const Tree tree = read_tree(in, kind == 0);
   const Model &model = tree.model;
   const int count = int(tree.legs.size());
   std::vector<State> states(size_t(in.number()));
@@ -238,13 +312,13 @@ int main(int, char **arguments) {
   }
   Coordinates work = placed[0];
   std::vector<Vector6d> forces(states.size()), rates(states.size());
-  const double call = best(states, [&](size_t k) {
+  const double call = best(states.size(), [&](size_t k) {
     rnea(model, data, placed[k].q, placed[k].v, placed[k].a);
   });
-  const double whole = best(states, [&](size_t k) {
+  const double whole = best(states.size(), [&](size_t k) {
     forces[k] = inverse_dynamics(tree, data, states[k], work);
   });
-  const double constrained = best(states, [&](size_t k) {
+  const double constrained = best(states.size(), [&](size_t k) {
     const Coordinates &at = placed[k];
     constraintDynamics(model, data, at.q, at.v, at.tau, closures, closure_data);
     rates[k] = data.ddq.tail<6>();

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
 import warnings
 from pathlib import Path
@@ -14,7 +13,9 @@ import numpy as np
 import gough
 from benchmarks import beside
 from benchmarks.ours import BATCH
+from benchmarks.section import Row, Section, time_text
 from benchmarks.timing import Contender, race
+from gough.engine.run.threads import at_most
 from gough.show.speed import states
 
 mpl.use("agg")
@@ -77,14 +78,8 @@ def motion_of(robot: gough.Robot, count: int) -> gough.Motion:
     return robot.motion(np.array(home) + u, 10 * ud, 50 * udd)
 
 
-def measure(seconds: float) -> list[Times]:
-    """All robots, a race of so many seconds each, on one thread."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return [_race(name, seconds) for name in ROBOTS]
-
-
-def _race(name: str, seconds: float) -> Times:
+def measure(name: str, seconds: float) -> Times:
+    """A robot's race of so many seconds on one thread; Pinocchio in C++ before and after it."""
     robot = robot_of(name)
     count = BATCH if robot.mobility == 6 and not robot.modes else FEWER
     motion = motion_of(robot, count)
@@ -102,8 +97,12 @@ def _race(name: str, seconds: float) -> Times:
     if robot.mobility == 6:
         q, near = robot.inverse_kinematics(motion).q, _near(motion)
         calls["forward kinematics"] = Contender(lambda: robot.forward_kinematics(q, near), count)
-    os.environ["GOUGH_THREADS"] = "1"
-    return Times(name, count, race(calls | beside.contenders(robot, motion), seconds))
+    native = beside.native(robot)
+    with at_most(1):
+        found = race(calls | beside.contenders(robot, motion), seconds)
+    again = beside.native(robot)
+    found |= {one: min(native[one], again[one]) for one in native}
+    return Times(name, count, found)
 
 
 def _near(motion: gough.Motion) -> gough.Motion:
@@ -122,64 +121,62 @@ HEADERS = (
 OTHERS = ("inverse", *beside.INVERSE, "direct", *beside.DIRECT)
 
 
-def shown(seconds: float | None) -> str:
-    """A time, if there is one."""
-    return "" if seconds is None else f"{seconds * 1e6:.3g} µs"
+def other_rows(found: list[Times]) -> list[Row]:
+    """A line for each robot: gough and others, with how many times as long they take."""
+
+    def cell(one: Times, name: str) -> str:
+        ours = "inverse" if name in beside.INVERSE else "direct"
+        if name not in one.seconds or name == ours:
+            return time_text(one.seconds.get(name))
+        return f"{time_text(one.seconds[name])} ({one.ratio(name, ours):.0f}×)"
+
+    return [(one.name, *(cell(one, name) for name in OTHERS)) for one in found]
 
 
-def other_rows(found: list[Times]) -> list[tuple[str, ...]]:
-    """A line for each robot: gough and others."""
-    return [(one.name, *(shown(one.seconds.get(name)) for name in OTHERS)) for one in found]
-
-
-def rows(found: list[Times]) -> list[tuple[str, ...]]:
+def rows(found: list[Times]) -> list[Row]:
     """A line for each robot."""
     return [
         (
             one.name,
             f"{one.states}",
-            shown(one.seconds["inverse"]),
+            time_text(one.seconds["inverse"]),
             f"{one.ratio('inverse, friction', 'inverse'):.1f}",
-            shown(one.seconds["direct"]),
+            time_text(one.seconds["direct"]),
             f"{one.ratio('direct, friction', 'direct'):.1f}",
             f"{one.ratio('reactions', 'inverse'):.1f}",
-            shown(one.seconds.get("forward kinematics")),
-            shown(one.seconds["one state"]),
-            shown(one.seconds["one state, friction"]),
+            time_text(one.seconds.get("forward kinematics")),
+            time_text(one.seconds["one state"]),
+            time_text(one.seconds["one state, friction"]),
         )
         for one in found
     ]
 
 
-def _table(headers: tuple[str, ...], cells: list[tuple[str, ...]]) -> list[str]:
-    lines = ["| " + " | ".join(headers) + " |", "|" + " --- |" + " ---: |" * (len(headers) - 1)]
-    return lines + ["| " + " | ".join(row) + " |" for row in cells]
-
-
-def page(found: list[Times]) -> list[str]:
-    """The section of the page."""
-    return [
-        "",
-        "## What users ask: friction, reactions, poses, one state",
-        "",
+def sections(found: list[Times]) -> list[Section]:
+    """Friction, reactions, poses and one state; and the same beside others."""
+    asked = (
         "The robot's own methods on one thread with all checks, one race per robot; rigid platforms but "
         "for the last. Where the robot file has no friction, Coulomb and viscous friction were added in "
         "all joints. Goals: with friction at most "
         f"{GOALS['inverse']:g} times the same call without, reactions at most "
         f"{GOALS['reactions']:g} times inverse dynamics, forward kinematics from a guess 1 mm off in "
-        "1 µs, one state in 10 µs and "
-        "with friction in 30 µs.",
-        "",
-        *_table(HEADERS, rows(found)),
-        "",
-        "The same states beside others, in the same races and without friction. Pinocchio (from Python, "
-        "joint coordinates known) and MuJoCo have the opened tree and its loops from the robot's MJCF "
-        "file; MuJoCo's loops are stiff springs, and neither has modes. JAX and CasADi's C are gough's "
-        f"own programs, JAX for {beside.STATES} states at once, the C for one at a time.",
-        "",
-        *_table(("", *OTHERS), other_rows(found)),
-        "",
-        "![Time a state of each robot, with friction and without, and beside others](benchmarks.png)",
+        "1 µs, one state in 10 µs and with friction in 30 µs."
+    )
+    others = (
+        "The same states in the same races and without friction; in brackets how many times as long as "
+        "gough. Pinocchio (from Python, joint coordinates known; C++ in a process of its own before and "
+        "after) and MuJoCo have the opened tree and its loops from the robot's MJCF file; MuJoCo's "
+        "loops are stiff springs, and neither has modes. JAX and CasADi's C are gough's own programs, "
+        f"JAX for {beside.STATES} states at once, the C for one at a time."
+    )
+    picture = (
+        "![Time a state of each robot, with friction, without, and beside others](benchmarks.png)"
+    )
+    return [
+        Section(
+            "What users ask: friction, reactions, poses, one state", asked, HEADERS, rows(found)
+        ),
+        Section("Beside others", others, ("", *OTHERS), other_rows(found), picture),
     ]
 
 
@@ -209,6 +206,7 @@ def picture(found: list[Times], path: Path) -> None:
 
 
 if __name__ == "__main__":
-    found = measure(2.0)
+    warnings.simplefilter("ignore")
+    found = [measure(name, 2.0) for name in ROBOTS]
     for row in (HEADERS, *rows(found), ("", *OTHERS), *other_rows(found)):
         print(*row, sep=" | ")

@@ -21,6 +21,8 @@ LARGEST = 1e60
 
 What is compared is Σ x² over all inputs x, in which they cannot cancel.
 """
+LARGEST_SINGLE = 1e9
+"""The same in single precision, of inputs and outputs: their fourth powers are still floats."""
 VARIANT = "variant"
 """The field that says which of several trees of numbers a row belongs to."""
 

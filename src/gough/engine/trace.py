@@ -16,6 +16,7 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.engine.functions import (
     LARGEST,
+    LARGEST_SINGLE,
     PASSES,
     Fields,
     Function,
@@ -79,9 +80,16 @@ def mode_matrices(tree: Any, which: Array | None = None) -> Array:
 
 
 def trace(
-    function: Function, numbers: Any, fields: Fields, inputs: Mapping[str, tuple[int, ...]]
+    function: Function,
+    numbers: Any,
+    fields: Fields,
+    inputs: Mapping[str, tuple[int, ...]],
+    single: bool = False,
 ) -> Program:
     """The program of `function(numbers, state, **inputs)`; inputs by name and shape.
+
+    One for `single` precision has no margin either where an output is beyond what floats can be
+    trusted with.
 
     Arrays run through the equations as they do in a batch of one sample; the sample axis, last, is
     dropped from the outputs.
@@ -111,7 +119,13 @@ def trace(
             for array in symbols.values()
             for one in array.flat
         ]
-        spare = LARGEST**2 - sum(everything[1:], start=everything[0])
+        if single:
+            found = [
+                one for name, array in outputs.items() if name != "margin" for one in array.flat
+            ]
+            everything += [one * one for one in found]
+        largest = LARGEST_SINGLE if single else LARGEST
+        spare = largest**2 - sum(everything[1:], start=everything[0])
         outputs["margin"] = _symbols(graph, outputs["margin"].item().minimum(spare))
     if point is not None:
         unknown, image = given[point.unknown][..., 0], outputs.pop(point.image)

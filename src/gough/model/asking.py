@@ -22,10 +22,11 @@ from gough.legs.units import LegUnits, common
 from gough.mechanics import programs
 from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.state import CHAINS, ELASTIC_FIELDS
-from gough.model import batch, chains
+from gough.model import batch, chains, single
 from gough.model.batch import Inputs, OnError
 from gough.model.diagnosis import diagnose
 from gough.model.friction_loop import WORST_RESIDUAL, with_friction
+from gough.model.single import Precision, is_single
 from gough.motion import Motion, not_a_motion
 
 NO_WRENCH = np.zeros(6)
@@ -58,6 +59,11 @@ class Askable(ABC):
     @abstractmethod
     def executor(self) -> Executor:
         """Runs programs: compiled, or NumPy where LLVM is missing."""
+
+    @property
+    def in_single(self) -> Executor:
+        """Runs programs in single precision, where that is possible."""
+        raise InputError(f"{self.name}: precision='single' is for one robot, not for many at once")
 
     @property
     @abstractmethod
@@ -212,16 +218,21 @@ class Askable(ABC):
         friction: bool | None = None,
         coasting: bool = False,
         threads: int | None = None,
+        precision: Precision = "double",
     ) -> dict[str, Array]:
         """A program's outputs for a motion, in its batch shape.
 
         `friction` None: the program knows none. Else the outputs come with the `residual` of the
         friction loop, which runs if the robot has friction and it is asked for. `coasting`: the
-        motion's own accelerations do not count. `threads` caps the threads of this call.
+        motion's own accelerations do not count. `threads` caps the threads of this call. In single
+        `precision` the `error` comes too, a number (`gough.model.single`).
         """
         if threads is not None:
             with at_most(threads):
-                return self.run(function, motion, on_error, inputs, friction, coasting)
+                return self.run(
+                    function, motion, on_error, inputs, friction, coasting, None, precision
+                )
+        floats = is_single(self, precision, friction)
         modes = self.modes
         if isinstance(motion, Motion):
             motion = self.sensible(motion, on_error)
@@ -235,6 +246,15 @@ class Askable(ABC):
             rows.fields["acceleration"] = rows.fields["angular_acceleration"] = NO_ACCELERATION
         if modes and function is not programs.inverse_kinematics:
             rows.fields["elastic_acceleration"] = np.zeros((1, modes))
+        if floats:
+            out, troubles, error = single.answer(self, function, rows, friction)
+            return batch.settle(rows, out, troubles, on_error) | {"error": np.asarray(error)}
+        return batch.settle(rows, *self.answer(function, rows, friction), on_error)
+
+    def answer(
+        self, function: Function, rows: batch.Rows, friction: bool | None
+    ) -> tuple[dict[str, Array], list[batch.Trouble]]:
+        """Outputs of rows, and those that have no answer; `friction` as in `run`."""
         residual = None
         if friction and self.rubs:
             laws = self.mechanism.legs.friction
@@ -258,7 +278,7 @@ class Askable(ABC):
             ]
         if friction is not None:
             out["residual"] = np.zeros(rows.rows) if residual is None else residual
-        return batch.settle(rows, out, troubles, on_error)
+        return out, troubles
 
     def forced(self, wrench: ArrayLike | None, preload: ArrayLike | None) -> Inputs:
         """Check that forces can be asked for at all, and name the programs' further inputs."""

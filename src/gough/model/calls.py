@@ -21,6 +21,7 @@ from gough.mechanics.groups import parted
 from gough.model.asking import Askable
 from gough.model.batch import OnError, yes_or_no
 from gough.model.contributions import Contributions
+from gough.model.single import Precision
 from gough.motion import Motion
 from gough.results import Acceleration, Actuation, Condensed, Energy, LegMotion, Reactions
 
@@ -126,6 +127,7 @@ class ModelCalls(Askable):
         preload: ArrayLike | None = None,
         on_error: OnError = "raise",
         threads: int | None = None,
+        precision: Precision = "double",
     ) -> Actuation:
         """Actuator forces and powers that this motion takes.
 
@@ -138,6 +140,9 @@ class ModelCalls(Askable):
                 is one with more actuators than directions, whose forces are else of least norm.
             on_error: "raise" or "nan".
             threads: at most so many.
+            precision: "single" computes with floats, for large sweeps of a rigid robot with six freedoms
+                and legs in closed form, without friction; samples where floats cannot be trusted are
+                computed with doubles, and `error` says how far off a sample of the others is.
 
         Returns:
             Forces in N or N m and powers Γ q̇ in W, (..., actuators); elastic accelerations (..., N).
@@ -158,6 +163,7 @@ class ModelCalls(Askable):
             yes_or_no("friction", friction),
             False,
             threads,
+            precision,
         )
         return Actuation(**_with_modes("elastic_acceleration", out)).about(self, motion)
 
@@ -219,6 +225,7 @@ class ModelCalls(Askable):
         *,
         on_error: OnError = "raise",
         threads: int | None = None,
+        precision: Precision = "double",
     ) -> Acceleration:
         """Acceleration of the platform under actuator forces.
 
@@ -229,6 +236,9 @@ class ModelCalls(Askable):
             friction: whether the friction of the robot file counts.
             on_error: "raise" or "nan".
             threads: at most so many.
+            precision: "single" computes with floats, for large sweeps of a rigid robot with six freedoms
+                and legs in closed form, without friction; samples where floats cannot be trusted are
+                computed with doubles, and `error` says how far off a sample of the others is.
 
         Returns:
             Linear and angular acceleration (..., 3), world axes; elastic accelerations (..., N).
@@ -251,6 +261,7 @@ class ModelCalls(Askable):
             yes_or_no("friction", friction),
             True,
             threads,
+            precision,
         )
         return Acceleration(**_with_modes("elastic", out)).about(self, motion)
 

@@ -35,7 +35,7 @@ from gough.mechanics.platforms.platform import Platform
 from gough.mechanics.platforms.rigid import RigidPlatform
 from gough.model.batch import OnError
 from gough.model.calls import ModelCalls
-from gough.model.execution import executor
+from gough.model.execution import executor, single_executor
 from gough.model.freedom import Freedom, freedom, held
 from gough.model.sense import at_hand, coordinate_sizes, reach, sensible, warn_of_giants
 from gough.model.soundness import sound
@@ -388,6 +388,11 @@ class DescribedModel(ModelCalls):
     def executor(self) -> Executor:
         """Runs the robot's programs: compiled, or NumPy where LLVM is missing."""
         return executor(self.mechanism)
+
+    @cached_property
+    def in_single(self) -> Executor:
+        """Runs the robot's programs in single precision."""
+        return single_executor(self.mechanism)
 
 
 def _moves(motion: Motion) -> bool:

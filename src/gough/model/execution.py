@@ -11,6 +11,7 @@ from gough.engine.program import Program
 from gough.engine.run import execute
 from gough.engine.run.evaluate import hoisted
 from gough.engine.run.execute import Executor, NumPyExecutor
+from gough.errors import InputError
 from gough.mechanics import state
 from gough.mechanics.mechanism import Mechanism
 
@@ -30,6 +31,18 @@ def executor(mechanism: Mechanism, variants: bool = False) -> Executor:
     if mechanism.legs.count > MOST_LEGS and not variants:
         return numpy_executor(mechanism)
     return execute.executor(mechanism, fields_of(mechanism), variants)
+
+
+def single_executor(mechanism: Mechanism) -> Executor:
+    """In single precision, which compiled programs alone have."""
+    compiled = None
+    if mechanism.legs.count <= MOST_LEGS:
+        compiled = execute.single_executor(mechanism, fields_of(mechanism))
+    if compiled is None:
+        raise InputError(
+            f"precision='single' needs compiled programs: llvmlite, and at most {MOST_LEGS} legs"
+        )
+    return compiled
 
 
 def numpy_executor(mechanism: Mechanism) -> NumPyExecutor:

@@ -38,6 +38,7 @@ class GroupPlan(NamedTuple):
     width: int
     registers: int
     variants: bool
+    single: bool
 
 
 class Group(States):
@@ -48,7 +49,9 @@ class Group(States):
     """
 
     def __init__(self, plan: GroupPlan, looping: bool = False) -> None:
-        super().__init__(plan.program, plan.fused.steps, plan.width, plan.variants, looping)
+        super().__init__(
+            plan.program, plan.fused.steps, plan.width, plan.variants, looping, plan.single
+        )
         self.plan = plan
         self.values: dict[int, str] = {}
         self.kept: dict[int, int] = {}

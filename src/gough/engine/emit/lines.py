@@ -1,4 +1,8 @@
-"""Lines of LLVM's language for operations on vectors, one state a lane."""
+"""Lines of LLVM's language for operations on vectors, one state a lane.
+
+Numbers in memory are doubles. In single precision values become floats as they are read, and doubles
+again as they are written.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,12 @@ from gough.engine.passes.fused import FUSED
 class Lines:
     """Lines of a function, and what they need declared."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
-        self.vector = f"<{width} x double>"
+    def __init__(self, width: int, single: bool = False) -> None:
+        self.width, self.single = width, single
+        self.number = "float" if single else "double"
+        self.size = width * (4 if single else 8)
+        """Bytes of a vector."""
+        self.vector, self.doubles = (f"<{width} x {one}>" for one in (self.number, "double"))
         self.lines: list[str] = []
         self.declarations: set[str] = set()
         self.counter = 0
@@ -30,8 +37,9 @@ class Lines:
 
     def splat(self, value: float) -> str:
         """A number in all lanes."""
-        bits = np.float64(value).view(np.uint64)
-        one = f"double 0x{int(bits):016X}"
+        with np.errstate(over="ignore"):
+            exact = np.float64(np.float32(value) if self.single else value)
+        one = f"{self.number} 0x{int(exact.view(np.uint64)):016X}"
         return "<" + ", ".join([one] * self.width) + ">"
 
     def at(self, base: str, index: int | str, kind: str = "double") -> str:
@@ -55,29 +63,40 @@ class Lines:
         result = "poison"
         for lane, pointer in enumerate(pointers):
             value = self.new(f"load double, ptr {self.at(pointer, index)}")
-            result = self.new(f"insertelement {self.vector} {result}, double {value}, i64 {lane}")
-        return result
+            result = self.new(f"insertelement {self.doubles} {result}, double {value}, i64 {lane}")
+        return self._rounded(result)
 
     def scatter(self, value: str, pointers: Sequence[str], index: int | str) -> None:
         """One number a lane to its place."""
+        wide = self._widened(value)
         for lane, pointer in enumerate(pointers):
-            one = self.new(f"extractelement {self.vector} {value}, i64 {lane}")
+            one = self.new(f"extractelement {self.doubles} {wide}, i64 {lane}")
             self.lines.append(f"  store double {one}, ptr {self.at(pointer, index)}")
+
+    def _rounded(self, value: str) -> str:
+        """Doubles as operations take them."""
+        convert = f"fptrunc {self.doubles} {value} to {self.vector}"
+        return self.new(convert) if self.single else value
+
+    def _widened(self, value: str) -> str:
+        """What operations give, as doubles."""
+        convert = f"fpext {self.vector} {value} to {self.doubles}"
+        return self.new(convert) if self.single else value
 
     def gather_pair(self, pointers: Sequence[str], index: int) -> tuple[str, str]:
         """Two vectors from two neighbouring numbers a lane."""
         pair = "<2 x double>"
         pairs = [self.new(f"load {pair}, ptr {self.at(one, index)}, align 8") for one in pointers]
-        even, odd = self._joined(pairs[::2]), self._joined(pairs[1::2])
+        even, odd = (self._rounded(self._joined(pairs[k::2])) for k in (0, 1))
         return self._zipped(even, odd, 0), self._zipped(even, odd, 1)
 
     def scatter_pair(self, first: str, second: str, pointers: Sequence[str], index: int) -> None:
         """Two neighbouring numbers a lane to their place."""
-        halves = self._zipped(first, second, 0), self._zipped(first, second, 1)
+        halves = [self._widened(self._zipped(first, second, k)) for k in (0, 1)]
         for lane, pointer in enumerate(pointers):
             start = lane - lane % 2
             mask = f"<2 x i32> <i32 {start}, i32 {start + 1}>"
-            vector = f"{self.vector} {halves[lane % 2]}, {self.vector} poison"
+            vector = f"{self.doubles} {halves[lane % 2]}, {self.doubles} poison"
             pair = self.new(f"shufflevector {vector}, {mask}")
             self.lines.append(
                 f"  store <2 x double> {pair}, ptr {self.at(pointer, index)}, align 8"
@@ -130,7 +149,7 @@ class Lines:
 
     def intrinsic(self, name: str, arguments: Sequence[str]) -> str:
         """One of LLVM's own functions on vectors."""
-        full = f"@llvm.{name}.v{self.width}f64"
+        full = f"@llvm.{name}.v{self.width}f{32 if self.single else 64}"
         kinds = ", ".join([self.vector] * len(arguments))
         self.declarations.add(f"declare {self.vector} {full}({kinds})")
         given = ", ".join(f"{self.vector} {a}" for a in arguments)
@@ -140,10 +159,10 @@ class Lines:
         """A function of single numbers, lane by lane."""
         kinds = ", ".join(["double"] * len(arguments))
         self.declarations.add(f"declare double @{function}({kinds})")
-        result = "poison"
+        wide, result = [self._widened(a) for a in arguments], "poison"
         for lane in range(self.width):
-            one = [self.new(f"extractelement {self.vector} {a}, i64 {lane}") for a in arguments]
+            one = [self.new(f"extractelement {self.doubles} {a}, i64 {lane}") for a in wide]
             given = ", ".join(f"double {a}" for a in one)
             value = self.new(f"call double @{function}({given})")
-            result = self.new(f"insertelement {self.vector} {result}, double {value}, i64 {lane}")
-        return result
+            result = self.new(f"insertelement {self.doubles} {result}, double {value}, i64 {lane}")
+        return self._rounded(result)

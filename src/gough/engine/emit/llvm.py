@@ -27,12 +27,11 @@ llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
 
 
-def lanes() -> int:
-    """States a kernel takes at a time: the doubles in a vector register."""
+def lanes(single: bool = False) -> int:
+    """States a kernel takes at a time: the doubles, or floats, in a vector register."""
     features = llvm.get_host_cpu_features()
-    if features.get("avx512f"):
-        return 8
-    return 4 if features.get("avx2") or features.get("avx") else 2
+    doubles = 8 if features.get("avx512f") else 4 if features.get("avx") else 2
+    return 2 * doubles if single else doubles
 
 
 NARROW = 2
@@ -46,7 +45,12 @@ def _registers(width: int) -> int:
 
 
 def kernel_text(
-    program: Program, name: str, width: int, variants: bool = False, looping: bool = True
+    program: Program,
+    name: str,
+    width: int,
+    variants: bool = False,
+    looping: bool = True,
+    single: bool = False,
 ) -> str:
     """LLVM IR of void name(i64 rows, ptr inputs, ptr strides, ptr hoisted, ptr outputs).
 
@@ -60,7 +64,7 @@ def kernel_text(
     void name_once(ptr call) does so for one state, with `call` pointing to the four pointers: from
     Python one argument costs a fraction of five.
     """
-    plan = _plan(program, width, variants, looping)
+    plan = _plan(program, width, variants, looping, single)
     group = Whole(plan) if plan.halves is None else Group(plan, looping=True).halves()
     functions = _loop if group.looping else _groups
     declarations = "\n".join(sorted(group.declarations))
@@ -82,7 +86,7 @@ define void @{name}_once(ptr %call) {{
 """
 
 
-def _plan(program: Program, width: int, variants: bool, looping: bool) -> GroupPlan:
+def _plan(program: Program, width: int, variants: bool, looping: bool, single: bool) -> GroupPlan:
     fused = fuse(program)
     lasting = {
         place
@@ -91,7 +95,7 @@ def _plan(program: Program, width: int, variants: bool, looping: bool) -> GroupP
     }
     whole = not looping or program.modes or program.repeated is not None
     parts = None if whole else halves(fused.steps, fused.outputs, lasting)
-    return GroupPlan(program, fused, lasting, parts, width, _registers(width), variants)
+    return GroupPlan(program, fused, lasting, parts, width, _registers(width), variants, single)
 
 
 TABLES = "ptr noalias %inputs, ptr noalias %strides"
@@ -102,7 +106,7 @@ GIVEN = "ptr %frame, ptr %frame, ptr %hoisted, ptr %inputs, ptr %strides, ptr %o
 
 def _room(group: Group, name: str, vectors: int) -> str:
     """Vectors on the stack."""
-    size = f"{group.vector}, i64 {max(vectors, 1)}, align {8 * group.width}"
+    size = f"{group.vector}, i64 {max(vectors, 1)}, align {group.size}"
     return f"  %{name} = alloca {size}"
 
 
@@ -110,7 +114,7 @@ def _head(group: Group, name: str) -> str:
     """How the kernel begins."""
     return f"""
 define void @{name}(i64 %rows, {TABLES}, ptr noalias %hoisted, ptr noalias %outputs) \
-alignstack({max(8 * group.width, 16)}) {{
+alignstack({max(group.size, 16)}) {{
 entry:
 {_room(group, "frame", group.slots)}
   %last = sub i64 %rows, 1"""
@@ -144,6 +148,7 @@ def _loop(loop: Group, name: str) -> str:
     """
     width, handed = loop.width, max(len(loop.handed), 1)
     widest = max((prod(output.shape) for output in loop.program.outputs.values()), default=1)
+    doubles = 8 * width // loop.size  # outputs are
     pairs = "ptr %a, ptr %b, ptr %a, ptr %b, ptr %nowhere"
     return f"""
 define internal void @{name}_loop({COMMON}, i64 %begin, i64 %end, i64 %last, \
@@ -166,7 +171,7 @@ done:
 {_head(loop, name)}
 {_room(loop, "a", handed)}
 {_room(loop, "b", handed)}
-{_room(loop, "nowhere", widest)}
+{_room(loop, "nowhere", doubles * widest)}
   %full = and i64 %rows, {-width}
   br label %ones
 ones:

@@ -17,9 +17,15 @@ class States(Lines):
     """
 
     def __init__(
-        self, program: Program, steps: list[Step], width: int, variants: bool, looping: bool
+        self,
+        program: Program,
+        steps: list[Step],
+        width: int,
+        variants: bool,
+        looping: bool,
+        single: bool = False,
     ) -> None:
-        super().__init__(width)
+        super().__init__(width, single)
         self.program, self.steps, self.looping = program, steps, looping
         self.variants = variants
         self.before: list[str] = []

@@ -52,7 +52,7 @@ class Whole(Repeat):
         """Vectors on the stack."""
         self.counter += 1
         name = name or f"%s{self.counter}"
-        self.stack.append(f"  {name} = alloca {self.vector}, i64 {count}, align {8 * self.width}")
+        self.stack.append(f"  {name} = alloca {self.vector}, i64 {count}, align {self.size}")
         return name
 
     def _transpose_modes(self) -> None:

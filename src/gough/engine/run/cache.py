@@ -66,6 +66,8 @@ class Kernel:
     from_disk: bool
     width: int
     """States side by side."""
+    single: bool
+    """It computes with floats, and reads hoisted numbers as such."""
 
 
 def folder() -> Path:
@@ -88,8 +90,9 @@ def load_or_make(
     make: Callable[[], Program],
     variants: bool = False,
     alone: bool = False,
+    single: bool = False,
 ) -> Kernel:
-    """The kernel for a key, from disk if a sound one is there; see `kernel_text` for `variants`.
+    """The kernel for a key, from disk if a sound one is there; see `kernel_text` for the switches.
 
     Without a key it is made, and not kept on disk. `alone`: for one state or two at a time.
     """
@@ -98,7 +101,7 @@ def load_or_make(
         if key is not None:
             with contextlib.suppress(OSError):
                 place = stack.enter_context(private(folder()))
-        name = f"{_digest((key, variants, alone))}.kernel"
+        name = f"{_digest((key, variants, alone, single))}.kernel"
         stored = None if place is None else _stored(place, name)
         if stored is not None:
             with contextlib.suppress(
@@ -106,7 +109,7 @@ def load_or_make(
             ):
                 return _load(*stored, from_disk=True)
         with _no_search_for_cycles():
-            description, code = _made(make(), variants, alone)
+            description, code = _made(make(), variants, alone, single)
         if place is not None:
             _write(place, name, json.dumps(description).encode(), code)
     return _load(description, code)
@@ -124,11 +127,14 @@ def _no_search_for_cycles() -> Iterator[None]:
             gc.enable()
 
 
-def _made(program: Program, variants: bool, alone: bool) -> tuple[dict[str, Any], bytes]:
+def _made(
+    program: Program, variants: bool, alone: bool, single: bool
+) -> tuple[dict[str, Any], bytes]:
     """Description and machine code of a program."""
-    code = _compile(program, variants, alone)
+    code = _compile(program, variants, alone, single)
     description = {
-        "width": NARROW if alone else lanes(),
+        "width": NARROW if alone else lanes(single),
+        "single": single,
         "prologue": [list(step) for step in program.prologue],
         "hoisted": program.hoisted,
         "fields": program.fields,
@@ -251,9 +257,12 @@ def _machine() -> Any:
     )
 
 
-def _compile(program: Program, variants: bool = False, alone: bool = False) -> bytes:
-    width = NARROW if alone else lanes()
-    module = llvm.parse_assembly(kernel_text(program, NAME, width, variants, not alone))
+def _compile(
+    program: Program, variants: bool = False, alone: bool = False, single: bool = False
+) -> bytes:
+    width = NARROW if alone else lanes(single)
+    text = kernel_text(program, NAME, width, variants, not alone, single)
+    module = llvm.parse_assembly(text)
     return bytes(_machine().emit_object(module))
 
 
@@ -282,4 +291,5 @@ def _load(description: dict[str, Any], code: bytes, from_disk: bool = False) -> 
         engine,
         from_disk,
         description.get("width", lanes()),
+        description.get("single", False),
     )

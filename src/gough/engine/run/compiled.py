@@ -44,8 +44,8 @@ ONCE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 class CompiledExecutor:
     """Compiles the programs of a tree of numbers when they are first asked for, and runs them."""
 
-    def __init__(self, numbers: Any, fields: Fields) -> None:
-        self.numbers, self.fields = numbers, fields
+    def __init__(self, numbers: Any, fields: Fields, single: bool = False) -> None:
+        self.numbers, self.fields, self.single = numbers, fields, single
         self.structure = structure(numbers)
         self._ready: dict[Any, BoundKernel] = {}
         self._bound: dict[Any, BoundKernel] = {}
@@ -80,7 +80,9 @@ class CompiledExecutor:
         key = (function, alone, *inputs.items())
         if key not in self._bound:
             numbers, made_for = self.numbers, self.structure
-            kernel = kernel_for(function, numbers, made_for, self.fields, inputs, alone=alone)
+            kernel = kernel_for(
+                function, numbers, made_for, self.fields, inputs, alone=alone, single=self.single
+            )
             row = in_all_lanes(kernel, rows_for(kernel, self.numbers)[0])
             self._bound[key] = BoundKernel(kernel, row)
         return self._bound[key]
@@ -225,8 +227,9 @@ def rows_for(kernel: disk.Kernel, numbers: Any, which: Array | None = None) -> A
 def in_all_lanes(kernel: disk.Kernel, row: Array) -> Array:
     """A row as the kernel of one tree takes it: hoisted numbers once a lane, with vectors' alignment."""
     width, count = kernel.width, max(len(kernel.hoisted), 1)
-    room = np.empty((count + 1) * width + len(row) - count)
-    first = -room.ctypes.data // 8 % width
+    kind = np.dtype(np.float32 if kernel.single else np.float64)
+    room = np.empty((count + 1) * width + len(row) - count, kind)
+    first = -room.ctypes.data // kind.itemsize % width
     numbers = room[first : first + count * width + len(row) - count]
     numbers[: count * width].reshape(count, width)[...] = row[:count, np.newaxis]
     numbers[count * width :] = row[count:]
@@ -259,15 +262,16 @@ def kernel_for(
     inputs: Mapping[str, tuple[int, ...]],
     variants: bool = False,
     alone: bool = False,
+    single: bool = False,
 ) -> disk.Kernel:
     """The kernel of a function for a structure: from memory, from disk, or made now."""
     key = program_key(function, made_for, fields, inputs)
-    known = (key, variants, alone)
+    known = (key, variants, alone, single)
     kernel = _kernels.get(known)
     if kernel is None:
         lasting = identity(function, {fields.make.__module__, __name__, *modules(numbers)})
         stored = None if lasting is None else (*lasting, fields.make.__qualname__, *key[2:])
-        make = partial(trace, function, numbers, fields, inputs)
-        kernel = _kernels[known] = disk.load_or_make(stored, make, variants, alone)
+        make = partial(trace, function, numbers, fields, inputs, single)
+        kernel = _kernels[known] = disk.load_or_make(stored, make, variants, alone, single)
         _recent.append(kernel)
     return kernel

@@ -46,16 +46,31 @@ def executor(numbers: Any, fields: Fields, variants: bool = False) -> Executor:
 
     With `variants` the tree has members on the last axis of its arrays; see `engine.run.variants`.
     """
-    wanted = os.environ.get("GOUGH_ENGINE", "llvm")
-    if wanted not in ("llvm", "numpy"):
-        raise InputError(f"GOUGH_ENGINE is 'llvm' or 'numpy', not {wanted!r}")
-    if wanted == "llvm":
+    if _compiles():
         with contextlib.suppress(ImportError, OSError):  # llvmlite is missing or cannot load LLVM
             from gough.engine.run.compiled import CompiledExecutor
             from gough.engine.run.variants import CompiledVariants
 
             return (CompiledVariants if variants else CompiledExecutor)(numbers, fields)
     return NumPyExecutor(numbers, fields)
+
+
+def single_executor(numbers: Any, fields: Fields) -> Executor | None:
+    """One that computes with floats, between inputs and outputs that are doubles; None without LLVM."""
+    if _compiles():
+        with contextlib.suppress(ImportError, OSError):
+            from gough.engine.run.compiled import CompiledExecutor
+
+            return CompiledExecutor(numbers, fields, single=True)
+    return None
+
+
+def _compiles() -> bool:
+    """Whether programs are to be compiled."""
+    wanted = os.environ.get("GOUGH_ENGINE", "llvm")
+    if wanted not in ("llvm", "numpy"):
+        raise InputError(f"GOUGH_ENGINE is 'llvm' or 'numpy', not {wanted!r}")
+    return wanted == "llvm"
 
 
 def chosen(numbers: Any, which: Array) -> Any:
