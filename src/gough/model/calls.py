@@ -400,7 +400,7 @@ class ModelCalls(Askable):
         found = Contributions(friction=rubbing.forces - smooth.forces, **parts)
         for part in fields(found):
             getattr(found, part.name)[np.isnan(rubbing.forces)] = np.nan
-        return found
+        return found.about(self, motion)
 
 
 def _moves(motion: Any) -> bool:

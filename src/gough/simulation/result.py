@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.base.showing import shown
+from gough.base.showing import Showing, shown
 from gough.data.datasets import AXES, actuator_attributes, attributes, labels, write_dataset
 from gough.data.motion_files import QUANTITIES
 from gough.errors import InputError
@@ -48,8 +48,8 @@ ENERGY = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Simulation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation(Showing):
     """Motion, forces and works of simulations of some batch shape, over time: (..., n, ...)."""
 
     plants: tuple[tuple[Array, ModelCalls], ...]
