@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from gough.base.arrays import Array
-from gough.base.showing import Showing, shown
+from gough.base.showing import shown
+from gough.base.showing_results import Showing
 from gough.errors import InputError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import numpy as np
 
 from gough.analysis.interference import segment_distance
 from gough.base.arrays import Array
-from gough.base.showing import Showing
+from gough.base.showing_results import Showing
 from gough.errors import InputError
 from gough.model.limits import Report, Violation
 from gough.model.model import Model

@@ -13,7 +13,7 @@ from gough.analysis.isosurface import Surface, surface
 from gough.analysis.leaves import Leaves
 from gough.analysis.octree import CHUNK
 from gough.base.arrays import Array
-from gough.base.showing import Showing
+from gough.base.showing_results import Showing
 from gough.errors import InputError
 from gough.model.batch import last_axis
 from gough.model.model import Model

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.base.showing import Showing
+from gough.base.showing_results import Showing
 from gough.calibration.closing import stand
 from gough.calibration.frames import Frames, observe
 from gough.calibration.geometry import Geometry, Unknown

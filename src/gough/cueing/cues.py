@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
-from gough.base.showing import Showing
+from gough.base.showing_results import Showing
 from gough.cueing.limiting import Displacements, gravity_of, limited, limits_of
 from gough.cueing.predictive import Predictive
 from gough.cueing.vehicle import Vehicle

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.signal import oaconvolve
 
 from gough.base.arrays import Array
-from gough.base.showing import Showing
+from gough.base.showing_results import Showing
 from gough.data.logs import Log
 from gough.errors import InputError
 from gough.model.model import Model

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.base.showing import Showing
+from gough.base.showing_results import Showing
 from gough.model.model import Model
 from gough.motion import Motion
 from gough.planning.demands import Demands, MotionLimit

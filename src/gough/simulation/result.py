@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.base.showing import Showing, shown
+from gough.base.showing import shown
+from gough.base.showing_results import Showing
 from gough.data.datasets import AXES, actuator_attributes, attributes, labels, write_dataset
 from gough.data.motion_files import QUANTITIES
 from gough.errors import InputError
