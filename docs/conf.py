@@ -1,8 +1,9 @@
 """Sphinx configuration: `make docs` builds the pages, warnings as errors.
 
 The papers' pages are computed before the build (`paper_pages.py`) and kept in `generated/` until the
-code they come from changes; drawings that are missing are made (`figures.py`, `robot_pictures.py`), and
-that of the imports always (`import_graph.py`).
+code they come from changes; drawings that are missing are made (`figures.py`, `robot_pictures.py`), as
+are those of the gallery that its lines did not make (`gallery_pictures.py`), and that of the imports
+always (`import_graph.py`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import command_pages  # noqa: E402
 import docstrings  # noqa: E402
 import example_pages  # noqa: E402
 import figures  # noqa: E402
+import gallery_pictures  # noqa: E402
 import gough  # noqa: E402
 import import_graph  # noqa: E402
 import paper_pages  # noqa: E402
@@ -36,7 +38,7 @@ html_theme = "furo"
 html_title = f"gough {release}"
 html_copy_source = False
 html_static_path = ["_static"]
-html_css_files = ["tables.css", "equations.css"]
+html_css_files = ["pages.css", "equations.css", "gallery.css"]
 MONOSPACE = "'DejaVu Sans Mono', 'Noto Sans Mono', Menlo, Consolas, monospace"  # for q̇, Wᵀ, ξ
 html_theme_options = {
     "light_css_variables": {"font-stack--monospace": MONOSPACE},
@@ -57,6 +59,7 @@ def compute(app: Any) -> None:
     """Make drawings and the papers' pages, unless they are there and fresh."""
     figures.write(HERE)
     robot_pictures.write(HERE)
+    gallery_pictures.write(HERE)
     import_graph.write(HERE / "generated")
     paper_pages.write(HERE / "generated")
 

@@ -11,7 +11,6 @@ import gough
 from gough.analysis.closest import closest
 from gough.analysis.interference import leg_distances
 from gough.errors import InputError
-from gough.show.pictures.closest import distance_curves
 
 SIMULATOR = Path(__file__).parents[1] / "examples" / "simulator.toml"
 
@@ -85,5 +84,5 @@ def test_check_counts_parts_that_meet(on_numpy):
     assert worst.excess == pytest.approx(0.002, abs=1e-12)
     assert worst.sample == report.closest.where[:-1]
     assert robot.check(motion[0]).ok == robot.check(motion[0], leg_radius=0.01).ok
-    picture = distance_curves(robot.name, report.closest)
+    picture = report.closest.plot()
     assert len(picture.axes[0].lines) == 5  # three kinds, the mark, zero

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple, get_args
 
 import click
 import matplotlib
+import numpy as np
 import pytest
 import typer
+from PIL import Image
 
 import gough
 from cases.command import run
@@ -335,3 +337,19 @@ def test_table_of_robots_says_what_their_files_give() -> None:
     rows = sorted(re.findall(row, text, re.MULTILINE))
     assert {name for name, *_ in rows} == files
     assert rows == sorted(re.findall(line, printed, re.MULTILINE))
+
+
+def test_gallery_is_made_by_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """docs/gallery.md: pictures carry the lines they were made by; one is drawn anew and compared."""
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    gallery = importlib.import_module("gallery_pictures")
+    page = (ROOT / "docs" / "gallery.md").read_text("utf-8")
+    cards = {card.name: card for card in gallery.cards(page)}
+    pictures = {path.stem: path for path in (ROOT / "docs" / "gallery").glob("*")}
+    assert pictures.keys() == cards.keys()
+    for name, path in pictures.items():
+        assert gallery.made_by(path) == cards[name].code, f"{path}: remove it and build the docs"
+    kept = np.asarray(Image.open(pictures["delta"]).convert("RGB"), dtype=float)
+    drawn = np.asarray(gallery.picture(cards["delta"]).convert("RGB"), dtype=float)
+    assert drawn.shape == kept.shape
+    assert np.abs(drawn - kept).mean() < 2.0  # grey levels of 255: fonts differ between machines

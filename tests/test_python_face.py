@@ -85,6 +85,7 @@ def test_results_become_tables_and_pictures(robot, circle):
         robot.reactions(circle),
         robot.direct_dynamics(circle, act.forces),
         robot.energy(circle),
+        robot.contributions(circle),
     )
     for result in results:
         frame = result.to_dataframe()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import gough
 from cases.common import impossible_bodies
@@ -25,6 +26,7 @@ CHROMIUM = shutil.which("chromium")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytest.importorskip("viser", reason="viser is not installed")
 from gough.studio.scene import View  # noqa: E402
+from gough.studio.taking import PICTURE  # noqa: E402
 
 PICTURES = os.environ.get("STUDIO_PICTURES")
 pytestmark = [
@@ -311,7 +313,7 @@ def test_a_flexible_platform_is_drawn_deformed(page, studio, folder):
     photograph(page, "flexible")
 
 
-def test_the_forces_can_be_taken_away(page, studio, folder):
+def test_forces_and_pictures_can_be_taken_away(page, studio, folder):
     begin(studio, folder, page)
     tab(page, "Motion")
     with page.expect_download(timeout=30_000) as waiting:
@@ -319,6 +321,11 @@ def test_the_forces_can_be_taken_away(page, studio, folder):
     lines = Path(waiting.value.path()).read_text("utf-8").splitlines()
     assert "force1 [N]" in lines[0]
     assert len(lines) == 2
+    with page.expect_download(timeout=60_000) as waiting:
+        page.get_by_role("button", name="Picture, PNG").click()
+    with Image.open(waiting.value.path()) as picture:
+        assert picture.size == PICTURE
+        assert len(picture.getcolors(1_000_000)) > 1000  # lit and shaded parts, not an empty page
 
 
 def test_pages_from_elsewhere_are_refused(studio):

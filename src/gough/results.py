@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
-
-import numpy as np
 
 from gough.base.arrays import Array
 from gough.base.showing import shown
+from gough.base.showing_results import Showing
 from gough.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Result:
+class Result(Showing):
     """What a model returns: plain arrays, and what was asked, for pictures and datasets of them."""
 
     __slots__ = ("_asked",)  # beside the arrays, not among them
@@ -39,14 +38,6 @@ class Result:
     def __getstate__(self) -> dict[str, Any]:
         """Arrays alone travel between processes."""
         return dict(self.__dict__)
-
-    def __repr__(self) -> str:
-        parts = []
-        for one in fields(self):  # type: ignore[arg-type]  # all results are dataclasses
-            value = np.asarray(getattr(self, one.name))
-            if one.repr and value.size and not np.isnan(value).all():
-                parts.append(f"{one.name} {value.shape}")
-        return f"{type(self).__name__}({', '.join(parts)})"
 
     def plot(self) -> Figure:
         """Curves over time, or over samples.

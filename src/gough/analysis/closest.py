@@ -17,6 +17,7 @@ import numpy as np
 
 from gough.analysis.interference import segment_distance
 from gough.base.arrays import Array
+from gough.base.showing_results import Showing
 from gough.errors import InputError
 from gough.model.limits import Report, Violation
 from gough.model.model import Model
@@ -29,8 +30,8 @@ FLAT = 0.05
 """How far joints may be off their plane, in length scales."""
 
 
-@dataclass(frozen=True)
-class Closest:
+@dataclass(frozen=True, repr=False)
+class Closest(Showing):
     """How near parts come to each other along a motion (...)."""
 
     pairs: tuple[tuple[str, str], ...]

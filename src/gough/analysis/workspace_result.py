@@ -13,6 +13,7 @@ from gough.analysis.isosurface import Surface, surface
 from gough.analysis.leaves import Leaves
 from gough.analysis.octree import CHUNK
 from gough.base.arrays import Array
+from gough.base.showing_results import Showing
 from gough.errors import InputError
 from gough.model.batch import last_axis
 from gough.model.model import Model
@@ -23,8 +24,8 @@ MOST_POINTS = 301
 """A side, of the grid of a surface."""
 
 
-@dataclass(frozen=True)
-class Workspace:
+@dataclass(frozen=True, repr=False)
+class Workspace(Showing):
     """A set of poses with three coordinates, as boxes, and its volume."""
 
     robot: Model

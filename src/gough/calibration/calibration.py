@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.base.showing_results import Showing
 from gough.calibration.closing import stand
 from gough.calibration.frames import Frames, observe
 from gough.calibration.geometry import Geometry, Unknown
@@ -70,8 +71,8 @@ def _rms(errors: Array) -> float:
     return float(np.sqrt(np.mean(np.nansum(errors[some] ** 2, axis=1))))
 
 
-@dataclass(frozen=True, eq=False)
-class Calibration:
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration(Showing):
     """What was found."""
 
     geometry: Geometry

@@ -71,7 +71,7 @@ def command(
     legs = joined(in_parts("kinematics", robot.inverse_kinematics, states))
     checked = robot.check(states, leg_radius=leg_radius)
     near = checked.closest if isinstance(checked, ReportWithParts) else None
-    picture = None if near is None or plot is None else distance_curves(robot.name, near)
+    picture = None if near is None or plot is None else distance_curves(near, robot.name)
     write_result(leg_dataset(robot, states, legs), checked, output)
     if picture is not None and plot is not None:
         save(picture, plot)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
+from gough.base.showing_results import Showing
 from gough.cueing.limiting import Displacements, gravity_of, limited, limits_of
 from gough.cueing.predictive import Predictive
 from gough.cueing.vehicle import Vehicle
@@ -29,8 +30,8 @@ class Cueing(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Cued:
+@dataclass(frozen=True, repr=False)
+class Cued(Showing):
     """A motion that cues a vehicle, within all limits."""
 
     motion: Motion

@@ -155,18 +155,25 @@ def force_dataset(
         "power": (own, actuation.power, attributes("W", "actuator power")),
     }
     if contributions is not None:
-        for part in fields(contributions):
-            if part.name == "elastic" and not robot.modes:
-                continue
-            meaning = f"actuator force from {part.name.replace('_', ' ')}"
-            about = actuator_attributes(robot, "[force]", meaning)
-            variables[f"force_{part.name}"] = (own, getattr(contributions, part.name), about)
+        variables |= _contributions(robot, dims, contributions)
     if reactions is not None:
         variables |= _reactions(robot, dims, reactions)
         if "joint_force" in variables:
             coordinates["leg_joint"] = np.arange(1, reactions.joint_force.shape[-2] + 1)
     coordinates |= labels(robot, variables)
     return xarray.Dataset(variables, coordinates, {"title": f"forces of {robot.name}"})
+
+
+def contribution_dataset(
+    robot: Model, motion: Motion, contributions: Contributions
+) -> xarray.Dataset:
+    """Where the actuator forces come from (`robot.contributions(motion)`)."""
+    import xarray
+
+    dims, coordinates = batch_coordinates(motion)
+    variables = _contributions(robot, dims, contributions)
+    coordinates |= labels(robot, variables)
+    return xarray.Dataset(variables, coordinates, {"title": f"contributions of {robot.name}"})
 
 
 def reaction_dataset(robot: Model, motion: Motion, reactions: Reactions) -> xarray.Dataset:
@@ -217,6 +224,24 @@ def data_frame(dataset: xarray.Dataset) -> pandas.DataFrame:
 
     frame = pandas.DataFrame(flat_columns(dataset))
     return frame.set_index("time [s]") if "time" in dataset.sizes else frame
+
+
+def _contributions(
+    robot: Model, dims: tuple[str, ...], contributions: Contributions
+) -> dict[str, Any]:
+    """Variables of the forces' causes; of a rigid platform without the elastic one."""
+    found: dict[str, Any] = {}
+    for part in fields(contributions):
+        if part.name == "elastic" and not robot.modes:
+            continue
+        meaning = f"actuator force from {part.name.replace('_', ' ')}"
+        about = actuator_attributes(robot, "[force]", meaning)
+        found[f"force_{part.name}"] = (
+            (*dims, "actuator"),
+            getattr(contributions, part.name),
+            about,
+        )
+    return found
 
 
 def _reactions(robot: Model, dims: tuple[str, ...], reactions: Reactions) -> dict[str, Any]:

@@ -407,7 +407,7 @@ class ModelCalls(Askable):
         found = Contributions(friction=rubbing.forces - smooth.forces, **parts)
         for part in fields(found):
             getattr(found, part.name)[np.isnan(rubbing.forces)] = np.nan
-        return found
+        return found.about(self, motion)
 
 
 def _with_modes(name: str, out: dict[str, Array]) -> dict[str, Array]:

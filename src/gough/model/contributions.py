@@ -15,10 +15,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.results import Result
 
 
-@dataclass(frozen=True)
-class Contributions:
+@dataclass(frozen=True, repr=False)
+class Contributions(Result):
     """Shares of the actuator forces, (..., actuators) each, N or N m."""
 
     gravity: Array

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.signal import oaconvolve
 
 from gough.base.arrays import Array
+from gough.base.showing_results import Showing
 from gough.data.logs import Log
 from gough.errors import InputError
 from gough.model.model import Model
@@ -57,8 +58,8 @@ GOOD, ROUGH = 0.05, 0.30
 """Relative standard deviations up to which a parameter counts as identified, as roughly so."""
 
 
-@dataclass(frozen=True, eq=False)
-class Identification:
+@dataclass(frozen=True, eq=False, repr=False)
+class Identification(Showing):
     """Base parameters found from a log."""
 
     base: BaseParameters

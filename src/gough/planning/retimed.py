@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
+from gough.base.showing_results import Showing
 from gough.model.model import Model
 from gough.motion import Motion
 from gough.planning.demands import Demands, MotionLimit
@@ -33,8 +34,8 @@ class Binding(NamedTuple):
         return f"{self.begin:.4g} to {self.end:.4g} s: {what}"
 
 
-@dataclass(frozen=True, eq=False, init=False)
-class Retimed(Trajectory):
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Retimed(Showing, Trajectory):
     """A motion with a new timing: a trajectory, which holds its first and its last pose outside.
 
     `sample(n)` and calls with times give motions; `bindings` says which leg and which limit hold it back

@@ -19,6 +19,7 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.base.showing import shown
+from gough.base.showing_results import Showing
 from gough.data.datasets import AXES, actuator_attributes, attributes, labels, write_dataset
 from gough.data.motion_files import QUANTITIES
 from gough.errors import InputError
@@ -48,8 +49,8 @@ ENERGY = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Simulation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation(Showing):
     """Motion, forces and works of simulations of some batch shape, over time: (..., n, ...)."""
 
     plants: tuple[tuple[Array, ModelCalls], ...]

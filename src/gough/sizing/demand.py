@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
+from gough.base.showing_results import Showing
 from gough.errors import InputError
 from gough.legs.units import LegUnits
 from gough.model.deflected import deflected
@@ -78,8 +79,8 @@ class MotorDemand:
     """∫ max(−τ Ω, 0) dt, J: what brake resistors or the supply must take, before motor losses."""
 
 
-@dataclass(frozen=True)
-class Sizing:
+@dataclass(frozen=True, repr=False)
+class Sizing(Showing):
     """Demands of a set of motions, (motions, legs)."""
 
     robot: str

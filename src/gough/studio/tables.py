@@ -45,8 +45,10 @@ def actuator_table(shown: StudioRecord, sample: int, shown_in: PageUnits = SI) -
         _converted("q̇", shown.qd, 3, [one.speed for one in units], "speed", shown_in),
     ]
     if shown.forces is not None and shown.power is not None:
-        columns.append(Column("Γ", shown.forces, 1, [one.force for one in units], "force"))
-        columns.append(Column("power", shown.power, 1, ["W"] * len(units)))
+        forces, power = shown.forces, shown.power
+        names = [one.force for one in units]
+        columns.append(Column("Γ", forces, _digits(forces), names, "force"))
+        columns.append(Column("power", power, _digits(power), ["W"] * len(units)))
     return _table(shown, sample, columns, actuator_labels(robot))
 
 
@@ -59,7 +61,7 @@ def load_table(shown: StudioRecord, sample: int) -> str:
         Column(
             name.replace("_", " ").removesuffix(" moment"),
             value,
-            1,
+            _digits(value),
             ["N m" if name.endswith("moment") else "N"] * legs,
         )
         for name, value in shown.loads.items()
@@ -106,7 +108,7 @@ def summary(shown: StudioRecord, sample: int) -> str:
             for units, which in by_units(shown.robot.actuators)
         ]
         for name, values in (("force", forces), ("power", [("W", shown.power[sample])])):
-            texts = [f"{_number(_largest(now), 1)} {unit}" for unit, now in values]
+            texts = [f"{_number(_largest(now), _digits(now))} {unit}" for unit, now in values]
             used = _most(shown, sample, name)
             parts.append(_badge(f"largest {name}", ", ".join(texts), level(used)))
     nearest = [(used, name) for name in shown.used if (used := _most(shown, sample, name))]
@@ -177,8 +179,7 @@ def legend(shown: StudioRecord, sample: int) -> str:
     if shown.forces is not None and shown.power is not None:
         values = {f"Γ [{', '.join(units)}]": shown.forces, "power [W]": shown.power}
     for name, numbers in values.items():
-        largest = float(np.nanmax(np.abs(numbers), initial=0.0))
-        digits = 3 if largest < 10 else 1 if largest < 1e4 else 0
+        digits = _digits(numbers)
         cells = "".join(
             f'<td style="{CELL}">{_number(float(one), digits)}</td>' for one in numbers[sample]
         )
@@ -284,6 +285,12 @@ def _badge(name: str, value: str, grade: Level) -> str:
         "border-radius:4px;padding:2px 7px;font-size:12px;white-space:nowrap"
     )
     return f'<span style="{style}"><span style="opacity:0.75">{name}</span> <b>{value}</b></span>'
+
+
+def _digits(values: Array) -> int:
+    """Decimals by how large values are at most: small torques need more than large forces."""
+    largest = float(np.nanmax(np.abs(values), initial=0.0))
+    return 1 if largest < 1e-9 or 10 <= largest < 1e4 else 0 if largest >= 1e4 else 3
 
 
 def _number(value: float, digits: int) -> str:

@@ -15,8 +15,11 @@ BETWEEN = {"leg": "two legs", "platform": "a leg and the platform", "base": "a l
 """Kinds of pairs by the second of them, in words."""
 
 
-def distance_curves(name: str, near: Closest) -> Figure:
-    """The least distance of each kind of pair over the samples (n,) or time; the closest is marked."""
+def distance_curves(near: Closest, name: str = "") -> Figure:
+    """The least distance of each kind of pair over the samples (n,) or time; the closest is marked.
+
+    `name` of the robot is for the title.
+    """
     if near.distances.ndim != 2:
         raise InputError(
             f"distances of batch shape {near.distances.shape[:-1]}: needs samples (n,)"
@@ -35,6 +38,6 @@ def distance_curves(name: str, near: Closest) -> Figure:
         axes.axhline(0.0, color=GREY, linewidth=0.8)
         axes.set_xlabel("sample" if near.time is None else "time [s]")
         axes.set_ylabel("least distance [m]")
-        axes.set_title(f"{name}: {near}", fontsize=10)
+        axes.set_title(f"{name}: {near}" if name else str(near), fontsize=10)
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

@@ -23,6 +23,11 @@ SHOWN = (
 """Sensed quantities: label, column, factor."""
 
 
+def cue_picture(found: Cued) -> Figure:
+    """One cue beside the vehicle."""
+    return cueing_curves("cue", {"cue": found})
+
+
 def cueing_curves(name: str, found: Mapping[str, Cued]) -> Figure:
     """What is sensed over time, in the vehicle and by every cue; below, shares of limits."""
     with matplotlib.rc_context(STYLE):

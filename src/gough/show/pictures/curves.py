@@ -155,7 +155,8 @@ def draw_limits(figure: Figure, panels: Sequence[Array], limit: Array, first: in
                 axes.text(0.99, 0.97, text, transform=axes.transAxes, path_effects=HALO, **style)
         if line is not None:
             line.set_label("limit")
-            handles = [*figure.legends[0].legend_handles, line]
+            before = figure.legends[0].legend_handles
+            handles = [*(one for one in before if one.get_label() != "limit"), line]
             figure.legends[0].remove()
             figure.legend(handles=handles, loc="outside right center")
 

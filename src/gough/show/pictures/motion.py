@@ -9,10 +9,18 @@ from scipy.spatial.transform import Rotation
 from gough.base.arrays import Array
 from gough.data.datasets import JOINT_LOADS
 from gough.errors import InputError
+from gough.model.contributions import Contributions
 from gough.motion import Motion
 from gough.results import Acceleration, Actuation, Energy, LegMotion, Reactions
 from gough.robot import Robot
-from gough.show.pictures.curves import AXES, SCREEN, force_curves, leg_curves, stacked
+from gough.show.pictures.curves import (
+    AXES,
+    SCREEN,
+    contribution_curves,
+    force_curves,
+    leg_curves,
+    stacked,
+)
 
 
 def motion_curves(motion: Motion) -> Figure:
@@ -31,6 +39,11 @@ def leg_picture(robot: Robot, motion: Motion, legs: LegMotion) -> Figure:
 def force_picture(robot: Robot, motion: Motion, actuation: Actuation) -> Figure:
     """Forces with their limits, and powers."""
     return force_curves(motion, actuation, actuators=robot.actuators, limits=robot.limits)
+
+
+def contribution_picture(robot: Robot, motion: Motion, found: Contributions) -> Figure:
+    """Forces with their limits, split by cause."""
+    return contribution_curves(motion, found, actuators=robot.actuators, limits=robot.limits)
 
 
 def acceleration_picture(robot: Robot, motion: Motion, found: Acceleration) -> Figure:

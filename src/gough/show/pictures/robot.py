@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator
 from mpl_toolkits.mplot3d.proj3d import proj_transform
 
 from gough.base.arrays import Array, unit
@@ -21,7 +21,7 @@ from gough.motion import Motion
 from gough.show.colors import BLACK, BLUE, DARK, GREEN, ORANGE, VERMILION, leg_color
 from gough.show.layout import SceneLayout
 from gough.show.parts import Part, PartPlaces, robot_parts
-from gough.show.pictures.solid import FINE, faces, paint
+from gough.show.pictures.solid import FINE, faces, paint, upward, viewer
 from gough.show.style import HALO, STYLE
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def _space(axes: Any, low: Array, high: Array, gravity: Array, view: View) -> Ar
         axes.set(**{f"{name}lim": (first[i], last[i]), f"{name}label": f"{name} [m]"})
         axis = getattr(axes, f"{name}axis")
         count = round(5 * (high - low)[i] / np.max(high - low))
-        axis.set_major_locator(MaxNLocator(max(1, count), prune=None if count > 1 else "both"))
+        axis.set_major_locator(MaxNLocator(count) if count > 1 else _one_tick(low[i], high[i]))
         axis.set_pane_color("white")
         axis.labelpad = 6
     axes.view_init(elev=view[1], azim=view[0], vertical_axis="xyz"[vertical])
@@ -225,6 +225,12 @@ def _space(axes: Any, low: Array, high: Array, gravity: Array, view: View) -> Ar
     upper = np.array(list(itertools.product(*zip(low, high, strict=True))))
     upper = upper[upper[:, vertical] == last[vertical]]
     return np.asarray(upper[np.argmin(proj_transform(*upper.T, axes.get_proj())[0])])
+
+
+def _one_tick(low: float, high: float) -> FixedLocator:
+    """A round number near the middle: a thin space has room for one label."""
+    ticks = MaxNLocator(4).tick_values(low, high)
+    return FixedLocator([ticks[np.argmin(np.abs(ticks - (low + high) / 2))]])
 
 
 def _fill_page(axes: Any, low: Array, high: Array) -> None:
@@ -261,7 +267,8 @@ def _triad(axes: Any, origin: Array, rotation: Array, length: float, index: str)
 
 
 def _gravity(axes: Any, gravity: Array, start: Array, length: float) -> None:
-    if np.any(gravity):
+    if np.any(gravity):  # left of the box, whose axis may have its labels there
+        start = start - 0.6 * length * np.cross(upward(axes), viewer(axes))
         along = length * gravity / np.linalg.norm(gravity)
         axes.add_artist(_Arrow(start, start + along, color=DARK, linewidth=2, mutation_scale=14))
         _text(axes, start + 1.25 * along, "$g$", color=DARK, fontsize=12)

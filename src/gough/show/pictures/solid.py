@@ -86,7 +86,8 @@ def paint(
     bright *= np.where(_edges(part)[covered], EDGE, 1.0)[:, np.newaxis]
     image[covered] = np.concatenate([255 * bright, np.full((len(bright), 1), 255)], axis=-1)
     covers = TransformedBbox(box, figure.transFigure)
-    shown = BboxImage(covers, origin="lower", interpolation="antialiased", zorder=0.5)
+    style: Any = {"interpolation": "antialiased", "resample": True, "zorder": 0.5}
+    shown = BboxImage(covers, origin="lower", **style)
     shown.set_data(image)
     axes.add_artist(shown)
 

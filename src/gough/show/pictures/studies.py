@@ -35,6 +35,7 @@ def overview(plan: Plan, dataset: xarray.Dataset) -> Figure:
         return histograms(plan, dataset, good)
     step = max(1, good.size // MOST_DOTS)
     shown = good[::step]
+    dot = float(np.clip(60 / np.sqrt(len(shown)), 3.0, 9.0))
     with matplotlib.rc_context(STYLE):
         size = (1.4 + 1.9 * len(inputs), 1.1 + 1.6 * len(columns))
         figure = Figure(figsize=(max(size[0], 4.5), size[1]), layout="constrained")
@@ -46,7 +47,7 @@ def overview(plan: Plan, dataset: xarray.Dataset) -> Figure:
                 axes = panels[i, j]
                 axes.plot(
                     dataset[name].values[shown], dataset[column].values[shown],
-                    linestyle="", marker=".", markersize=3, alpha=0.5, color=BLUE,
+                    linestyle="", marker=".", markersize=dot, alpha=0.5, color=BLUE,
                     markeredgewidth=0,
                 )  # fmt: skip
                 if i == len(columns) - 1:
