@@ -43,32 +43,37 @@ def washouts():
 
 
 def limits(robot, washouts, optimised):
-    """Random scalings of both manoeuvres, so many by each cue."""
-    rng = np.random.default_rng(0)
+    """Random scalings of both manoeuvres, so many by each cue; told after every ten."""
     allowed = limits_of(robot)
     manoeuvres = {"lane change": lane_change(step=0.05), "flight turn": flight_turn(step=0.1)}
-    ways = ((Washout(), washouts), (Predictive(preview=4.0, kept=2.0, knot=0.2), optimised))
-    for (how, count), (name, vehicle) in itertools.product(ways, manoeuvres.items()):
+    for how, count in (
+        (Washout(), washouts),
+        (Predictive(preview=4.0, kept=2.0, knot=0.2), optimised),
+    ):
+        rng = np.random.default_rng(0)
         left, between, gains = 0, -np.inf, []
-        for scale in 10 ** rng.uniform(-1, 1.5, count):
-            wish = how.cue(robot, vehicle.scaled(scale), allowed)  # as `cue` does
-            motion, gain, _ = limited(robot, wish, allowed)
-            left += not robot.check(motion).ok
-            fine = wish.finer(8).motion(robot, gain)
-            between = max(between, worst_excess(robot, fine, allowed)[0])
-            gains.append(gain)
-        print(
-            f"{name}, {type(how).__name__}: {left} of {count} leave a limit; between samples at most "
-            f"{between:+.2e} of it; gains from {min(gains):.3g} to {max(gains):.3g}",
-            flush=True,
-        )
+        for i, scale in enumerate(10 ** rng.uniform(-1, 1.5, count)):
+            for vehicle in manoeuvres.values():
+                wish = how.cue(robot, vehicle.scaled(scale), allowed)  # as `cue` does
+                motion, gain, _ = limited(robot, wish, allowed)
+                left += not robot.check(motion).ok
+                fine = wish.finer(8).motion(robot, gain)
+                between = max(between, worst_excess(robot, fine, allowed)[0])
+                gains.append(gain)
+            if i % 10 == 9 or i == count - 1:
+                print(
+                    f"{type(how).__name__}, {' and '.join(manoeuvres)}, {i + 1} scalings each: {left} "
+                    f"leave a limit; between samples at most {between:+.2e} of it; gains from "
+                    f"{min(gains):.3g} to {max(gains):.3g}",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":
     what = sys.argv[1] if len(sys.argv) > 1 else "errors"
     simulator = gough.load(SIMULATOR)
     if what == "limits":
-        counts = [int(one) for one in sys.argv[2:]] or [1000, 1000]
+        counts = [int(one) for one in sys.argv[2:]] or [500, 500]
         limits(simulator, *counts)
     else:
         errors(simulator, best=what == "tuned")

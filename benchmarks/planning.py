@@ -1,10 +1,9 @@
-"""What planning claims, measured: `python -m benchmarks.planning [retime|room|clamp] [robots…]`.
+"""What retiming claims, measured: `python -m benchmarks.planning [robots…]`.
 
-- retime: durations beside a direct transcription solved by cvxpy (D. Verscheure et al., Time-optimal
-  path tracking for robots: a convex optimization approach, IEEE Trans. Automatic Control 54, 2009),
-  which shares nothing with `gough.planning` but the robot's inverse model; limits at ten times finer
-  samples.
-- room, clamp: beside `robot.check` on both sides of where they end.
+Durations beside a direct transcription solved by cvxpy (D. Verscheure et al., Time-optimal path tracking
+for robots: a convex optimization approach, IEEE Trans. Automatic Control 54, 2009), which shares nothing
+with `gough.planning` but the robot's inverse model; limits at ten times finer samples. Rooms and clamped
+poses: `tests/cases/rooms.py`.
 """
 
 import sys
@@ -161,128 +160,6 @@ def retime_all(names):
         )
 
 
-def random_poses(robot, count, rng, spread=1.0):
-    """Poses about home, most of them within limits."""
-    if robot.mobility == 6:
-        size = spread * 0.25 * robot.length_scale
-        turn = Rotation.from_rotvec(spread * 0.2 * rng.normal(size=(count, 3)))
-        return gough.Motion(
-            robot.home.position + size * rng.normal(size=(count, 3)),
-            turn * Rotation.from_matrix(robot.home.rotation),
-        )
-    home = dict(zip(["x", "y", "z"], robot.home.position, strict=True))
-    middle = np.array([home.get(name, 0.0) for name in robot.coordinates])
-    size = [0.1 if name.startswith("r") else 0.1 * robot.leg_size for name in robot.coordinates]
-    found = robot.motion(
-        middle + spread * np.array(size) * rng.normal(size=(2 * count, robot.mobility)),
-        on_error="nan",
-    )
-    return found[np.isfinite(found.position).all(axis=1)][:count]
-
-
-def allowed(robot, pose):
-    """What `check` says of a pose; None where it is fine."""
-    try:
-        report = robot.check(pose)
-    except gough.errors.GoughError:
-        return "reach"
-    return None if report.ok else report.violations
-
-
-def room_all(names, count=10_000):
-    """Rooms beside `check`, a random direction a pose."""
-    for name in names:
-        robot = gough.load(name)
-        rng = np.random.default_rng(3)
-        poses = random_poses(robot, count, rng)
-        start = time.process_time()
-        found = robot.room(poses)
-        took = time.process_time() - start
-        which = rng.integers(found.distance.shape[-1], size=len(poses))
-        wrong = compared = singular = 0
-        for i, way in enumerate(which):
-            far = float(found.distance[i, way])
-            end = found.limits[found.which[i, way]] if found.which[i, way] >= 0 else None
-            if end is not None and end.limit in ("singularity", "reach"):
-                singular += 1
-                continue
-            compared += 1
-            wrong += not agrees(robot, poses[i], found.directions[way], far, end)
-        print(
-            f"{name}: room of {len(poses)} poses in {took:.1f} s; {compared} directions beside "
-            f"check, {wrong} disagree ({singular} end at a singularity or out of reach)",
-            flush=True,
-        )
-
-
-def along(robot, pose, direction, far):
-    """The pose moved in a direction of `room`."""
-    sign, name = (1.0 if direction[0] == "+" else -1.0), direction[1:]
-    if robot.mobility < 6:
-        turn = Rotation.from_matrix(pose.rotation @ robot.home.rotation.T).as_rotvec()
-        every = dict(zip(("x", "y", "z", "rx", "ry", "rz"), [*pose.position, *turn], strict=True))
-        every[name] += sign * far
-        return robot.motion([every[one] for one in robot.coordinates], guess=pose)
-    axis = np.eye(3)["xyz".index(name[-1])] * sign * far
-    if name.startswith("r"):
-        return gough.Motion(pose.position, Rotation.from_rotvec(axis).as_matrix() @ pose.rotation)
-    return gough.Motion(pose.position + axis, pose.rotation)
-
-
-def agrees(robot, pose, direction, far, end):
-    """Whether `check` allows all of 24 steps to the end of a room, and refuses a nanometre more."""
-    if far == 0:
-        return allowed(robot, pose) is not None
-    sure = np.isfinite(far)
-    steps = np.linspace(0, far * (1 - 1e-12) - 1e-9 if sure else 1.0, 25)
-    way = gough.Motion.concatenate(
-        [along(robot, pose, direction, step).reshape(1) for step in np.maximum(steps, 0)]
-    )
-    if not sure:
-        return allowed(robot, way) is None
-    said = allowed(robot, along(robot, pose, direction, far * (1 + 1e-12) + 1e-9))
-    same = said not in (None, "reach") and any(
-        (one.leg, one.limit) == (end.leg, end.limit) for one in said
-    )
-    return allowed(robot, way) is None and same
-
-
-def clamp_all(names, count=10_000):
-    """Clamped poses: within limits, touching one, and no farther than bisection towards home."""
-    for name in names:
-        robot = gough.load(name)
-        rng = np.random.default_rng(4)
-        poses = random_poses(robot, count, rng, 2.0)
-        start = time.process_time()
-        found = robot.clamp(poses)
-        took = time.process_time() - start
-        within = robot.check(found.motion).ok
-        moved = np.flatnonzero(found.distance > 0)
-        fine = np.array([allowed(robot, pose) is None for pose in poses])
-        kept = np.flatnonzero(fine & (found.distance > 0))
-        singular = sum(found.reason((int(i),)).limit == "singularity" for i in kept)
-        missed = int(np.sum(~fine & (found.distance == 0)))
-        nearer = 0
-        for i in moved:
-            random = rng.normal(size=(4, 6))
-            random *= 0.98 * found.distance[i] / np.linalg.norm(random, axis=1, keepdims=True)
-            if robot.mobility < 6:
-                break
-            turn = Rotation.from_rotvec(random[:, 3:] / robot.length_scale).as_matrix()
-            near = gough.Motion(poses[i].position + random[:, :3], turn @ poses[i].rotation)
-            nearer += any(allowed(robot, one) is None for one in near) and (
-                found.reason((int(i),)).limit != "singularity"
-            )
-        print(
-            f"{name}: {len(moved)} of {len(poses)} poses clamped in {took:.1f} s; all within limits: "
-            f"{within}; {missed} missed; {len(kept)} moved that check allows, {singular} of them off a "
-            "singularity; "
-            f"{nearer} with a random pose nearer that check allows",
-            flush=True,
-        )
-
-
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    what, *chosen = sys.argv[1:] or ["retime"]
-    {"retime": retime_all, "room": room_all, "clamp": clamp_all}[what](chosen or ROBOTS)
+    retime_all(sys.argv[1:] or ROBOTS)

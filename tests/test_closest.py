@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from gough.analysis.closest import closest
+from gough.analysis.hulls import corners, hull_distances
 from gough.analysis.interference import leg_distances
 from gough.errors import InputError
 
@@ -86,3 +87,43 @@ def test_check_counts_parts_that_meet(on_numpy):
     assert robot.check(motion[0]).ok == robot.check(motion[0], leg_radius=0.01).ok
     picture = report.closest.plot()
     assert len(picture.axes[0].lines) == 5  # three kinds, the mark, zero
+
+
+def box(low, high):
+    return np.stack(np.meshgrid(*zip(low, high, strict=True), indexing="ij"), axis=-1).reshape(8, 3)
+
+
+def test_hulls_by_boxes_whose_distance_is_known():
+    """Boxes along common axes are apart by the norm of their gaps, however both are turned."""
+    rng = np.random.default_rng(0)
+    low, size = rng.uniform(-1, 1, (2, 200, 2, 3))
+    low, high = np.minimum(low, low + size), np.maximum(low, low + size)
+    gaps = np.maximum(low[:, 0] - high[:, 1], low[:, 1] - high[:, 0])
+    expected = np.linalg.norm(np.maximum(gaps, 0), axis=1)
+    turn = Rotation.random(200, random_state=1).as_matrix()
+    first, second = (
+        np.stack([box(*ends) for ends in zip(low[:, i], high[:, i], strict=True)])
+        @ np.swapaxes(turn, 1, 2)
+        for i in (0, 1)
+    )
+    inside = first.mean(axis=1, keepdims=True)  # no corner of the hull
+    assert len(corners(np.concatenate([first[0], inside[0]]))) == 8
+    found = hull_distances(first, second)
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+    assert np.sum(expected == 0) > 10
+    assert np.sum(expected > 0) > 50
+
+
+def test_bodies_by_shape_are_as_thick_as_they_are(on_numpy):
+    """Tubes and rods of 2 cm beside capsules of 2 cm: between the prisms inside and about them."""
+    robot = gough.load("kim-ryu-2002")
+    rods = {"shape": "rod", "radius": 0.02, "length": 0.3, "density": 1000.0}
+    link = {**rods, "position": [0.0, 0.0, 0.15]}
+    solid = robot.edited({"legs.link": link})
+    motion = moved(robot, 3)
+    thin, thick = closest(robot, motion, leg_radius=0.0), closest(solid, motion)
+    legs = [i for i, pair in enumerate(thick.pairs) if pair[1].startswith("leg")]
+    assert legs
+    for i in legs:
+        capsules = thin.distances[:, thin.pairs.index(thick.pairs[i])]
+        assert np.all(thick.distances[:, i] >= capsules - 0.04 - 1e-9)

@@ -149,3 +149,14 @@ def test_what_has_elastic_coordinates_or_needs_none_stays_as_it_is(long, kim, pa
         long.inverse_dynamics(deflected(long, path.replace(time=None)))
     with warnings.catch_warnings(action="error"):
         assert isinstance(deflected(long, path[:2]), gough.Motion)
+
+
+def test_neighbours_rest_alike_where_newton_alone_strays(long):
+    """Whole Newton steps end 0.02 or 0.63 away from the undeformed platform, by chance."""
+    turn = Rotation.from_rotvec([-0.06437608, -0.5608596, -0.17081827])
+    shift = np.array([0.02983518, -0.17041754, -0.0359443])
+    along = np.linspace(0, 1e-6, 9)[:, np.newaxis] * [1.0, 0, 0]
+    near = gough.Motion(long.home.position + shift + along, turn)
+    rest = long.static_deflection(near)
+    assert np.ptp(rest.elastic, axis=0).max() < 1e-5
+    assert np.abs(rest.elastic).max() < 0.03

@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.rooms import limited_robot, random_poses, wrong_clamps, wrong_rooms
 from gough.description.catalogue import catalogue_text
 from gough.errors import InputError, LimitError
 
@@ -109,6 +110,14 @@ def test_clamped_poses_keep_limits_and_are_nearest(reachy):
         tried = gough.Motion(pose.position + near[:, :3], turn @ pose.rotation)
         assert reason.limit == "singularity" or not any(allowed(reachy, one) for one in tried)
     assert outside > 10
+
+
+@pytest.mark.parametrize("name", ["sinatra-xi-staicu-2009", "eight legs"])
+def test_check_contradicts_no_room_and_no_clamped_pose(name, on_numpy):
+    """`python -m cases.rooms` asks 10⁴ poses of thirteen robots."""
+    robot, rng = limited_robot(name), np.random.default_rng(5)
+    assert not list(wrong_rooms(robot, random_poses(robot, 3, rng, 1.0), rng, 2))
+    assert not list(wrong_clamps(robot, random_poses(robot, 5, rng, 2.0), rng))
 
 
 def test_home_must_be_allowed(reachy):

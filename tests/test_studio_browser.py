@@ -395,3 +395,35 @@ def test_pages_turn_and_show_values_without_a_server(browser, tmp_path):
     assert view.locator("img").first.is_visible()
     view.close()
     assert not troubles
+
+
+def test_a_path_is_planned_and_played(page, studio, folder):
+    begin(studio, folder, page)
+    tab(page, "Plan")
+    page.get_by_role("button", name="How far from here?", exact=True).click()
+    table = page.locator("#studio-room")
+    table.wait_for(timeout=30_000)
+    assert "stroke" in table.inner_text()
+    press = {name: page.get_by_role("button", name=name, exact=True) for name in PLANNING}
+    press["Add this pose"].click()
+    studio.move_to(np.array([0.05, 0, 0.52, 0, 0, 0]))
+    wait(lambda: studio.shown.motion.position[0, 0] == 0.05, "another pose")
+    press["Add this pose"].click()
+    page.locator("#studio-path li").nth(1).wait_for(timeout=30_000)
+    photograph(page, "plan")
+    press["Plan and play"].click()
+    wait(lambda: studio.motion_name == "path through poses", "a motion through the poses", 120)
+    assert studio.player.playing
+    assert studio.robot.check(studio.shown.motion).ok
+    np.testing.assert_allclose(studio.shown.motion.position[-1], [0.05, 0, 0.52], atol=1e-9)
+    tab(page, "Motion")
+    wait(lambda: "% of the time" in page.locator("body").inner_text(), "what holds it back")
+    photograph(page, "planned")
+    tab(page, "Plan")
+    press["Clear"].click()
+    wait(lambda: not studio.poses, "no path")
+    press["Plan and play"].click()
+    says(page, "a path needs two poses")
+
+
+PLANNING = ("Add this pose", "Plan and play", "Clear")

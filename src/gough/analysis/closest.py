@@ -1,10 +1,11 @@
 """Interference along motions: which parts of a robot come nearest to each other, and when.
 
 A leg is the polyline through its joints as pictures show them (`gough.model.places`), with a radius r a
-row of capsules. Of two legs the distance is that of their polylines less 2 r. The platform counts as the
-plane of the legs' joints on it, the base as that of their feet: of leg and platform the distance is how
-far the leg's foot stands off the platform's plane, of leg and base how far its tip stands off the
-base's, less r, on the side where it is at home. Legs that share a joint are left out, and so is a plane
+row of capsules; one whose bodies have meshes is these, each taken as its convex hull
+(`gough.analysis.hulls`). The platform counts as its mesh, or as the plane of the legs' joints on it, the
+base as that of their feet: of leg and platform the distance is then how far the leg's foot stands off
+the platform's plane, of leg and base how far its tip stands off the base's, less r, on the side where
+it is at home. Parts that meet at home, as legs do that share a joint, are left out, and so is a plane
 where joints have none.
 """
 
@@ -15,11 +16,13 @@ from itertools import combinations
 
 import numpy as np
 
+from gough.analysis.hulls import corners, hull_distances
 from gough.analysis.interference import segment_distance
 from gough.base.arrays import Array
 from gough.base.showing_results import Showing
 from gough.errors import InputError
 from gough.model.limits import Report, Violation
+from gough.model.mesh_places import mesh_places
 from gough.model.model import Model
 from gough.model.places import placed_legs
 from gough.motion import Motion
@@ -112,7 +115,7 @@ def closest(robot: Model, motion: Motion, *, leg_radius: float = 0.0) -> Closest
     Args:
         robot: any.
         motion: batch shape (...), with time or without.
-        leg_radius: of all legs, m.
+        leg_radius: of all legs without meshes, m.
 
     Example:
         >>> robot = gough.load("kim-ryu-2002")
@@ -126,14 +129,39 @@ def closest(robot: Model, motion: Motion, *, leg_radius: float = 0.0) -> Closest
     if 0 in motion.shape:
         raise InputError(f"a motion of batch shape {motion.shape} has no samples")
     legs, home = _polylines(robot, motion), _polylines(robot, robot.home)
+    solid, solid_home = _hulls(robot, motion), _hulls(robot, robot.home)
     pairs: list[tuple[str, str]] = []
     found: list[Array] = []
+
+    def tell(name: tuple[str, str], first: int | None, second: int | None) -> None:
+        """The distance of two parts of which one has meshes at least; a leg's number, None: platform."""
+        at_home, along = (
+            _solids_apart(
+                *(
+                    (meshes[one], 0.0) if one in meshes else (_links(lines[one]), leg_radius)  # type: ignore[index]
+                    for one in (first, second)
+                )
+            )
+            for meshes, lines in ((solid_home, home), (solid, legs))
+        )
+        if at_home > TOUCHING:
+            pairs.append(name)
+            found.append(along)
+
     for i, j in combinations(range(len(legs)), 2):
-        if _apart(home[i], home[j]) > TOUCHING:
-            pairs.append((f"leg {i + 1}", f"leg {j + 1}"))
+        name = (f"leg {i + 1}", f"leg {j + 1}")
+        if i in solid or j in solid:
+            tell(name, i, j)
+        elif _apart(home[i], home[j]) > TOUCHING:
+            pairs.append(name)
             found.append(_apart(legs[i], legs[j]) - 2 * leg_radius)
+    if None in solid:
+        for i in range(len(legs)):
+            tell((f"leg {i + 1}", "platform"), i, None)
     turned = motion.rotation @ robot.home.rotation.T
     for part, near, far, with_it in (("platform", -1, 0, turned), ("base", 0, -1, np.eye(3))):
+        if part == "platform" and None in solid:
+            continue
         heights = _heights(robot, legs, home, near, far, with_it)
         if heights is not None:
             pairs += [(f"leg {i + 1}", part) for i in range(len(legs))]
@@ -141,6 +169,36 @@ def closest(robot: Model, motion: Motion, *, leg_radius: float = 0.0) -> Closest
     if not found:
         raise InputError(f"{robot.name}: no two parts whose distance can be told")
     return Closest(tuple(pairs), np.stack(found, axis=-1), motion.time)
+
+
+def _hulls(robot: Model, motion: Motion) -> dict[int | None, list[Array]]:
+    """By leg from 0, None of the platform: corners (..., k, 3) of the hulls of its meshes, world."""
+    poses = Motion(motion.position, motion.rotation, time=motion.time)
+    if robot.mechanism.legs.coordinates:
+        robot.remember(poses, robot.chains_of(motion))
+    found: dict[int | None, list[Array]] = {}
+    places = mesh_places(robot, poses, robot.meshes)
+    for mesh, (place, turn) in zip(robot.meshes, places, strict=True):
+        points = corners(mesh.vertices) @ np.swapaxes(turn, -1, -2) + place[..., np.newaxis, :]
+        found.setdefault(mesh.leg, []).append(points)
+    return found
+
+
+def _links(line: Array) -> list[Array]:
+    """A polyline (..., joints, 3) as segments (..., 2, 3)."""
+    return [line[..., i : i + 2, :] for i in range(max(line.shape[-2] - 1, 1))]
+
+
+def _solids_apart(first: tuple[list[Array], float], second: tuple[list[Array], float]) -> Array:
+    """Distance (...) of two parts, each some hulls and the radius around them."""
+    (some, thick), (others, wide) = first, second
+    shape = some[0].shape[:-2]
+    found = [
+        hull_distances(a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:])).reshape(shape)
+        for a in some
+        for b in others
+    ]
+    return np.asarray(np.min(found, axis=0) - thick - wide)
 
 
 def _polylines(robot: Model, motion: Motion) -> list[Array]:

@@ -50,7 +50,7 @@ def command(
     ] = 3.0,
     preview: Annotated[
         float, typer.Option(metavar="S", help="how far the optimised cue looks ahead")
-    ] = 8.0,
+    ] = 20.0,
     stroke: Annotated[
         str | None, typer.Option(help="of actuators, either way from home, m or rad")
     ] = None,
@@ -92,7 +92,7 @@ def command(
         )
     }
     if not classical:
-        ways["optimised"] = Predictive(preview=preview, kept=min(1.0, preview))
+        ways["optimised"] = Predictive(preview=preview, kept=min(Predictive.kept, preview))
     record = read_vehicle(vehicle, columns=Columns.of(units, names), say=note)
     found = {}
     for way, how in ways.items():

@@ -52,11 +52,11 @@ MARGINS = (0.97, 0.93, 0.85)
 class Predictive:
     """Optimised cueing."""
 
-    preview: float = 8.0
+    preview: float = 20.0
     """How far it looks ahead, s."""
-    kept: float = 1.0
+    kept: float = 2.0
     """How much of each window is kept, s."""
-    knot: float = 0.1
+    knot: float = 0.2
     """Between changes of the third derivative, s."""
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +19,7 @@ from gough.motion import Motion
 
 TOLERANCE = 1e-11
 """Newton step, relative to the deflection, at which the static deflection counts as found."""
-MOST_STEPS = 30
+MOST_STEPS, MOST_HALVINGS = 30, 10
 PROBE = 1e-6
 """Deflection, m, of the steps that differentiate."""
 NO_REST = (
@@ -52,8 +53,8 @@ def static_deflection(
     """The motion's poses at rest with the elastic coordinates that stay: q̈e(qe) = 0 there.
 
     Actuators hold the platform frame against weight and wrench; the modes hang in their stiffness,
-    K qe = Φᵀ f + sᵀ g + φ, where the legs' forces f depend on qe. Newton's method on q̈e of
-    `inverse_dynamics`, differentiated by central differences.
+    K qe = Φᵀ f + sᵀ g + φ, where the legs' forces f depend on qe. Damped Newton's method from the
+    undeformed platform on q̈e of `inverse_dynamics`, differentiated by central differences.
     """
     rest = Motion(motion.position, motion.rotation, time=motion.time)
     if not robot.modes:
@@ -86,7 +87,9 @@ def static_deflection(
         here = elastic[active][:, np.newaxis]
         ahead, behind = pull(here + probes, active), pull(here - probes, active)
         slope = (ahead - behind) / (2 * probes.diagonal()[:, np.newaxis])
-        change = _solve(np.swapaxes(slope, -1, -2), -pull(here, active)[:, 0])
+        slope = np.swapaxes(slope, -1, -2)
+        change = _solve(slope, -pull(here, active)[:, 0])
+        change *= _damping(pull, slope, change, elastic, active)[:, np.newaxis]
         elastic[active] += change
         size = np.abs(elastic[active]).max(axis=1)
         step[active] = np.abs(change).max(axis=1) / np.where(size == 0, 1, size)
@@ -155,6 +158,34 @@ def largest_shapes(robot: ModelCalls) -> Array:
     assert body is not None
     largest = np.abs(np.concatenate([body.shapes, body.tip_shapes])).max(axis=(0, 1))
     return np.where(largest == 0, 1.0, largest)
+
+
+def _damping(
+    pull: Callable[[Array, Array], Array],
+    slope: Array,
+    change: Array,
+    elastic: Array,
+    active: Array,
+) -> Array:
+    """The share λ (n,) of Newton's steps after which the next, with the same slope, is shorter.
+
+    Without it a step beyond where the legs' forces bend ends at a rest far away, or at none (natural
+    monotonicity: P. Deuflhard, Newton Methods for Nonlinear Problems, 2004, section 3.3).
+    """
+    share, size = np.ones(len(active)), np.linalg.norm(change, axis=1)
+    tried = np.flatnonzero(np.isfinite(size))
+    for _ in range(MOST_HALVINGS):
+        rows = active[tried]
+        there = elastic[rows] + share[tried, np.newaxis] * change[tried]
+        after = np.linalg.norm(
+            _solve(slope[tried], -pull(there[:, np.newaxis], rows)[:, 0]), axis=1
+        )
+        allowed = (1 - share[tried] / 4) * size[tried] + TOLERANCE * np.linalg.norm(there, axis=1)
+        tried = tried[~(after <= allowed)]
+        if not tried.size:
+            break
+        share[tried] /= 2
+    return share
 
 
 def _solve(matrices: Array, right: Array) -> Array:

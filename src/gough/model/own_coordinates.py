@@ -252,8 +252,9 @@ def _solutions(solver: Solver, u: Array, guess: Motion | None, timed: bool) -> A
     width = len(solver.at_home())
     if not np.prod(shape):
         return np.zeros((*shape, width))
-    if guess is not None:
-        near = np.broadcast_to(solver.placed(guess), (*shape, width)).reshape(-1, width)
+    if guess is not None or not solver.needed:
+        known = solver.at_home() if guess is None else solver.placed(guess)
+        near = np.broadcast_to(known, (*shape, width)).reshape(-1, width)
         return solver.close(u.reshape(-1, count), near).reshape(*shape, width)
     steps = (
         np.moveaxis(u, -2, 0).reshape(shape[-1], -1, count) if timed else u.reshape(1, -1, count)

@@ -7,7 +7,7 @@ wish, and from where the straight way to it from home meets the first limit,
 
 (a least distance problem, solved by non-negative least squares: C. L. Lawson, R. J. Hanson, Solving
 Least Squares Problems, 1974, chapter 23) until it stands; the nearer of both that keeps all limits is
-taken, and the same is done from poses a little nearer in random directions where limits allow one. What
+taken, and the same is done from nearer poses in random directions where limits allow one. What
 comes back is within limits and a nearest pose nearby; a nearer one elsewhere may be missed.
 """
 
@@ -22,13 +22,15 @@ from scipy.spatial.transform import Rotation
 
 from gough.analysis.around import Around, own_values
 from gough.base.arrays import Array
+from gough.mechanics.leg import EDGE
 from gough.model.model import Model
 from gough.motion import Motion
 from gough.planning.pose_limits import PoseLimit, PoseLimits
 
 ITERATIONS = 30
-ROUNDS, SCATTERED, NEARER = 12, 64, 0.97
-"""How often, in how many random directions and at which share of the distance a nearer one is sought."""
+ROUNDS, SCATTERED, NEARER, ABOUT = 12, 64, (-4.0, -0.5), 0.3
+"""How often, in how many random directions, by which shares of the distance (powers of 10) a nearer one
+is sought, and how far from the direction of the best those about it are."""
 HALVINGS = 52
 SETTLED = 1e-11
 """Change at which the search ends, in length scales."""
@@ -38,6 +40,8 @@ STEP = 1e-6
 """Of differences, in length scales."""
 KEPT = 1e-12
 """Margin that is kept, in units of what each limit allows."""
+KEPT_OF_REACH = 2 * EDGE**2
+"""Of reach, in sizes of legs squared: legs are singular at its end."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,12 @@ class _Nearest:
         """(k, limits) of wishes displaced by u (k, moves)."""
         return self.limits(self.around.some(rows).moved(u))
 
+    def guides(self, rows: Array, u: Array) -> Array:
+        """(k, limits and legs that reach): margins less what is kept, known beyond the reach too."""
+        poses = self.around.some(rows).moved(u)
+        reach = self.limits.reaches(poses) - KEPT_OF_REACH * self.limits.robot.leg_size**2
+        return np.concatenate([self.limits(poses) - self.kept, reach], axis=1)
+
     def good(self, rows: Array, u: Array) -> Array:
         """Whether all limits are kept (k,)."""
         return np.asarray(np.all(np.nan_to_num(self.margins(rows, u), nan=-1.0) >= 0, axis=1))
@@ -116,7 +126,7 @@ class _Nearest:
             best, size = self._nearer(rows, start, best, size)
         rng = np.random.default_rng(0)
         for _ in range(ROUNDS):
-            start = self._nearer_somewhere(rows, size, rng)
+            start = self._nearer_somewhere(rows, best, rng)
             some = np.flatnonzero(np.isfinite(start[:, 0]))
             if some.size:
                 known = best[some], size[some]
@@ -126,17 +136,39 @@ class _Nearest:
     def _nearer(self, rows: Array, start: Array, best: Array, size: Array) -> tuple[Array, Array]:
         """The better of what is known and what is found from a start."""
         for found in (start, self._descend(rows, start)):
+            found = self._pulled_in(rows, found, best)
             length = np.linalg.norm(found, axis=1)
-            better = self.good(rows, found) & (length < size)
+            better = length < size
             best = np.where(better[:, np.newaxis], found, best)
             size = np.where(better, length, size)
         return best, size
 
-    def _nearer_somewhere(self, rows: Array, size: Array, rng: np.random.Generator) -> Array:
-        """Poses (k, moves) a little nearer in a random direction that limits allow; NaN where none."""
-        moves = self.around.moves
-        tried = rng.normal(size=(SCATTERED, len(rows), moves))
-        tried *= (NEARER * size / np.linalg.norm(tried, axis=2))[..., np.newaxis]
+    def _pulled_in(self, rows: Array, found: Array, best: Array) -> Array:
+        """What was found where that is allowed; else where the straight way back to the best is."""
+        high, low = found.copy(), found.copy()
+        out = np.flatnonzero(~self.good(rows, found))
+        low[out] = best[out]
+        for _ in range(HALVINGS if out.size else 0):
+            middle = (low[out] + high[out]) / 2
+            fine = self.good(rows[out], middle)[:, np.newaxis]
+            low[out], high[out] = (
+                np.where(fine, middle, low[out]),
+                np.where(fine, high[out], middle),
+            )
+        return low
+
+    def _nearer_somewhere(self, rows: Array, best: Array, rng: np.random.Generator) -> Array:
+        """Poses (k, moves) nearer than the best that limits allow; NaN where none.
+
+        In random directions, half of them about that of the best, some its own.
+        """
+        moves, size = self.around.moves, np.linalg.norm(best, axis=1)
+        unit = best / np.maximum(size, 1e-300)[:, np.newaxis]
+        tried = rng.normal(size=(SCATTERED, len(rows), moves)) / np.sqrt(moves)
+        tried[::2] = unit + ABOUT * tried[::2]
+        tried[:4] = unit
+        share = 1 - 10 ** rng.uniform(*NEARER, (SCATTERED, len(rows)))
+        tried *= (share * size / np.linalg.norm(tried, axis=2))[..., np.newaxis]
         fine = self.good(np.tile(rows, SCATTERED), tried.reshape(-1, moves))
         fine = fine.reshape(SCATTERED, len(rows))
         chosen = tried[np.argmax(fine, axis=0), np.arange(len(rows))]
@@ -179,12 +211,12 @@ class _Nearest:
             if not active.size:
                 break
             near = (u[active] + shifts[:, np.newaxis]).reshape(-1, moves)
-            value = self.margins(np.tile(rows[active], len(shifts)), near)
+            value = self.guides(np.tile(rows[active], len(shifts)), near)
             value = value.reshape(len(shifts), len(active), -1)
             slope = (value[1 : moves + 1] - value[moves + 1 :]) / (2 * step)
             going = []
             for k, row in enumerate(active):
-                new = _least_distance(slope[:, k].T, value[0, k] - self.kept, u[row])
+                new = _least_distance(slope[:, k].T, value[0, k], u[row])
                 if new is None:
                     continue
                 change = new - u[row]

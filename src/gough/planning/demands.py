@@ -141,7 +141,8 @@ class Demands:
         if not self.bounds:
             raise MissingDataError(
                 f"{robot.name}: nothing limits how fast the motion may be: its file has no speed or "
-                "force under limits; give speed, force, power or a limit of the platform"
+                "force under limits; give speed, force, power or platform_speed (--speed, --force, "
+                "--power or --platform-speed of gough retime)"
             )
 
     def _bounds(self) -> tuple[MotionLimit, ...]:

@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike
 from gough.analysis.locus import determinant_along
 from gough.base.arrays import Array
 from gough.errors import LimitError, ReachError, SampleError
+from gough.legs.reach import TipBoxes
+from gough.mechanics.leg import Driven
 from gough.model.deflected import deflected
 from gough.model.limits import OF_LEGS, SHORTEST, demands, parts_of
 from gough.model.model import Model
@@ -114,6 +116,25 @@ class PoseLimits:
             parts.append((share - NEAR_SINGULAR)[:, np.newaxis])
         parts.append(np.where(there, 1.0, -1.0)[:, np.newaxis])
         return np.concatenate(parts, axis=1)
+
+    def reaches(self, poses: Motion) -> Array:
+        """How far inside their reach tips of legs are (n, k), m²; below 0 beyond, where margins are NaN.
+
+        Of kinds whose tips can be out of reach and that know by how much; an undeformed platform's.
+        """
+        found = [np.zeros((len(poses), 0))]
+        for group in self.robot.description.groups:
+            if not isinstance(group.legs, Driven):
+                continue
+            own = slice(group.first, group.first + group.leg_count)
+            points = self.robot.description.platform_points[:, own, 0]
+            tip = poses.position[:, np.newaxis] + np.swapaxes(poses.rotation @ points, 1, 2)
+            still = np.zeros(tip.shape[:2])
+            boxes = TipBoxes(np.zeros((len(poses), 3)), tip, None, still, still)
+            free = np.full(group.leg_count, np.inf)
+            every = group.kind.geometry.over(group.legs, boxes).conditions(-free, free)
+            found += [margin.value for name, margin in every if name == REACH]
+        return np.concatenate(found, axis=1)
 
     def least(self, poses: Motion) -> Array:
         """The least margin (n,): below 0 where any limit is exceeded."""

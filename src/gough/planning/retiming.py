@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.analysis.locus import determinant_along
+from gough.analysis.locus import determinant_along, square
 from gough.base.arrays import Array
 from gough.errors import Failure, InputError, LimitError, SampleError, SingularError
 from gough.model.model import Model
@@ -28,6 +28,8 @@ MOST_STRETCHES = 2000
 """Of a motion, rests and what is between them: each takes about a second to time, on NumPy a minute."""
 Progress = Callable[[float], None]
 """Called with the share of the path that is timed."""
+CANCELS = 0.02
+"""Share of a leg in forces that cancel out, of unit length, from which on it is named."""
 
 
 def retime(
@@ -176,9 +178,26 @@ def _refuse_singular(robot: Model, stretch: Stretch, path: Motion, s: Array) -> 
     if places.size:
         said = (
             f"the path goes through a singularity behind {stretch.guide.where(float(places[0]))}: "
-            "no actuator forces hold the platform there"
+            f"no actuator forces hold the platform there{_cancelling(robot, stretch, places[0], s)}"
         )
         raise SingularError([Failure((), None, said)])
+
+
+def _cancelling(robot: Model, stretch: Stretch, place: float, s: Array) -> str:
+    """Which legs' forces cancel out at the singularity behind a place, if not those of all: Gᵀ Γ = 0."""
+    behind = stretch.inside(np.linspace(place, place + (s[1] - s[0]), 65))
+    G = square(robot, stretch.guide.state(behind), robot.length_scale)
+    G = G[np.isfinite(G).all(axis=(1, 2))]
+    if not len(G):
+        return ""
+    left, sizes, _ = np.linalg.svd(G)
+    pushes = np.abs(left[np.argmin(sizes[:, -1]), :, -1])
+    legs = sorted({robot.actuators[i].leg + 1 for i in np.flatnonzero(pushes > CANCELS)})
+    if len(legs) in (0, robot.leg_count):
+        return ""
+    if len(legs) == 1:
+        return f", that of leg {legs[0]} does nothing"
+    return f": those of legs {', '.join(map(str, legs[:-1]))} and {legs[-1]} cancel out"
 
 
 def _fastest(

@@ -24,12 +24,12 @@ from gough.show.pictures.animation import instants
 from gough.studio.export import force_file, motion_file
 from gough.studio.levels import Level
 from gough.studio.library import Library, Loaded, Stamp
+from gough.studio.making import Making
 from gough.studio.motions import Track, at_rest, offered
 from gough.studio.panel import NO_MOTION, Panel
 from gough.studio.player import Player
 from gough.studio.pose import jogged, ranges, values_of
 from gough.studio.record import StudioRecord
-from gough.studio.requests import Requests
 from gough.studio.scene import Scene, View
 from gough.studio.setup import StudioSetup
 from gough.studio.tables import past_limits, state_level
@@ -53,7 +53,7 @@ DRAWN = 0.05
 """A deformation is first drawn about this part of the robot's size large."""
 
 
-class Studio(Requests):
+class Studio(Making):
     """Robot, pose or motion, and the page that shows them."""
 
     def __init__(
@@ -198,6 +198,7 @@ class Studio(Requests):
         for about in ("file", "pose", "fault"):
             self._say(about, "")
         self._become(loaded.robot, shown)
+        self._forget()
         with self.server.atomic():
             self.panel.show_robot(label, loaded, setup, low, high)
             self.panel.show_motions(tuple(self._offered()), None)
@@ -306,9 +307,9 @@ class Studio(Requests):
         self.panel.show_pose(values_of(self.robot, home))
 
     def _offered(self) -> dict[str, Callable[[], Track]]:
-        own = {name: (lambda track=track: track) for name, track in self.tracks.items()}
-        found = offered(self.robot, self.layout, self.label)
-        return {**own, **found} if self.label == self.first else found
+        tracks = self.made | (self.tracks if self.label == self.first else {})
+        own = {name: (lambda track=track: track) for name, track in tracks.items()}
+        return own | offered(self.robot, self.layout, self.label)
 
     def _choose_motion(self, name: str) -> None:
         if name == NO_MOTION:

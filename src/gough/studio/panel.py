@@ -13,6 +13,7 @@ from gough.base.arrays import Array
 from gough.model.places import architecture
 from gough.studio import curves, tables
 from gough.studio.levels import Level
+from gough.studio.plan_panel import PlanActions, PlanPanel
 from gough.studio.player import SPEEDS, Player
 from gough.studio.pose_panel import PoseActions, PosePanel, when
 from gough.studio.record import StudioRecord
@@ -32,7 +33,7 @@ EXPORTS = {
 }
 
 
-class Actions(PoseActions, Protocol):
+class Actions(PoseActions, PlanActions, Protocol):
     """What the panel asks for; called from viser's threads."""
 
     def choose_robot(self, label: str) -> None:
@@ -91,6 +92,8 @@ class Panel:
             self._numbers = gui.add_html("")
         with tabs.add_tab("Motion", viser.Icon.PLAYER_PLAY):
             self._build_motion()
+        with tabs.add_tab("Plan", viser.Icon.ROUTE):
+            self.plan = PlanPanel(gui, actions)
         with tabs.add_tab("Robot", viser.Icon.SETTINGS):
             self._build_robot(robots)
         self._build_view()
