@@ -71,7 +71,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     f"calibrate {KIM} --plan 12": ("plan.csv",),
     f"calibrate {KIM} measured.csv --report page.html": ("true.toml", "page.html"),
     f"excite {KIM} --iterations 0 --random 1 --period 2 --rate 20": ("excite.csv",),
-    f"identify {KIM} log.csv --report page.html": ("found.toml", "page.html"),
+    f"identify {KIM} log.csv --no-friction --report page.html": ("found.toml", "page.html"),
     "convert hexapod.xml": ("robot.toml",),
     f"draw {KIM}": ("robot.png",),
     f"draw {KIM} short.csv --animate": ("film.gif",),
