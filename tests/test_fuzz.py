@@ -19,8 +19,10 @@ CASES = {
     "call": 150,
     "command line": 12,
     "state": 0,
+    "fault": 0,
+    "signal": 0,
 }
-"""Cases of each kind, 40 of the others: seconds in all."""
+"""Cases of each kind, 40 of the others: seconds in all. Faults are in `test_faults.py`."""
 
 
 @pytest.mark.parametrize("kind", [*MAKERS, *OTHERS])

@@ -1,12 +1,14 @@
-"""The whole campaign: every kind of file, arguments, command lines and states, each in its own process.
+"""The whole campaign: kinds of files, arguments, command lines, states, faults, each in its own process.
 
 FUZZ_MINUTES  how long, 5 by default; FUZZ_SEED  where to begin, printed, random by default
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,6 +16,7 @@ import time
 from pathlib import Path
 
 from fuzz.files import MAKERS
+from fuzz.guided import OWN
 from fuzz.worker import OTHERS, SECONDS
 
 KINDS = (*MAKERS, *OTHERS)
@@ -25,10 +28,13 @@ def main() -> int:
     minutes = float(os.environ.get("FUZZ_MINUTES", "5"))
     seed = int(os.environ.get("FUZZ_SEED", random.randrange(10**9)))
     print(f"{minutes:g} minutes, FUZZ_SEED={seed}", flush=True)
-    share = max(5.0, 60 * minutes / len(KINDS))
+    guided = OWN if importlib.util.find_spec("atheris") is not None else ()
+    share = max(5.0, 60 * minutes / (len(KINDS) + len(guided)))
     bad = 0
     for kind in KINDS:
         bad += _watched(kind, seed, share)
+    for kind in guided:
+        bad += _guided(kind, share)
     print("failures are in fuzz-failures/" if bad else "no failures")
     return min(bad, 1)
 
@@ -61,6 +67,17 @@ def _watched(kind: str, first: int, seconds: float) -> int:
             print(f"FAILED {kind}: the process ended with {worker.returncode}; its case is {kept}")
             bad += 1
         return bad
+
+
+def _guided(kind: str, seconds: float) -> int:
+    """Whether a parser fails that atheris leads; what it says is kept."""
+    words = [sys.executable, "-m", "fuzz.guided", kind, str(int(seconds)), str(FAILURES.absolute())]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False)
+    runs = re.search(r"number_of_executed_units: (\d+)", ended.stderr)
+    print(f"DONE {kind}, guided: {runs[1] if runs else 'unknown'} cases", flush=True)
+    if ended.returncode:
+        print(f"FAILED {kind}, guided: {ended.stderr[-2000:]}", flush=True)
+    return min(abs(ended.returncode), 1)
 
 
 if __name__ == "__main__":

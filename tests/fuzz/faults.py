@@ -2,7 +2,8 @@
 
 A command runs once. At each instant (a temporary file made, brought to the disk, renamed) its process is
 copied, the copy meets a fault, and the folder is looked at and set back: what the command writes is
-there as it was before or whole, nothing else is, and the copy ends as it should.
+there as it was before or whole, nothing else is, and the copy ends as it should. `interrupted` has
+signals at any time of a command that runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     f"pose {KIM} log.csv": ("seen.csv", "seen.png"),
     f"calibrate {KIM} --plan 12": ("plan.csv",),
     f"calibrate {KIM} measured.csv --report page.html": ("true.toml", "page.html"),
-    f"excite {KIM} --iterations 0 --random 1 --period 2 --rate 20": ("excite.csv",),
-    f"identify {KIM} log.csv --report page.html": ("found.toml", "page.html"),
+    f"excite {KIM} --no-friction --iterations 0 --random 1 --period 2 --rate 20": ("excite.csv",),
+    f"identify {KIM} log.csv --no-friction --report page.html": ("found.toml", "page.html"),
     "convert hexapod.xml": ("robot.toml",),
     f"draw {KIM}": ("robot.png",),
     f"draw {KIM} short.csv --animate": ("film.gif",),
@@ -330,3 +331,57 @@ def check(words: str, most: int = 2, seed: int = 0) -> list[str]:
         return Findings(folder, words, random.Random(seed), most).run()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+_whole: dict[str, tuple[float, dict[str, bytes]]] = {}
+"""Seconds that commands take, and the files there are then."""
+
+
+def interrupted(words: str, rng: random.Random) -> list[str]:
+    """What goes wrong where a signal meets a command at any time."""
+    folder = Path(tempfile.mkdtemp(prefix="faults-"))
+    try:
+        inputs(folder)
+        arguments = prepared(folder, words)
+        before = _listed(folder)
+        if words not in _whole:
+            begun = time.monotonic()
+            code = _ended(_started(folder, arguments))
+            _whole[words] = time.monotonic() - begun, _listed(folder)
+            return [f"{words}: ended with {code}"] if code else []
+        seconds, whole = _whole[words]
+        copy, number = _started(folder, arguments), rng.choice(SIGNALS)
+        time.sleep(rng.uniform(0, seconds))
+        os.kill(copy, number)
+        code, left, when = _ended(copy), _listed(folder), f"{words}, signal {number}"
+        wrong = [] if code in (0, -number, 128 + number) else [f"{when}: ended with {code}"]
+        unfinished = {one for one in left if files.UNFINISHED in one}
+        if unfinished and number != signal.SIGKILL:
+            wrong.append(f"{when}: left {unfinished}")
+        if before.keys() - left.keys():
+            wrong.append(f"{when}: lost {before.keys() - left.keys()}")
+        for name in left.keys() - unfinished:
+            # Ctrl-C ends a search or a simulation early: what it has is written then
+            early = number == signal.SIGINT and name in COMMANDS[words]
+            if not early and left[name] not in (before.get(name), whole.get(name)):
+                wrong.append(f"{when}: {name} is neither old nor whole")
+        return wrong
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _started(folder: Path, arguments: list[str]) -> int:
+    """A command in a process of its own."""
+    copy = os.fork()
+    if copy:
+        return copy
+    try:
+        os.chdir(folder)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        code = asked(arguments)[0]
+    except KeyboardInterrupt:  # before or behind the command itself
+        code = 128 + signal.SIGINT
+    except BaseException:
+        code = 99
+    os._exit(code)

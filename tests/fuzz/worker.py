@@ -18,7 +18,7 @@ import traceback
 from functools import partial
 from pathlib import Path
 
-from fuzz import arguments, states
+from fuzz import arguments, faults, states
 from fuzz.files import Seed, quiet, seeds
 from fuzz.mutations import minimised, mutated
 from gough.errors import GoughError
@@ -27,7 +27,7 @@ SECONDS = 20
 """Of the processor's time that one case may take; of waiting, ten times that."""
 MEGABYTES = 1000
 """That a process may take on a file under 10 MB."""
-OTHERS = ("call", "command line", "state")
+OTHERS = ("call", "command line", "state", "fault", "signal")
 
 
 class Hang(BaseException):
@@ -114,6 +114,20 @@ def _other(kind: str, number: int, rng: random.Random, folder: Path):
         return lambda: arguments.call(rng)
     if kind == "command line":
         return lambda: arguments.command_line(rng, folder)
+
+    if kind in ("fault", "signal"):
+        os.environ["GOUGH_ENGINE"] = "numpy"  # copies of a process have no threads
+        words = rng.choice([*faults.COMMANDS])
+
+        def strike() -> None:
+            met = (
+                faults.check(words, 2, number)
+                if kind == "fault"
+                else faults.interrupted(words, rng)
+            )
+            assert not met, "\n".join(met)
+
+        return strike
 
     def compare() -> None:
         error, where, _ = states.errors(number)

@@ -48,6 +48,9 @@ Turning = Literal["free", "locked"]
 STILL, GIVES = 1e-9, 1e-12
 """What counts as no turn of a coordinate, and as no compliance, of the largest."""
 
+STIFFEST = 1e18
+"""N/m or N m/rad; what is stiffer is rigid, inf."""
+
 
 @dataclass(frozen=True)
 class Stiffness:
@@ -256,8 +259,8 @@ def _stiffnesses(name: str, given: ArrayLike, count: int, unit: str) -> Array:
         raise InputError(
             f"{name} has shape {value.shape}, needs one stiffness or one per {name} ({count})"
         )
-    if not np.all(value > 0):
-        raise InputError(f"{name} needs stiffnesses over 0 {unit}")
+    if not np.all((value > 0) & ((value <= STIFFEST) | np.isinf(value))):
+        raise InputError(f"{name} needs stiffnesses over 0 {unit}, {STIFFEST:g} at most")
     return value
 
 

@@ -21,6 +21,9 @@ from gough.model.limits import demands
 from gough.model.model import Model
 from gough.motion import Motion
 
+LEAST_SCALE = 1e-6
+"""Of a vehicle's accelerations and rates; the largest is its reciprocal."""
+
 
 class Cueing(Protocol):
     """A way to cue: `Washout` or `Predictive`."""
@@ -100,8 +103,8 @@ def cue(
         True
 
     """
-    if not (np.isfinite(scale) and scale > 0):
-        raise InputError(f"scale is {scale}, must be over 0 and finite")
+    if not LEAST_SCALE <= scale <= 1 / LEAST_SCALE:
+        raise InputError(f"scale is {scale}, must be {LEAST_SCALE:g} to {1 / LEAST_SCALE:g}")
     robot = robot.rigid
     if not np.any(gravity_of(robot)):
         raise InputError(f"{robot.name} has no gravity: tilting it gives no cue")

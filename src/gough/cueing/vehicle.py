@@ -26,6 +26,8 @@ from gough.data.logs import columns_of
 from gough.data.motion_files import check_time
 from gough.errors import FileError, GoughError, InputError
 
+LARGEST = 1e6
+"""Acceleration, m/s², and turn rate, rad/s, of a record."""
 ACCELERATIONS = ("ax", "ay", "az")
 RATES = ("wx", "wy", "wz")
 UNITS = {"time": "s"} | dict.fromkeys(ACCELERATIONS, "m/s²") | dict.fromkeys(RATES, "rad/s")
@@ -62,6 +64,8 @@ class Vehicle:
         for name, one in zip(("accelerations", "rates"), parts, strict=True):
             if one.shape != (time.size, 3) or not np.all(np.isfinite(one)):
                 raise InputError(f"{name} of shape {one.shape}: needs finite ({time.size}, 3)")
+            if np.abs(one).max() > LARGEST:
+                raise InputError(f"{name} of up to {np.abs(one).max():g}: at most {LARGEST:g}")
         check_time(time, lambda row: f"sample {row}", strictly=True)
         even = np.linspace(0.0, time[-1] - time[0], time.size)
         felt = [

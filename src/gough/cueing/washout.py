@@ -30,6 +30,9 @@ from gough.errors import InputError
 from gough.legs.reading import Limits
 from gough.model.model import Model
 
+LEAST, MOST = 1e-6, 1e3
+"""Of frequencies in Hz, rates in deg/s and damping."""
+
 
 @dataclass(frozen=True)
 class Washout:
@@ -50,8 +53,8 @@ class Washout:
         """Refuse what no filter can be."""
         for one in fields(self):
             value = getattr(self, one.name)
-            if not (np.isfinite(value) and value > 0):
-                raise InputError(f"washout: {one.name} is {value}, must be over 0 and finite")
+            if not LEAST <= value <= MOST:
+                raise InputError(f"washout: {one.name} is {value}, must be {LEAST:g} to {MOST:g}")
 
     def cue(self, robot: Model, vehicle: Vehicle, limits: Limits) -> Displacements:
         """Displacements (n, m) that the washout asks of a robot: filters know no limits."""

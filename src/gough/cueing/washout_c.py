@@ -17,7 +17,7 @@ from gough.base.c_folder import MAKEFILE, write_folder
 from gough.base.version import VERSION
 from gough.cueing.limiting import gravity_of
 from gough.cueing.vehicle import Vehicle
-from gough.cueing.washout import Washout
+from gough.cueing.washout import LEAST, MOST, Washout
 from gough.engine.emit.c import plain, sanitised
 from gough.errors import InputError
 from gough.model.freedom import COORDINATES
@@ -28,6 +28,8 @@ COMPARED = 64
 """Samples that the test program compares."""
 LONG = 12.0
 """Duration of its record, s."""
+SHORTEST = 1e-4
+"""Step between calls, s: the test program's record is made here, sample by sample."""
 TOLERANCE = {"double": 1e-9, "float": 1e-4}
 """Of the test program, in shares of the largest of each kind."""
 WAVES = np.array(
@@ -71,11 +73,10 @@ def export_washout(
     """
     if real not in TOLERANCE:
         raise InputError(f"real is 'double' or 'float', not {real!r}")
-    for name, value in (("step", step), ("gain", gain)):
-        if not (np.isfinite(value) and value > 0):
-            raise InputError(f"{name} is {value}, must be over 0 and finite")
-    if step > LONG / COMPARED:
-        raise InputError(f"step is {step} s, must be {LONG / COMPARED:g} s at most")
+    if not LEAST <= gain <= MOST:
+        raise InputError(f"gain is {gain}, must be {LEAST:g} to {MOST:g}")
+    if not SHORTEST <= step <= LONG / COMPARED:
+        raise InputError(f"step is {step} s, must be {SHORTEST:g} to {LONG / COMPARED:g} s")
     robot = robot.rigid
     if not np.any(gravity_of(robot)):
         raise InputError(f"{robot.name} has no gravity: tilting it gives no cue")

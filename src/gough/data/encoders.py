@@ -209,8 +209,7 @@ def _rates(time: Array, q: Array, gaps: Array, cutoff: float | None) -> tuple[Ar
     rate = (longest.stop - longest.start - 1) / float(time[longest][-1] - time[longest][0])
     if cutoff is None:
         cutoff = signals.default_cutoff(signals.uniform(time[longest], q[longest])[1], rate)
-    if not 0 < cutoff < rate / 2:
-        raise InputError(f"cut-off {cutoff:g} Hz: must be in (0, {rate / 2:g}) Hz, half the rate")
+    signals.check_cutoff(cutoff, rate)
     qd, qdd = np.zeros_like(q), np.zeros_like(q)
     for part in parts:
         count = part.stop - part.start

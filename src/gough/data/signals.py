@@ -14,6 +14,7 @@ from scipy.signal import butter, sosfiltfilt
 from scipy.signal.windows import kaiser
 
 from gough.base.arrays import Array
+from gough.errors import InputError
 
 ORDER = 4
 """Of the Butterworth filter; forwards and backwards its gain is 1/(1 + (f/f_c)⁸)."""
@@ -27,6 +28,8 @@ ROOM = 5.0
 """Cut-off over the highest frequency of the motion: 3·10⁻⁶ is lost there."""
 HIGHEST = 0.2
 """Largest cut-off, in sample rates."""
+LOWEST = 1e-5
+"""Smallest cut-off, in sample rates: rounding is 5·10⁻⁸ of a signal there, and 5·10⁻⁴ at 10⁻⁷."""
 SETTLING = 4.0
 """What the filter spoils at either end, in periods of its cut-off."""
 
@@ -63,8 +66,17 @@ def motion_band(values: Array, rate: float) -> float:
 
 def default_cutoff(values: Array, rate: float) -> float:
     """Cut-off (Hz) that leaves the motion in signals (n, k) alone: ROOM times its band."""
-    lowest = 4 * SETTLING * rate / len(values)
+    lowest = max(4 * SETTLING / len(values), LOWEST) * rate
     return float(np.clip(ROOM * motion_band(values, rate), lowest, HIGHEST * rate))
+
+
+def check_cutoff(cutoff: float, rate: float) -> None:
+    """Refuse a cut-off (Hz) that no filter of signals of this sample rate (Hz) can have."""
+    if not LOWEST * rate <= cutoff < rate / 2:
+        raise InputError(
+            f"cut-off {cutoff:g} Hz: must be in [{LOWEST * rate:g}, {rate / 2:g}) Hz, "
+            f"{LOWEST:g} to half the rate"
+        )
 
 
 def low_pass(values: Array, rate: float, cutoff: float) -> Array:

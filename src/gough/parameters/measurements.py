@@ -89,8 +89,7 @@ def logged_motion(
     q, forces, modes = np.split(values, [count, 2 * count], axis=1)
     rate = (len(time) - 1) / float(time[-1] - time[0])
     cutoff = signals.default_cutoff(q, rate) if cutoff is None else cutoff
-    if not 0 < cutoff < rate / 2:
-        raise InputError(f"cut-off {cutoff:g} Hz: must be in (0, {rate / 2:g}) Hz, half the rate")
+    signals.check_cutoff(cutoff, rate)
     kept = signals.settled(len(time), rate, cutoff)
     if kept.stop - kept.start < 2:
         raise InputError(
