@@ -109,23 +109,23 @@ def steps(found: Found, seconds: float) -> list[Step]:
         found.others += any_robot.measure(seconds)
 
     every = [
-        Step(f"{name}: {program}", seconds + 17, partial(hexapod, name, program))
+        Step(f"{name}: {program}", seconds + 16, partial(hexapod, name, program))
         for name in hexapods.ROBOTS
         for program in hexapods.PROGRAMS
     ]
     every += [
-        Step(f"what users ask, {name}", seconds + 13, partial(asked, name)) for name in users.ROBOTS
+        Step(f"what users ask, {name}", seconds + 9, partial(asked, name)) for name in users.ROBOTS
     ]
     every += [
         Step(
             f"simulations, {name}, {law}{', friction' if friction else ''}",
-            seconds + 2,
+            seconds + (9 if friction else 3),
             partial(simulated, name, law, friction),
         )
         for name in SIMULATED
         for law, friction in simulations.CASES
     ]
-    every += [Step(f"compiling, {' '.join(one)}", 6, partial(ready, *one)) for one in SLOWEST]
+    every += [Step(f"compiling, {' '.join(one)}", 8, partial(ready, *one)) for one in SLOWEST]
     every.append(Step("sizes 1 to 10⁷", 12, sizes))
     every.append(Step("kinds of legs", 2 * seconds + 12, kinds))
     every.append(Step("any robot", 2 * seconds + 40, others))

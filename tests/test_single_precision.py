@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -40,6 +41,7 @@ def test_floats_agree_with_doubles(robot: gough.Robot, shape: tuple[int, ...]) -
         assert one.dtype == np.float64
         assert np.all(np.abs(one - other) <= 1e-5 * np.abs(other).max(initial=0.0))
     assert exact.error == 0
+    assert pickle.loads(pickle.dumps(found)).error == found.error
     assert (0 < found.error < 1e-5) if found.forces.size else (found.error == 0)
 
 

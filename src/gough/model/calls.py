@@ -165,7 +165,8 @@ class ModelCalls(Askable):
             threads,
             precision,
         )
-        return Actuation(**_with_modes("elastic_acceleration", out)).about(self, motion)
+        error = float(out.pop("error", 0.0))
+        return Actuation(**_with_modes("elastic_acceleration", out)).about(self, motion, error)
 
     def reactions(
         self,
@@ -263,7 +264,8 @@ class ModelCalls(Askable):
             threads,
             precision,
         )
-        return Acceleration(**_with_modes("elastic", out)).about(self, motion)
+        error = float(out.pop("error", 0.0))
+        return Acceleration(**_with_modes("elastic", out)).about(self, motion, error)
 
     def mass_matrix(
         self, motion: Motion, *, on_error: OnError = "raise", threads: int | None = None
