@@ -65,7 +65,8 @@ def page(one: reproduction.Reproduction) -> str:
         asked = [(item.question, item.found) for item in one.studies]
         parts += ["## Beyond the paper", reproduction.BEYOND, table(("question", "found"), asked)]
     for numbers in one.tables:
-        parts += [f"## {plain(numbers.caption)}", table(numbers.header, numbers.rows)]
+        heading, _, more = numbers.caption.partition(". ")
+        parts += [f"## {plain(heading)}", plain(more), table(numbers.header, numbers.rows)]
     parts.append("## Figures")
     for item in one.figures:
         caption = plain(item.caption)

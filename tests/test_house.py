@@ -18,5 +18,6 @@ def test_no_file_is_too_long():
 def test_the_citation_and_the_changelog_are_of_this_version():
     version = gough.__version__
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"version = {{{version}}}" in (ROOT / "docs" / "errata.md").read_text("utf-8")
     changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
     assert changes.index(f"## {version}\n") == changes.index("## ")
