@@ -220,3 +220,18 @@ def test_what_check_cannot_know_it_says():
     massless = gough.load("dietmaier-1998").edited({"legs.limits.force": 10.0})
     with pytest.raises(MissingDataError, match="masses"):
         massless.check(massless.home)
+
+
+def test_samples_out_of_reach_are_listed_where_asked_for(on_numpy):
+    robot = gough.load("sinatra-xi-staicu-2009")
+    up = np.array([[0.0, 0, 0], [0, 0, 5], [0, 0, 0.01]])
+    motion = gough.Motion(robot.home.position + up)
+    with pytest.raises(gough.errors.ReachError):
+        robot.check(motion)
+    report = robot.check(motion, on_error="nan")
+    assert not report.ok
+    assert [one.sample for one in report.unanswered] == [(1,)]
+    assert "1 sample out of reach" in str(report)
+    assert robot.check(motion[[0, 2]], on_error="nan").ok
+    with pytest.raises(gough.errors.InputError, match="on_error"):
+        robot.check(motion, on_error="ignore")

@@ -106,6 +106,7 @@ class Robot(Model):
         wrench: ArrayLike | None = None,
         *,
         leg_radius: float | None = None,
+        on_error: OnError = "raise",
         threads: int | None = None,
     ) -> Report:
         """Which limits of the robot file a motion exceeds: leg, limit, when, by how much.
@@ -114,7 +115,8 @@ class Robot(Model):
             motion: of any batch shape; with time the report says when.
             wrench: (..., 6) on the platform, for the forces.
             leg_radius: m; where it is given, parts that meet count as well, and the report's `closest`
-                has all distances: `gough.analysis.closest`.
+                has all distances: `gough.analysis.closest`. Then every sample has to have an answer.
+            on_error: "raise", or "nan": the report lists samples that have no answer as `unanswered`.
             threads: at most so many.
 
         Returns:
@@ -128,7 +130,7 @@ class Robot(Model):
             0.083
 
         """
-        report = super().check(motion, wrench, threads=threads)
+        report = super().check(motion, wrench, on_error=on_error, threads=threads)
         if leg_radius is None:
             return report
         with limited(threads):
@@ -155,7 +157,8 @@ class Robot(Model):
 
         Returns:
             Distances (..., 2m) in m and rad along + and − of x, y, z, rx, ry, rz in world axes, or of
-            the robot's own coordinates, searched up to two leg lengths and π.
+            the robot's own coordinates, searched up to two leg lengths and π; 0 where a pose exceeds a
+            limit as it is, or is out of reach.
 
         Example:
             >>> robot = gough.load("kim-ryu-2002")

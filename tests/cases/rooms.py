@@ -26,6 +26,9 @@ CLOSE = 1e-9
 NEAR_SINGULAR = 1e-3
 DOUBT = 1e-6
 """Of that: determinants near the end of a leg's reach come from differences."""
+UNSURE = 0.5
+"""Where chains hold the platform: the Jacobian's rows, by whose length determinants are measured, are
+free there in directions in which nothing can move."""
 AT_REACH = 2e-6
 """Sizes of legs: how much nearer a pose has to be to count; models refuse the last of a leg's reach."""
 PART, SLOW = 50, 3
@@ -107,6 +110,8 @@ class Judge:
         self.robot = robot
         self.square = robot.actuator_count == robot.mobility
         self.home = self._determinant(robot.home)
+        held = robot.mobility < 6 and robot.mechanism.legs.coordinates > 0
+        self.doubt = UNSURE if held else DOUBT
 
     def _determinant(self, pose: gough.Motion) -> float:
         robot = self.robot
@@ -131,11 +136,11 @@ class Judge:
             rows = rows @ twists.T
         return float(np.linalg.det(rows))
 
-    def exceeded(self, pose: gough.Motion, doubt: float = -DOUBT) -> set[tuple[int | None, str]]:
+    def exceeded(self, pose: gough.Motion, side: float = -1.0) -> set[tuple[int | None, str]]:
         """Leg and limit of all that a pose exceeds; (None, "reach") and (None, "singularity")."""
         try:
             found = {(one.leg, one.limit) for one in self.robot.check(pose).violations}
-            if self._determinant(pose) / self.home < NEAR_SINGULAR * (1 + doubt):
+            if self._determinant(pose) / self.home < NEAR_SINGULAR * (1 + side * self.doubt):
                 found.add((None, "singularity"))
         except GoughError:
             return {(None, "reach")}
@@ -214,7 +219,7 @@ def _wrong_way(robot, judge, pose, step, far, end, rng) -> str:
     if end is None:
         return ""
     try:
-        over = judge.exceeded(displaced(robot, pose, (far + CLOSE) * step), DOUBT)
+        over = judge.exceeded(displaced(robot, pose, (far + CLOSE) * step), 1.0)
     except GoughError:
         over = {(None, "reach")}
     named = {end.limit if end.limit in ("reach", "singularity") else (end.leg, end.limit)}

@@ -133,31 +133,23 @@ def closest(robot: Model, motion: Motion, *, leg_radius: float = 0.0) -> Closest
     pairs: list[tuple[str, str]] = []
     found: list[Array] = []
 
-    def tell(name: tuple[str, str], first: int | None, second: int | None) -> None:
-        """The distance of two parts of which one has meshes at least; a leg's number, None: platform."""
-        at_home, along = (
-            _solids_apart(
-                *(
-                    (meshes[one], 0.0) if one in meshes else (_links(lines[one]), leg_radius)  # type: ignore[index]
-                    for one in (first, second)
-                )
-            )
-            for meshes, lines in ((solid_home, home), (solid, legs))
-        )
+    def tell(i: int, j: int | None) -> None:
+        """Leg i and leg j, or the platform (None), at least one of them with meshes."""
+        at_home = _solids_apart(_solid(i, solid_home, home), _solid(j, solid_home, home))
         if at_home > TOUCHING:
-            pairs.append(name)
-            found.append(along)
+            pairs.append((f"leg {i + 1}", "platform" if j is None else f"leg {j + 1}"))
+            thick = leg_radius * sum(one not in solid for one in (i, j))
+            found.append(_solids_apart(_solid(i, solid, legs), _solid(j, solid, legs)) - thick)
 
     for i, j in combinations(range(len(legs)), 2):
-        name = (f"leg {i + 1}", f"leg {j + 1}")
         if i in solid or j in solid:
-            tell(name, i, j)
+            tell(i, j)
         elif _apart(home[i], home[j]) > TOUCHING:
-            pairs.append(name)
+            pairs.append((f"leg {i + 1}", f"leg {j + 1}"))
             found.append(_apart(legs[i], legs[j]) - 2 * leg_radius)
     if None in solid:
         for i in range(len(legs)):
-            tell((f"leg {i + 1}", "platform"), i, None)
+            tell(i, None)
     turned = motion.rotation @ robot.home.rotation.T
     for part, near, far, with_it in (("platform", -1, 0, turned), ("base", 0, -1, np.eye(3))):
         if part == "platform" and None in solid:
@@ -184,21 +176,25 @@ def _hulls(robot: Model, motion: Motion) -> dict[int | None, list[Array]]:
     return found
 
 
-def _links(line: Array) -> list[Array]:
-    """A polyline (..., joints, 3) as segments (..., 2, 3)."""
+def _solid(
+    part: int | None, meshes: dict[int | None, list[Array]], legs: list[Array]
+) -> list[Array]:
+    """The hulls of a part: of its meshes, or the segments of a leg's polyline."""
+    if part is None or part in meshes:
+        return meshes[part]
+    line = legs[part]
     return [line[..., i : i + 2, :] for i in range(max(line.shape[-2] - 1, 1))]
 
 
-def _solids_apart(first: tuple[list[Array], float], second: tuple[list[Array], float]) -> Array:
-    """Distance (...) of two parts, each some hulls and the radius around them."""
-    (some, thick), (others, wide) = first, second
-    shape = some[0].shape[:-2]
+def _solids_apart(first: list[Array], second: list[Array]) -> Array:
+    """Distance (...) of two parts, some hulls (..., k, 3) each."""
+    shape = first[0].shape[:-2]
     found = [
         hull_distances(a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:])).reshape(shape)
-        for a in some
-        for b in others
+        for a in first
+        for b in second
     ]
-    return np.asarray(np.min(found, axis=0) - thick - wide)
+    return np.asarray(np.min(found, axis=0))
 
 
 def _polylines(robot: Model, motion: Motion) -> list[Array]:

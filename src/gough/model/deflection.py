@@ -89,8 +89,8 @@ def static_deflection(
         slope = (ahead - behind) / (2 * probes.diagonal()[:, np.newaxis])
         slope = np.swapaxes(slope, -1, -2)
         change = _solve(slope, -pull(here, active)[:, 0])
-        change *= _damping(pull, slope, change, elastic, active)[:, np.newaxis]
-        elastic[active] += change
+        share = _damping(pull, slope, change, elastic, active)
+        elastic[active] += share[:, np.newaxis] * change
         size = np.abs(elastic[active]).max(axis=1)
         step[active] = np.abs(change).max(axis=1) / np.where(size == 0, 1, size)
         active = active[step[active] > TOLERANCE]  # NaN goes no further

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
+from gough.errors import Failure, InputError, SampleError
 from gough.legs.reading import Limits
 from gough.model.batch import OnError
 from gough.model.calls import ModelCalls
@@ -68,31 +69,60 @@ class Report:
     """All violations, the worst sample of each leg and limit."""
 
     violations: tuple[Violation, ...]
+    unanswered: tuple[Failure, ...] = field(default=(), kw_only=True)
+    """Samples that could not be compared, and why: with `on_error="nan"` alone, else they raise."""
 
     @property
     def ok(self) -> bool:
-        """No limit is exceeded."""
-        return not self.violations
+        """No limit is exceeded, and every sample was compared."""
+        return not self.violations and not self.unanswered
 
     def __bool__(self) -> bool:
         return self.ok
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.violations)) or "within all limits"
+        lines = [str(one) for one in self.violations]
+        if self.unanswered:
+            lost = len(self.unanswered)
+            lines.append(
+                f"{lost} sample{'s' * (lost > 1)} out of reach: {self.unanswered[0].reason}"
+            )
+        return "\n".join(lines) or "within all limits"
 
 
-def check(robot: ModelCalls, motion: Motion, wrench: ArrayLike | None = None) -> Report:
-    """Compare a motion with the limits of the robot file; out-of-reach poses raise.
+def check(
+    robot: ModelCalls,
+    motion: Motion,
+    wrench: ArrayLike | None = None,
+    *,
+    on_error: OnError = "raise",
+) -> Report:
+    """Compare a motion with the limits of the robot file; out-of-reach poses raise, or are listed.
 
     Forces are compared if the file limits them; they are those of the motion with the wrench. A
     flexible platform deflects as `gough.model.deflected` says.
     """
+    if not isinstance(on_error, str) or on_error not in ("raise", "nan"):
+        raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}")
+    try:
+        return Report(_compared(robot, motion, wrench, "raise"))
+    except SampleError as error:
+        if on_error == "raise":
+            raise
+        found = _compared(robot, motion, wrench, "nan")
+        return Report(found, unanswered=tuple(error.failures))
+
+
+def _compared(
+    robot: ModelCalls, motion: Motion, wrench: ArrayLike | None, on_error: OnError
+) -> tuple[Violation, ...]:
+    """What a motion exceeds."""
     actuators = robot.actuators
     parts = parts_of(robot)
     violations: list[Violation] = []
     if not robot.missing and any(np.any(np.isfinite(one)) for one in robot.limits):
-        motion = deflected(robot, motion, wrench)
-    for name, value, allowed in demands(robot, motion, robot.limits, wrench):
+        motion = deflected(robot, motion, wrench, on_error=on_error)
+    for name, value, allowed in demands(robot, motion, robot.limits, wrench, on_error=on_error):
         mirrored = name == SHORTEST
         shown = "stroke" if mirrored else name
         for i in range(value.shape[-1]):
@@ -103,7 +133,7 @@ def check(robot: ModelCalls, motion: Motion, wrench: ArrayLike | None = None) ->
                 place = _Place(actuators[i].leg, parts[i], units[shown])
             found = value[..., i], float(allowed[i])
             violations += _exceeding(place, shown, *found, motion, mirrored)
-    return Report((*violations, *_passive(robot, motion)))
+    return (*violations, *_passive(robot, motion))
 
 
 class _Place(NamedTuple):
@@ -196,7 +226,7 @@ def _exceeding(
     if not count:
         return []
     sign = -1.0 if mirrored else 1.0
-    sample = tuple(int(i) for i in np.unravel_index(np.argmax(excess), excess.shape))
+    sample = tuple(int(i) for i in np.unravel_index(np.nanargmax(excess), excess.shape))
     return [
         Violation(
             place.leg + 1,

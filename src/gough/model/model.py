@@ -93,13 +93,19 @@ class Model(DescribedModel):
         return own_motion(self, u, ud, udd, time, guess, on_error)
 
     def check(
-        self, motion: Motion, wrench: ArrayLike | None = None, *, threads: int | None = None
+        self,
+        motion: Motion,
+        wrench: ArrayLike | None = None,
+        *,
+        on_error: OnError = "raise",
+        threads: int | None = None,
     ) -> limits.Report:
         """Which limits of the robot file a motion exceeds: leg, limit, when, by how much.
 
         Args:
             motion: of any batch shape; with time the report says when.
             wrench: (..., 6) on the platform, for the forces.
+            on_error: "raise", or "nan": the report lists samples that have no answer as `unanswered`.
             threads: at most so many.
 
         Returns:
@@ -112,7 +118,7 @@ class Model(DescribedModel):
 
         """
         with limited(threads):
-            return limits.check(self, motion, wrench)
+            return limits.check(self, motion, wrench, on_error=on_error)
 
     def static_deflection(
         self,
