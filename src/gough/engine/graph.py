@@ -230,14 +230,20 @@ class Symbol:
 
 def _fold(graph: Graph, operation: str, arguments: tuple[int, ...]) -> Symbol | None:
     """What algebra knows without computing; None if nothing."""
-    values = [graph.value(one) for one in arguments]
-    if all(value is not None for value in values):
-        return graph.constant(OPERATIONS[operation].value(*values))
-    a = Symbol(graph, arguments[0])
-    b = Symbol(graph, arguments[-1])
-    va, vb = values[0], values[-1]
-    negated_a = graph.operations[a.number] == "neg"
-    negated_b = graph.operations[b.number] == "neg"
+    first, last = arguments[0], arguments[-1]
+    va, vb = graph.value(first), graph.value(last)
+    of_first = graph.operations[first]
+    negated_a, negated_b = of_first == "neg", graph.operations[last] == "neg"
+    if va is None and vb is None and not (negated_a or negated_b):  # the usual case, soon
+        if operation == "sub" and first == last:
+            return graph.constant(0.0)
+        if operation == "neg" and of_first == "sub":
+            left, right = graph.arguments[first]
+            return Symbol(graph, right) - Symbol(graph, left)
+        return None
+    if va is not None and vb is not None:
+        return graph.constant(OPERATIONS[operation].value(*map(graph.value, arguments)))
+    a, b = Symbol(graph, first), Symbol(graph, last)
 
     def inner(symbol: Symbol) -> Symbol:
         return Symbol(graph, graph.arguments[symbol.number][0])
@@ -256,7 +262,7 @@ def _fold(graph: Graph, operation: str, arguments: tuple[int, ...]) -> Symbol | 
             return a
         if va == 0:
             return -b
-        if a.number == b.number:
+        if first == last:
             return graph.constant(0.0)
         if negated_b:
             return a + inner(b)
@@ -286,11 +292,7 @@ def _fold(graph: Graph, operation: str, arguments: tuple[int, ...]) -> Symbol | 
         if negated_b:
             return -(a / inner(b))
     elif operation == "neg":
-        if negated_a:
-            return inner(a)
-        if graph.operations[a.number] == "sub":
-            left, right = graph.arguments[a.number]
-            return Symbol(graph, right) - Symbol(graph, left)
-    elif operation == "abs" and negated_a:
+        return inner(a)
+    elif operation == "abs":
         return abs(inner(a))
     return None
