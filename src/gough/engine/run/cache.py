@@ -251,9 +251,10 @@ def _target() -> Any:
 
 
 def _machine() -> Any:
+    # what more optimisation adds is another order, later and on average no faster than the planned one
     features = llvm.get_host_cpu_features().flatten()
     return _target().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features, opt=2, reloc="pic", codemodel="jitdefault"
+        cpu=llvm.get_host_cpu_name(), features=features, opt=1, reloc="pic", codemodel="jitdefault"
     )
 
 
