@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import degrees, isfinite
 from typing import NamedTuple
 
@@ -10,14 +10,17 @@ import numpy as np
 
 from gough.analysis.around import own_values
 from gough.base.pose_spline import quintic
-from gough.cueing import Cueing, Predictive, Washout, cue, flight_turn, lane_change
+from gough.cueing import Cueing, Predictive, Vehicle, Washout, cue, flight_turn, lane_change
 from gough.errors import InputError
 from gough.motion import Motion
 from gough.planning import Path, retime
 from gough.robot import Robot
 from gough.studio.motions import SAMPLES, Track
 
-MANOEUVRES = {"lane change of a car": lane_change, "turn of an aeroplane": flight_turn}
+MANOEUVRES: dict[str, Callable[[], Vehicle]] = {
+    "lane change of a car": lane_change,
+    "turn of an aeroplane": flight_turn,
+}
 WAYS: dict[str, Cueing] = {
     "classical washout": Washout(),
     "optimised": Predictive(preview=5.0, kept=2.0, knot=0.2),
@@ -67,8 +70,9 @@ def faster(robot: Robot, motion: Motion, limits: PlanLimits, friction: bool) -> 
 
 
 def _retimed(robot: Robot, path: Path | Motion, limits: PlanLimits, friction: bool) -> Track:
-    given = {"speed": limits.speed, "force": limits.force}
-    found = retime(robot, path, friction=friction, cells=CELLS, **given)
+    found = retime(
+        robot, path, friction=friction, cells=CELLS, speed=limits.speed, force=limits.force
+    )
     return Track(found.sample(SAMPLES), note=_lines(str(found)))
 
 

@@ -229,7 +229,7 @@ def _space(axes: Any, low: Array, high: Array, gravity: Array, view: View) -> Ar
 
 def _one_tick(low: float, high: float) -> FixedLocator:
     """A round number near the middle: a thin space has room for one label."""
-    ticks = MaxNLocator(4).tick_values(low, high)
+    ticks = np.asarray(MaxNLocator(4).tick_values(low, high))
     return FixedLocator([ticks[np.argmin(np.abs(ticks - (low + high) / 2))]])
 
 
