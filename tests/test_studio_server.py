@@ -129,6 +129,8 @@ def test_playing_looks_up_the_record(studio):
     studio.step(10.0)
     assert not studio.player.playing
     done(studio, studio.go_home, lambda: studio.choose_motion("circle"))
+    sliders = [one.value for one in studio.panel._pose._sliders[:3]]
+    np.testing.assert_allclose(sliders, studio.shown.motion.position[0], atol=1e-3)
     assert (studio.player.speed, studio.player.loop) == (2.0, False)  # as the page still says
     place = shown.motion.position[-1] + np.array([0, 0, -0.01])
     moved = done(studio, lambda: studio.drag_to(place, np.array([1.0, 0, 0, 0])))

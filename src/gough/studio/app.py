@@ -337,6 +337,7 @@ class Studio(Making):
             self.panel.show_motions(tuple(self._offered()), name)
             self.panel.show_curves(shown, self.player, track.remarks(shown))
             self.panel.show_playing(False)
+            self.panel.show_pose(values_of(self.robot, shown.motion[0]))
             self.scene.draw_path(shown.motion.position)
             self._place_handle()
 
