@@ -27,8 +27,11 @@ from gough.mechanics.state import CHAINS, ELASTIC_FIELDS, RIGID_FIELDS
 
 STATES = 256
 """Of a call of JAX."""
-INVERSE = ("Pinocchio rnea", "rnea in C++", "JAX", "CasADi's C")
-DIRECT = ("Pinocchio constraintDynamics", "constraintDynamics in C++", "MuJoCo mj_forward")
+RNEA, RNEA_CPP, JAX, CASADI = "Pinocchio rnea", "rnea in C++", "JAX", "CasADi's C"
+DYNAMICS, DYNAMICS_CPP = "Pinocchio constraintDynamics", "constraintDynamics in C++"
+MUJOCO = "MuJoCo mj_forward"
+INVERSE = (RNEA, RNEA_CPP, JAX, CASADI)
+DIRECT = (DYNAMICS, DYNAMICS_CPP, MUJOCO)
 AT_REST = 0.1
 """MuJoCo's accelerations, m/s² and rad/s², at home under gough's forces: its loops give way a little."""
 
@@ -41,7 +44,7 @@ def native(robot: gough.Robot) -> dict[str, float]:
         model, loops, state = _tree(path)
     with contextlib.suppress(cpp.MissingError):
         bare, constrained = cpp.measure_tree(model, loops, state)
-        return {INVERSE[1]: bare, DIRECT[1]: constrained}
+        return {RNEA_CPP: bare, DYNAMICS_CPP: constrained}
     return {}
 
 
@@ -103,8 +106,8 @@ def _pinocchio(path: Path) -> dict[str, Contender]:
     pin.initConstraintDynamics(model, data, loops, work)
     tau = np.zeros(model.nv)
     return {
-        INVERSE[0]: Contender(lambda: pin.rnea(model, data, q, v, a)),
-        DIRECT[0]: Contender(
+        RNEA: Contender(lambda: pin.rnea(model, data, q, v, a)),
+        DYNAMICS: Contender(
             lambda: pin.constraintDynamics(model, data, q, 0 * v, tau, loops, work)
         ),
     }
@@ -123,7 +126,7 @@ def _mujoco(path: Path) -> dict[str, Contender]:
     moved = np.abs(data.qacc).max()
     if not moved < AT_REST:
         raise SystemExit(f"MuJoCo is not at rest where gough is: {moved:.2g}: nothing to compare")
-    return {DIRECT[1]: Contender(lambda: mujoco.mj_forward(model, data))}
+    return {MUJOCO: Contender(lambda: mujoco.mj_forward(model, data))}
 
 
 def _jax(robot: gough.Robot, states: dict[str, Any], expected: Any) -> dict[str, Contender]:
@@ -137,7 +140,7 @@ def _jax(robot: gough.Robot, states: dict[str, Any], expected: Any) -> dict[str,
     given = {name: jax.numpy.asarray(value) for name, value in states.items()}
     function = jax.jit(jax.vmap(robot.to_jax("inverse_dynamics")))
     require_equal("JAX", np.asarray(function(given)["forces"]), expected)
-    return {INVERSE[1]: Contender(lambda: jax.block_until_ready(function(given)), STATES)}
+    return {JAX: Contender(lambda: jax.block_until_ready(function(given)), STATES)}
 
 
 def _casadi(robot: gough.Robot, states: dict[str, Any], expected: Any) -> dict[str, Contender]:
@@ -167,4 +170,4 @@ def _casadi(robot: gough.Robot, states: dict[str, Any], expected: Any) -> dict[s
 
     run()
     require_equal("CasADi's C", outputs[function.name_out().index("forces")], expected[0])
-    return {INVERSE[2]: Contender(run)}
+    return {CASADI: Contender(run)}

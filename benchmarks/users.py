@@ -126,7 +126,7 @@ def other_rows(found: list[Times]) -> list[Row]:
 
     def cell(one: Times, name: str) -> str:
         ours = "inverse" if name in beside.INVERSE else "direct"
-        if name not in one.seconds or name == ours:
+        if name not in one.seconds or name in ("inverse", "direct"):
             return time_text(one.seconds.get(name))
         return f"{time_text(one.seconds[name])} ({one.ratio(name, ours):.0f}×)"
 
@@ -199,8 +199,8 @@ def picture(found: list[Times], path: Path) -> None:
             axes.bar(places, heights, width, label=label)
         axes.set(yscale="log", ylabel="ns a state, one thread")
         axes.set_xticks(range(len(found)), [one.name for one in found])
-        axes.set_ylim(top=20 * axes.get_ylim()[1])
-        axes.legend(frameon=False, ncols=4, fontsize="small", loc="upper left")
+        axes.set_ylim(top=50 * axes.get_ylim()[1])
+        axes.legend(frameon=False, ncols=3, fontsize="small", loc="upper left")
     figure.savefig(path, dpi=130)
     plt.close(figure)
 
