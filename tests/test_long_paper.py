@@ -215,3 +215,16 @@ def test_rigid_forces_differ(robot: gough.Robot, runs: list[Any], paper: Any) ->
     rigid = robot.rigid.inverse_dynamics(paper_motion(f"{paper.NAME}/poses")(runs[1].time)).forces
     assert 20 < np.abs(runs[1].forces[0] - rigid[0]).max() < 40
     assert 1000 < np.abs(runs[1].forces - rigid).max() < 2000
+
+
+def test_elastic_motion_takes_what_the_loop_takes(
+    robot: gough.Robot, runs: list[Any], paper: Any
+) -> None:
+    """At every sample, from the same start: `gough forces` says what the paper's simulation needs."""
+    fine = runs[1]
+    motion = robot.elastic_motion(paper_motion(f"{paper.NAME}/poses").sample(len(fine.time)))
+    assert_allclose(motion.time, fine.time, atol=1e-12)
+    forces = robot.inverse_dynamics(motion).forces
+    largest = np.abs(fine.forces).max()
+    assert largest == pytest.approx(5148, rel=1e-3)
+    assert np.abs(forces - fine.forces).max() < 1e-8 * largest
