@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import degrees, isfinite
 from typing import NamedTuple
 
 import numpy as np
 
 from gough.analysis.around import own_values
+from gough.base.arrays import Array
 from gough.base.pose_spline import quintic
-from gough.cueing import Cueing, Predictive, Washout, cue, flight_turn, lane_change
+from gough.cueing import Cueing, Predictive, Vehicle, Washout, cue, flight_turn, lane_change
 from gough.errors import InputError
 from gough.motion import Motion
 from gough.planning import Path, retime
 from gough.robot import Robot
 from gough.studio.motions import SAMPLES, Track
 
-MANOEUVRES = {"lane change of a car": lane_change, "turn of an aeroplane": flight_turn}
+MANOEUVRES: dict[str, Callable[[], Vehicle]] = {
+    "lane change of a car": lane_change,
+    "turn of an aeroplane": flight_turn,
+}
 WAYS: dict[str, Cueing] = {
     "classical washout": Washout(),
     "optimised": Predictive(preview=5.0, kept=2.0, knot=0.2),
@@ -67,8 +71,9 @@ def faster(robot: Robot, motion: Motion, limits: PlanLimits, friction: bool) -> 
 
 
 def _retimed(robot: Robot, path: Path | Motion, limits: PlanLimits, friction: bool) -> Track:
-    given = {"speed": limits.speed, "force": limits.force}
-    found = retime(robot, path, friction=friction, cells=CELLS, **given)
+    found = retime(
+        robot, path, friction=friction, speed=limits.speed, force=limits.force, cells=CELLS
+    )
     return Track(found.sample(SAMPLES), note=_lines(str(found)))
 
 
@@ -81,7 +86,7 @@ def felt(robot: Robot, manoeuvre: str, way: str, scale: float, limits: PlanLimit
     return Track(found.motion, note=_lines(f"{found}\nused at most: {used}"))
 
 
-def room_in_words(robot: Robot, pose: Motion, pivot: np.ndarray) -> list[tuple[str, str, str]]:
+def room_in_words(robot: Robot, pose: Motion, pivot: Array) -> list[tuple[str, str, str]]:
     """From a pose, each direction: how far, and what ends it."""
     about = pivot if robot.mobility == 6 else None
     found = robot.room(pose, pivot=about)
