@@ -26,9 +26,6 @@ CLOSE = 1e-9
 NEAR_SINGULAR = 1e-3
 DOUBT = 1e-6
 """Of that: determinants near the end of a leg's reach come from differences."""
-UNSURE = 0.5
-"""Where chains hold the platform: the Jacobian's rows, by whose length determinants are measured, are
-free there in directions in which nothing can move."""
 AT_REACH = 2e-6
 """Sizes of legs: how much nearer a pose has to be to count; models refuse the last of a leg's reach."""
 PART, SLOW = 50, 3
@@ -108,10 +105,11 @@ class Judge:
 
     def __init__(self, robot: gough.Robot) -> None:
         self.robot = robot
-        self.square = robot.actuator_count == robot.mobility
-        self.home = self._determinant(robot.home)
+        # where chains hold the platform, rows of the Jacobian are free in directions in which nothing
+        # moves, and determinants of unit rows with them
         held = robot.mobility < 6 and robot.mechanism.legs.coordinates > 0
-        self.doubt = UNSURE if held else DOUBT
+        self.square = robot.actuator_count == robot.mobility and not held
+        self.home = self._determinant(robot.home)
 
     def _determinant(self, pose: gough.Motion) -> float:
         robot = self.robot
@@ -126,13 +124,8 @@ class Judge:
         if robot.mobility < 6:
             m = robot.mobility
             own = np.broadcast_to(own_values(robot, pose), (m, m))
-            # joints of chains are those of the pose, whatever way it was reached
-            moving = [
-                robot.motion(u, one, guess=pose) for u, one in zip(own, np.eye(m), strict=True)
-            ]
-            twists = np.stack(
-                [np.concatenate([one.velocity, one.angular_velocity]) for one in moving]
-            )
+            moving = robot.motion(own, np.eye(m), guess=pose)
+            twists = np.concatenate([moving.velocity, moving.angular_velocity], axis=1)
             rows = rows @ twists.T
         return float(np.linalg.det(rows))
 
@@ -140,7 +133,7 @@ class Judge:
         """Leg and limit of all that a pose exceeds; (None, "reach") and (None, "singularity")."""
         try:
             found = {(one.leg, one.limit) for one in self.robot.check(pose).violations}
-            if self._determinant(pose) / self.home < NEAR_SINGULAR * (1 + side * self.doubt):
+            if self._determinant(pose) / self.home < NEAR_SINGULAR * (1 + side * DOUBT):
                 found.add((None, "singularity"))
         except GoughError:
             return {(None, "reach")}
@@ -216,7 +209,7 @@ def _wrong_way(robot, judge, pose, step, far, end, rng) -> str:
             over = {(None, "reach")}
         if over:
             return f"{over} at {share:.6f} of it"
-    if end is None:
+    if end is None or (end.limit == "singularity" and not judge.square):
         return ""
     try:
         over = judge.exceeded(displaced(robot, pose, (far + CLOSE) * step), 1.0)
@@ -250,6 +243,8 @@ def wrong_clamps(
         if not judge.allows(own):
             yield f"pose {i}: {judge.exceeded(own)} where it is clamped"
         fine = judge.allows(wish)
+        if far > 0 and found.reason((i,)).limit == "singularity" and not judge.square:
+            continue
         if fine != (far == 0):
             yield f"pose {i}: {far} m off where {judge.exceeded(wish)}"
         if fine:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.analysis.around import own_values
+from gough.base.arrays import Array
 from gough.base.pose_spline import quintic
 from gough.cueing import Cueing, Predictive, Vehicle, Washout, cue, flight_turn, lane_change
 from gough.errors import InputError
@@ -71,7 +72,7 @@ def faster(robot: Robot, motion: Motion, limits: PlanLimits, friction: bool) -> 
 
 def _retimed(robot: Robot, path: Path | Motion, limits: PlanLimits, friction: bool) -> Track:
     found = retime(
-        robot, path, friction=friction, cells=CELLS, speed=limits.speed, force=limits.force
+        robot, path, friction=friction, speed=limits.speed, force=limits.force, cells=CELLS
     )
     return Track(found.sample(SAMPLES), note=_lines(str(found)))
 
@@ -85,7 +86,7 @@ def felt(robot: Robot, manoeuvre: str, way: str, scale: float, limits: PlanLimit
     return Track(found.motion, note=_lines(f"{found}\nused at most: {used}"))
 
 
-def room_in_words(robot: Robot, pose: Motion, pivot: np.ndarray) -> list[tuple[str, str, str]]:
+def room_in_words(robot: Robot, pose: Motion, pivot: Array) -> list[tuple[str, str, str]]:
     """From a pose, each direction: how far, and what ends it."""
     about = pivot if robot.mobility == 6 else None
     found = robot.room(pose, pivot=about)
