@@ -64,9 +64,9 @@ def diagnose(
     if sound and function.__name__ in TELLING:
         told = answer(mechanism, function, len(sound), _rows(every, np.array([*sound])))
         for (i, measures), *here in zip(sound.items(), *told, strict=True):
-            wrong = _lost_digits(function.__name__, measures, *here)
-            if wrong:
-                reason = wrong + _far(mechanism)
+            reason = _lost_digits(function.__name__, measures, *here)
+            if reason:
+                reason += _far(mechanism)
                 troubles.append(Trouble(int(rest[i]), None, SingularError, reason))
     return troubles
 
