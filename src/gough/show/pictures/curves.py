@@ -155,7 +155,7 @@ def draw_limits(figure: Figure, panels: Sequence[Array], limit: Array, first: in
                 axes.text(0.99, 0.97, text, transform=axes.transAxes, path_effects=HALO, **style)
         if line is not None:
             line.set_label("limit")
-            before = figure.legends[0].legend_handles
+            before: Any = figure.legends[0].legend_handles
             handles = [*(one for one in before if one.get_label() != "limit"), line]
             figure.legends[0].remove()
             figure.legend(handles=handles, loc="outside right center")
