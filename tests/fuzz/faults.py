@@ -84,6 +84,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     f"export washout {KIM}": ("washout",),
 }
 """What is run with -o and the first of these; all of them is what it writes."""
+COPIED = [words for words in COMMANDS if not words.startswith("study ")]
+"""Commands that can be copied while they write: a study's lock would be its copy's too."""
 NEW = ("new ", "study ", "export c", "export washout")
 """Commands that do not write over what is there, or write folders."""
 

@@ -117,7 +117,7 @@ def _other(kind: str, number: int, rng: random.Random, folder: Path):
 
     if kind in ("fault", "signal"):
         os.environ["GOUGH_ENGINE"] = "numpy"  # copies of a process have no threads
-        words = rng.choice([*faults.COMMANDS])
+        words = rng.choice([*(faults.COPIED if kind == "fault" else faults.COMMANDS)])
 
         def strike() -> None:
             met = (
