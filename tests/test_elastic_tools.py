@@ -74,6 +74,8 @@ def test_what_is_taken_as_rigid_or_undeformed_is_told(tmp_path):
     told = "has legs that bend ([legs.beams]), taken as rigid here"
     assert told in done.stderr
     assert told in run("size", slim, *circle).stderr
+    page = ("--motion", *circle, "-o", tmp_path / "slim.html")
+    assert "taken as rigid along the motion" in run("report", slim, *page).stderr
     assert told in run("export", "mjcf", slim, "-o", tmp_path / "slim.xml").stderr
     assert "taken as undeformed here" in run("singularities", LONG).stderr
     done = run("stiffness", LONG, "--stiffness", 1e7)

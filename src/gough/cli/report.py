@@ -74,6 +74,8 @@ def command(
             from gough.show.report.robot import robot_page
 
             robot, warned = load_with_warnings(subject)
+            if robot.bends and motion is not None:
+                warned.append("legs that bend ([legs.beams]) are taken as rigid along the motion")
             for one in warned:
                 warn(one)
             states = None if motion is None else read_motion(motion, samples, robot, units, columns)
