@@ -177,6 +177,6 @@ def test_washout_in_c_does_what_this_one_does(simulator, on_numpy, tmp_path, whi
     assert make(folder, "test").returncode != 0
     with pytest.raises(FileError, match="not a file that gough wrote for this robot"):
         export_washout(gough.load("kim-ryu-2002"), folder)
-    with pytest.raises(InputError, match="step is 0 s, must be 0.0001 to"):
+    with pytest.raises(InputError, match=r"step is 0 s, must be 0\.0001 to"):
         export_washout(robot, tmp_path / "other", step=0)
     assert not (tmp_path / "other").exists()

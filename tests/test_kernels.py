@@ -38,7 +38,7 @@ def sample(kind, rows, seed=0):
 def test_vectors_of_any_width_give_the_equations_results(kind, width, monkeypatch, tmp_path):
     monkeypatch.setenv("GOUGH_CACHE", str(tmp_path))
     monkeypatch.setattr(compiled, "_kernels", {})
-    monkeypatch.setattr(cache, "lanes", lambda: width)
+    monkeypatch.setattr(cache, "lanes", lambda single=False: width)
     robot, fields = sample(kind, 3 * width + 1)
     run = CompiledExecutor(robot.mechanism, fields_of(robot.mechanism))
     for rows in (1, width - 1, width, width + 1, 2 * width, 3 * width + 1):
@@ -57,7 +57,7 @@ def test_results_may_take_the_place_of_inputs(rows):
     slow = np.sqrt(np.sqrt(a * a + b * b))
     results = np.array([a + b, a * b, slow * (c + d), slow * (e + f)])
     program = assemble(graph, {"out": results}, {"first": (2,), "second": (4,)})
-    kernel = cache._load(*cache._made(program, False, False))
+    kernel = cache._load(*cache._made(program, False, False, False))
     bound = BoundKernel(kernel, in_all_lanes(kernel, np.zeros(1)))
     rng = np.random.default_rng(rows)
     fields = {"first": rng.normal(size=(rows, 2)), "second": rng.normal(size=(rows, 4))}

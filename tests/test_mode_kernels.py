@@ -161,7 +161,7 @@ def test_many_members_are_the_same_one_by_one(seed, tmp_path, monkeypatch):
 @pytest.mark.parametrize("width", [2, 4, 8])
 def test_passes_of_a_fixed_point_do_not_go_through_modes(width, curved, tmp_path, monkeypatch):
     monkeypatch.setenv("GOUGH_CACHE", str(tmp_path))
-    monkeypatch.setattr(disk, "lanes", lambda: width)
+    monkeypatch.setattr(disk, "lanes", lambda single=False: width)
     rng, rows, function = np.random.default_rng(4), 11, fixed_point(curved)
     one, many = numbers(rng), numbers(rng, MEMBERS)
     given = {name: value for name, value in inputs(rng, rows).items() if name != "w"}

@@ -69,7 +69,7 @@ def states(rows):
 def test_fixed_points_of_any_width_are_numpys(width, felt, monkeypatch, tmp_path):
     monkeypatch.setenv("GOUGH_CACHE", str(tmp_path))
     monkeypatch.setattr(compiled, "_kernels", {})
-    monkeypatch.setattr(disk, "lanes", lambda: width)
+    monkeypatch.setattr(disk, "lanes", lambda single=False: width)
     given = states(21)
     found = CompiledExecutor(numbers(), FIELDS)(fixed_point(felt), 21, given)
     expected = NumPyExecutor(numbers(), FIELDS)(fixed_point(felt), 21, given)

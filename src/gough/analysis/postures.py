@@ -339,7 +339,9 @@ class _Finish:
         met = (found.status == forward.SINGULAR) & (
             found.residual < AT_SINGULARITY * self.frame.scale
         )
-        good = np.isin(found.status, (forward.CONVERGED, forward.OTHER_BRANCH)) | met
+        good = (
+            np.isin(found.status, (forward.CONVERGED, forward.OTHER_BRANCH, forward.UNTOLD)) | met
+        )
         index = np.flatnonzero(good)
         scaled = found.position[good] / self.frame.scale
         flat = np.concatenate([scaled, found.rotation[good].reshape(-1, 9)], axis=1)

@@ -298,8 +298,10 @@ def _part(
         given = _fields(robot, close, position, rotation, elastic, chains) | {"q": q[close]}
         found = robot.executor(newton_step, len(close), given)
         conditions[close] = condition(robot.executor(jacobian, len(close), given)["jacobian"])
-        status[close[~(conditions[close] < FIRMEST)]] = UNTOLD
-        position[close], rotation[close] = found["position"], _orthogonal(found["rotation"])
+        told = conditions[close] < FIRMEST
+        status[close[~told]] = UNTOLD
+        position[close[told]] = found["position"][told]
+        rotation[close[told]] = _orthogonal(found["rotation"][told])
     _explain_foreign(robot, status, q)
     return Solution(
         position, rotation, iterations, residual, conditions, status, limit, elastic, chains

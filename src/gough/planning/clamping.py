@@ -114,8 +114,9 @@ class _Nearest:
         return np.concatenate([self.limits(poses) - self.kept, reach], axis=1)
 
     def good(self, rows: Array, u: Array) -> Array:
-        """Whether all limits are kept (k,)."""
-        return np.asarray(np.all(np.nan_to_num(self.margins(rows, u), nan=-1.0) >= 0, axis=1))
+        """Whether all limits are kept (k,), by more than rounding, which a batch may change."""
+        margins = np.nan_to_num(self.margins(rows, u), nan=-1.0)
+        return np.asarray(np.all(margins >= self.kept, axis=1))
 
     def nearest(self, rows: Array) -> Array:
         """u (k, moves) of wishes that exceed a limit."""
