@@ -25,7 +25,6 @@ from gough.model.single import Precision
 from gough.motion import Motion
 from gough.results import Acceleration, Actuation, Condensed, Energy, LegMotion, Reactions
 
-"""Fields of a motion that are 0 at rest."""
 SURE = 1 - 1e-9
 """Certainty of a leg's reactions from which they are unique; see `gough.mechanics.held`."""
 

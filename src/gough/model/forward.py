@@ -40,7 +40,7 @@ from gough.motion import Motion
 
 TOLERANCE = 1e-13
 """Largest |g| of a solution, relative to the longest leg."""
-FIRMEST = TOLD / (10 * float(np.finfo(float).eps))
+WORST_TOLD_CONDITION = TOLD / (10 * float(np.finfo(float).eps))
 """Condition number from which rounding of q and of the legs' geometry may move a pose by 1e-8 of L."""
 CLOSE = 1e-4
 """Health below which the condition number of a pose that was found is asked for."""
@@ -63,7 +63,7 @@ REASONS = {
     FOREIGN: f"forward kinematics did not converge: q is over {FAR:g} times as large as the robot's "
     "own; is it in millimetres, or of rotary actuators in degrees?",
     UNTOLD: f"q cannot tell the pose to {TOLD:g}, which is singular to within rounding "
-    f"(condition number {{condition:.2g}}, limit {FIRMEST:.2g})",
+    f"(condition number {{condition:.2g}}, limit {WORST_TOLD_CONDITION:.2g})",
 }
 ERRORS: dict[int, type[SampleError]] = {
     STALLED: ConvergenceError,
@@ -298,7 +298,7 @@ def _part(
         given = _fields(robot, close, position, rotation, elastic, chains) | {"q": q[close]}
         found = robot.executor(newton_step, len(close), given)
         conditions[close] = condition(robot.executor(jacobian, len(close), given)["jacobian"])
-        told = conditions[close] < FIRMEST
+        told = conditions[close] < WORST_TOLD_CONDITION
         status[close[~told]] = UNTOLD
         position[close[told]] = found["position"][told]
         rotation[close[told]] = _orthogonal(found["rotation"][told])
