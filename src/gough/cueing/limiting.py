@@ -2,12 +2,14 @@
 
 Displacements of the robot's own coordinates, δu(t), become home + k δu(t) with the largest k in
 [0, 1] that bisection finds: strokes, speeds, forces and angles of the true model are looked at in every
-sample, and half way between samples on the polynomials of fifth order that values, rates and second
-derivatives make. For what happens beside these half a percent of stroke, speed and force is kept back.
+sample, half way between samples and every hundredth of a second, on the polynomials of fifth order that
+values, rates and second derivatives make. For what happens beside these half a percent of stroke, speed
+and force is kept back.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +24,10 @@ from gough.model.model import Model
 from gough.motion import Motion
 
 HALVINGS = 20
-FINER = 2
-"""Instants per sample at which limits are looked at."""
+LOOK = 0.01
+"""Seconds between the instants at which limits are looked at; half of those between samples, if less."""
+FINEST = 64
+"""Instants per sample, at most."""
 RESERVE = 0.005
 """Share of stroke, speed and force that is kept back."""
 
@@ -160,7 +164,9 @@ def limited(robot: Model, wish: Displacements, limits: Limits) -> tuple[Motion, 
     if rest > 0:
         raise LimitError(f"{robot.name} exceeds a limit at rest at home: {said}")
 
-    looked_at = wish.finer(FINER)
+    step = float(np.max(np.diff(wish.time), initial=0.0))
+    finer = min(max(2, math.ceil(step / LOOK - 1e-6)), FINEST)
+    looked_at = wish.finer(finer)
 
     def kept(gain: float) -> tuple[Motion | None, str]:
         try:
@@ -168,7 +174,7 @@ def limited(robot: Model, wish: Displacements, limits: Limits) -> tuple[Motion, 
             excess, said = worst_excess(robot, motion, limits)
         except SampleError as error:
             return None, str(error).splitlines()[0]
-        return (motion[::FINER] if excess <= 0 else None), said
+        return (motion[::finer] if excess <= 0 else None), said
 
     motion, reason = kept(1.0)
     if motion is not None:

@@ -13,7 +13,7 @@ from functools import reduce
 import numpy as np
 
 from gough.mechanics import equation
-from gough.mechanics.driving import holding
+from gough.mechanics.driving import drive, holding
 from gough.mechanics.equation import Direct, Inverse
 from gough.mechanics.friction import Loads, magnitudes
 from gough.mechanics.held import Held
@@ -113,6 +113,22 @@ def inverse_dynamics(
     if mechanism.platform.mode_count:
         outputs["elastic_acceleration"] = found.elastic
     return outputs | _rest(mechanism, found, loads, True)
+
+
+def resting(mechanism: Mechanism, state: State, wrench: Components, share: Components) -> Outputs:
+    """What the modes (modes,) lack at rest under a share (1,) of gravity and wrench (f, m).
+
+    b_e − J_eᵀ Γ − φ with Jᵀ Γ = b − (f, m): no mass is in it, so that it is smooth also where no
+    forces move the frame at will.
+    """
+    lighter = mechanism._replace(gravity=share * mechanism.gravity)
+    bias, modal, platform, legs = equation.bias(lighter, state)
+    T = platform.world_rows(legs.w, legs.leg.holders)
+    driving = drive(mechanism, T, holding(mechanism, platform, legs))
+    forces = driving.least(bias - share * wrench)
+    along = platform.along_modes(platform.own(legs.w), legs.leg.holders)
+    _, acting = platform.outside(share * wrench, 0 * legs.direction)
+    return {"lacking": modal - (along * forces[:, np.newaxis]).sum(axis=0) - acting}
 
 
 def reactions(

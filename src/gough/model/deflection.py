@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
+from gough.engine.functions import Function
 from gough.errors import ConvergenceError, InputError
+from gough.mechanics import programs
 from gough.model import batch
 from gough.model.batch import Inputs, OnError
 from gough.model.calls import ModelCalls
@@ -19,12 +20,18 @@ from gough.motion import Motion
 
 TOLERANCE = 1e-11
 """Newton step, relative to the deflection, at which the static deflection counts as found."""
-MOST_STEPS, MOST_HALVINGS = 30, 10
+ROUGHLY = 1e-4
+"""The same on the way there, under a share of the load."""
+MOST_STEPS = 30
+MUCH_SHORTER = 0.1
+"""Of two Newton steps with the same slope: length of the second over the first."""
+LEAST_SHARE = 1 / 512
+"""Of the load, by which it is raised at least."""
 PROBE = 1e-6
 """Deflection, m, of the steps that differentiate."""
-NO_REST = (
-    "no static deflection found: the last step was {step:.2g} of the deflection, limit {limit:g}"
-)
+EPSILON = float(np.finfo(float).eps)
+NO_REST = "no static deflection: the platform gives way under {:.2g} of its load"
+NOT_SHARED = "no static deflection found under actuator forces of least norm"
 
 Where = Literal["origin", "tips", "nodes"]
 
@@ -53,55 +60,132 @@ def static_deflection(
     """The motion's poses at rest with the elastic coordinates that stay: q̈e(qe) = 0 there.
 
     Actuators hold the platform frame against weight and wrench; the modes hang in their stiffness,
-    K qe = Φᵀ f + sᵀ g + φ, where the legs' forces f depend on qe. Damped Newton's method from the
-    undeformed platform on q̈e of `inverse_dynamics`, differentiated by central differences.
+    K qe = Φᵀ f + sᵀ g + φ, where the legs' forces f depend on qe. Of several such rests it is the one
+    that the undeformed platform comes to as it is loaded little by little.
     """
     rest = Motion(motion.position, motion.rotation, time=motion.time)
     if not robot.modes:
         return rest
     undeformed = rest.replace(elastic=np.zeros(robot.modes))
-    robot.inverse_dynamics(
-        undeformed, wrench, friction=False, on_error=on_error
-    )  # names what is wrong
+    stands = robot.inverse_dynamics(undeformed, wrench, friction=False, on_error=on_error)
     acting: Inputs = {"wrench": (np.zeros(6) if wrench is None else wrench, (6,))}
     rows = batch.lay_out(rest, acting | robot.members())
-    each = robot.rows(rows.shape)
-    every = {name: rows.fields[name] for name in ("position", "rotation", "wrench")}
-    every = {name: np.broadcast_to(v, (rows.rows, *v.shape[1:])) for name, v in every.items()}
-
-    def pull(elastic: Array, which: Array) -> Array:
-        """q̈e (n, probes, modes) of some rows at rest with qe (n, probes, modes)."""
-        position, rotation, load = (one[which][:, np.newaxis] for one in every.values())
-        here = Motion(position, rotation, elastic=elastic)
-        asked = each.of_rows(np.s_[which, np.newaxis])
-        found = asked.inverse_dynamics(here, load, friction=False, on_error="nan")
-        return found.elastic_acceleration
-
-    elastic = np.zeros((rows.rows, robot.modes))
-    step = np.full(rows.rows, np.inf)
-    active = np.arange(rows.rows)
-    probes = np.diag(PROBE / largest_shapes(robot))
-    for _ in range(MOST_STEPS):
-        if not active.size:
-            break
-        here = elastic[active][:, np.newaxis]
-        ahead, behind = pull(here + probes, active), pull(here - probes, active)
-        slope = (ahead - behind) / (2 * probes.diagonal()[:, np.newaxis])
-        slope = np.swapaxes(slope, -1, -2)
-        change = _solve(slope, -pull(here, active)[:, 0])
-        share = _damping(pull, slope, change, elastic, active)
-        elastic[active] += share[:, np.newaxis] * change
-        size = np.abs(elastic[active]).max(axis=1)
-        step[active] = np.abs(change).max(axis=1) / np.where(size == 0, 1, size)
-        active = active[step[active] > TOLERANCE]  # NaN goes no further
+    position, rotation, load = (
+        np.broadcast_to(one, (rows.rows, *one.shape[1:]))
+        for one in (rows.fields[name] for name in ("position", "rotation", "wrench"))
+    )
+    loading = _Loading(robot.rows(rows.shape), Motion(position, rotation), load)
+    sound = np.isfinite(stands.forces).all(axis=-1)
+    loading.carry(np.flatnonzero(np.broadcast_to(sound, rows.shape)))
     troubles = [
-        batch.Trouble(
-            int(row), None, ConvergenceError, NO_REST.format(step=step[row], limit=TOLERANCE)
-        )
-        for row in np.flatnonzero(~(step <= TOLERANCE))
+        batch.Trouble(int(row), None, ConvergenceError, loading.lost(row))
+        for row in np.flatnonzero(~(loading.carried == 1))
     ]
-    found = batch.settle(rows, {"elastic": elastic}, troubles, on_error)["elastic"]
-    return Motion(rest.position, rest.rotation, elastic=found, time=rest.time)
+    found = batch.settle(rows, {"elastic": loading.elastic}, troubles, on_error)["elastic"]
+    settled = Motion(rest.position, rest.rotation, elastic=found, time=rest.time)
+    holds = robot.inverse_dynamics(settled, wrench, friction=False, on_error=on_error)
+    found[~np.isfinite(holds.forces).all(axis=-1)] = np.nan
+    return settled.replace(elastic=found)
+
+
+class _Loading:
+    """Platforms (n,) that are loaded little by little: qe (n, N) under shares of their load (n,).
+
+    Newton's method at each share, from the last two rests, on what the modes' equation lacks, which is
+    differentiated by central differences.
+    A share counts where the second of two steps with the same slope is much the shorter (after
+    P. Deuflhard, Newton Methods for Nonlinear Problems, 2004, section 5.1), else a smaller one is tried;
+    most platforms take all at once.
+    """
+
+    def __init__(self, robots: ModelCalls, poses: Motion, wrench: Array) -> None:
+        self.robots, self.poses, self.wrench = robots, poses, wrench
+        self.elastic = np.zeros((len(poses), robots.modes))
+        self.carried = np.zeros(len(poses))
+        self.probes = np.diag(PROBE / largest_shapes(robots))
+        self.program: Function = programs.resting
+        self.output = "lacking"
+
+    def carry(self, rows: Array) -> None:
+        """Load these rows; `carried` is what they carry in the end, 1 where all of it."""
+        before, bent = np.zeros(len(self.poses)), self.elastic.copy()
+        share = np.ones(len(self.poses))
+        active = rows
+        while active.size:
+            wanted = np.minimum(self.carried[active] + share[active], 1.0)
+            made = self.carried[active] - before[active]
+            ahead = np.where(made > 0, (wanted - self.carried[active]) / np.where(made, made, 1), 0)
+            now = self.elastic[active]
+            there, held = self._newton(
+                now + ahead[:, np.newaxis] * (now - bent[active]), wanted, active
+            )
+            further = active[held]
+            before[further], bent[further] = self.carried[further], self.elastic[further]
+            self.carried[further], self.elastic[further] = wanted[held], there[held]
+            share[active] *= np.where(held, 2.0, 0.25)
+            active = active[(self.carried[active] < 1) & (share[active] >= LEAST_SHARE)]
+        if self.robots.actuator_count > self.robots.mobility:
+            self._share_out(np.flatnonzero(self.carried == 1))
+
+    def _share_out(self, rows: Array) -> None:
+        """From these rests to those of forces that are of least norm among all that hold the frame.
+
+        Others than of least norm among those that hold the platform, where there are more of them than
+        directions.
+        """
+        self.program, self.output = programs.inverse_dynamics, "elastic_acceleration"
+        there, held = self._newton(self.elastic[rows], np.ones(len(rows)), rows)
+        self.elastic[rows] = there
+        self.carried[rows[~held]] = np.nan
+
+    def lost(self, row: int) -> str:
+        """Why a row has no rest."""
+        share = self.carried[row]
+        return NOT_SHARED if np.isnan(share) else NO_REST.format(share)
+
+    def _newton(self, elastic: Array, share: Array, rows: Array) -> tuple[Array, Array]:
+        """qe (k, N) of some rows under shares of their load, and where it was found."""
+        step, converged = np.full(len(rows), np.inf), np.zeros(len(rows), dtype=bool)
+        enough = np.where(share < 1, ROUGHLY, TOLERANCE)
+        tried = np.arange(len(rows))
+        lacking = self._lacking(elastic[:, np.newaxis], share, rows)[:, 0]
+        for turn in range(MOST_STEPS):
+            here, own = elastic[tried][:, np.newaxis], (share[tried], rows[tried])
+            ahead, behind = (
+                self._lacking(here + self.probes, *own),
+                self._lacking(here - self.probes, *own),
+            )
+            slope = (ahead - behind) / (2 * self.probes.diagonal()[:, np.newaxis])
+            slope = np.swapaxes(slope, -1, -2)
+            change = _solve(slope, -lacking[tried])
+            elastic[tried] += change
+            lacking[tried] = self._lacking(elastic[tried][:, np.newaxis], *own)[:, 0]
+            size = np.abs(elastic[tried]).max(axis=1)
+            step[tried] = np.abs(change).max(axis=1) / np.where(size == 0, 1, size)
+            fine = step[tried] <= enough[tried]
+            converged[tried] = fine
+            going = ~fine & np.isfinite(step[tried])
+            if turn == 0:
+                after = np.linalg.norm(_solve(slope, -lacking[tried]), axis=1)
+                going &= after <= MUCH_SHORTER * np.linalg.norm(change, axis=1)
+            tried = tried[going]
+            if not tried.size:
+                break
+        return elastic, converged
+
+    def _lacking(self, elastic: Array, share: Array, rows: Array) -> Array:
+        """What the modes lack (k, probes, N) in some rows at rest with qe (k, probes, N)."""
+        k, probes, modes = elastic.shape
+        robots = self.robots.of_rows(np.repeat(rows, probes))
+        poses = self.poses[np.repeat(rows, probes)].replace(elastic=elastic.reshape(-1, modes))
+        given: Inputs = {"wrench": (np.repeat(self.wrench[rows], probes, axis=0), (6,))}
+        if self.program is programs.resting:
+            given["share"] = (np.repeat(share, probes)[:, np.newaxis], (1,))
+        given |= robots.members() | robots.chain_inputs(poses) | robots.elastic_inputs(poses)
+        asked = batch.lay_out(poses, given)
+        asked.fields["elastic_acceleration"] = np.zeros((1, modes))
+        found = robots.executor(self.program, asked.rows, asked.fields)[self.output]
+        return found.reshape(k, probes, modes)
 
 
 def deformation(robot: DescribedModel, motion: Motion, at: Where = "tips") -> Deformation:
@@ -160,38 +244,10 @@ def largest_shapes(robot: ModelCalls) -> Array:
     return np.where(largest == 0, 1.0, largest)
 
 
-def _damping(
-    pull: Callable[[Array, Array], Array],
-    slope: Array,
-    change: Array,
-    elastic: Array,
-    active: Array,
-) -> Array:
-    """The share λ (n,) of Newton's steps after which the next, with the same slope, is shorter.
-
-    Without it a step beyond where the legs' forces bend ends at a rest far away, or at none (natural
-    monotonicity: P. Deuflhard, Newton Methods for Nonlinear Problems, 2004, section 3.3).
-    """
-    share, size = np.ones(len(active)), np.linalg.norm(change, axis=1)
-    tried = np.flatnonzero(np.isfinite(size))
-    for _ in range(MOST_HALVINGS):
-        rows = active[tried]
-        there = elastic[rows] + share[tried, np.newaxis] * change[tried]
-        after = np.linalg.norm(
-            _solve(slope[tried], -pull(there[:, np.newaxis], rows)[:, 0]), axis=1
-        )
-        allowed = (1 - share[tried] / 4) * size[tried] + TOLERANCE * np.linalg.norm(there, axis=1)
-        tried = tried[~(after <= allowed)]
-        if not tried.size:
-            break
-        share[tried] /= 2
-    return share
-
-
 def _solve(matrices: Array, right: Array) -> Array:
-    """Solutions of (n, N, N) systems; NaN where there is none."""
+    """Solutions of (n, N, N) systems of least norm; NaN where there is none."""
     found = np.full(right.shape, np.nan)
     sound = np.isfinite(matrices).all(axis=(1, 2)) & np.isfinite(right).all(axis=1)
-    for i in np.flatnonzero(sound):
-        found[i] = np.linalg.lstsq(matrices[i], right[i], rcond=None)[0]
+    inverse = np.linalg.pinv(matrices[sound], rcond=EPSILON * matrices.shape[-1])
+    found[sound] = np.einsum("nij,nj->ni", inverse, right[sound])
     return found
