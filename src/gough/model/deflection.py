@@ -78,7 +78,7 @@ def static_deflection(
     sound = np.isfinite(stands.forces).all(axis=-1)
     loading.carry(np.flatnonzero(np.broadcast_to(sound, rows.shape)))
     troubles = [
-        batch.Trouble(int(row), None, ConvergenceError, loading.lost(row))
+        batch.Trouble(int(row), None, ConvergenceError, loading.lost(int(row)))
         for row in np.flatnonzero(~(loading.carried == 1))
     ]
     found = batch.settle(rows, {"elastic": loading.elastic}, troubles, on_error)["elastic"]
