@@ -413,17 +413,47 @@ def test_a_path_is_planned_and_played(page, studio, folder):
     photograph(page, "plan")
     press["Plan and play"].click()
     wait(lambda: studio.motion_name == "path through poses", "a motion through the poses", 120)
-    assert studio.player.playing
+    wait(lambda: studio.player.playing, "that it plays")
     assert studio.robot.check(studio.shown.motion).ok
     np.testing.assert_allclose(studio.shown.motion.position[-1], [0.05, 0, 0.52], atol=1e-9)
     tab(page, "Motion")
     wait(lambda: "% of the time" in page.locator("body").inner_text(), "what holds it back")
     photograph(page, "planned")
+    planned = studio.shown.motion.time[-1]
     tab(page, "Plan")
+    page.get_by_text("Limits beside the file's", exact=True).click()
+    speed = page.get_by_label("Speed [m/s, rad/s]", exact=True)
+    speed.fill("0.02")
+    speed.press("Enter")
+    press["Retime this motion"].click()
+    wait(lambda: studio.motion_name == "the same path, retimed", "a slower motion", 120)
+    assert studio.shown.motion.time[-1] > planned
+    speeds = np.abs(studio.robot.inverse_kinematics(studio.shown.motion).qd)
+    assert 0.019 < speeds.max() < 0.02 * (1 + 1e-6)
+    photograph(page, "retimed")
+    speed.fill("0")
+    speed.press("Enter")
     press["Clear"].click()
     wait(lambda: not studio.poses, "no path")
     press["Plan and play"].click()
     says(page, "a path needs two poses")
 
 
-PLANNING = ("Add this pose", "Plan and play", "Clear")
+PLANNING = ("Add this pose", "Plan and play", "Retime this motion", "Clear")
+
+
+@pytest.mark.parametrize("way", ["classical washout", "optimised"])
+def test_a_vehicle_is_felt(page, studio, folder, way):
+    begin(studio, folder, page)
+    tab(page, "Plan")
+    feel = page.get_by_role("button", name="Cue and play", exact=True)
+    if not feel.is_visible():
+        page.get_by_text("A vehicle felt", exact=True).click()
+    choose(page, studio, "Cueing", way)
+    feel.click()
+    wait(lambda: studio.motion_name == f"lane change of a car, {way}", "a cue", 120)
+    wait(lambda: studio.player.playing, "that it plays")
+    assert studio.robot.check(studio.shown.motion).ok
+    tab(page, "Motion")
+    wait(lambda: "used at most" in page.locator("body").inner_text(), "shares of the limits")
+    photograph(page, f"felt-{way.split()[0]}")
