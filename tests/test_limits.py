@@ -231,7 +231,7 @@ def test_samples_out_of_reach_are_listed_where_asked_for(on_numpy):
     report = robot.check(motion, on_error="nan")
     assert not report.ok
     assert [one.sample for one in report.unanswered] == [(1,)]
-    assert "1 sample out of reach" in str(report)
+    assert "1 sample without an answer" in str(report)
     assert robot.check(motion[[0, 2]], on_error="nan").ok
     with pytest.raises(gough.errors.InputError, match="on_error"):
         robot.check(motion, on_error="ignore")

@@ -85,7 +85,7 @@ class Report:
         if self.unanswered:
             lost = len(self.unanswered)
             lines.append(
-                f"{lost} sample{'s' * (lost > 1)} out of reach: {self.unanswered[0].reason}"
+                f"{lost} sample{'s' * (lost > 1)} without an answer: {self.unanswered[0].reason}"
             )
         return "\n".join(lines) or "within all limits"
 
