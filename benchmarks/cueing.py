@@ -1,9 +1,10 @@
 """What cueing claims, measured.
 
-`python -m benchmarks.cueing [errors|tuned|limits [washouts optimised]]`.
+`python -m benchmarks.cueing [errors|tuned|others|limits [washouts optimised]]`.
 
 - errors: sensation errors of the classical and the optimised cue, and seconds of record per second.
 - tuned: the same with the best of 90 washouts for each manoeuvre.
+- others: the same on three records on which nothing was chosen: noise from 0.05 to 0.6 Hz.
 - limits: random scalings from 0.1 to 30; every motion is compared with all limits at its samples,
   and at eight times as many instants between them.
 """
@@ -13,17 +14,18 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from scipy.signal import butter, sosfiltfilt
 
 import gough
-from gough.cueing import Predictive, Washout, cue, flight_turn, lane_change
+from gough.cueing import Predictive, Vehicle, Washout, cue, flight_turn, lane_change
 from gough.cueing.limiting import limited, limits_of, worst_excess
 
 SIMULATOR = Path(__file__).parents[1] / "examples" / "simulator.toml"
 
 
-def errors(robot, best=False):
-    """Both cues of both manoeuvres."""
-    for name, vehicle in (("lane change", lane_change()), ("flight turn", flight_turn())):
+def errors(robot, vehicles, best=False):
+    """Both cues of each vehicle."""
+    for name, vehicle in vehicles.items():
         washout = Washout()
         if best:
             washout = min(washouts(), key=lambda one: cue(robot, vehicle, one).error)
@@ -40,6 +42,18 @@ def washouts():
             (0.03, 0.06, 0.1, 0.2, 0.4), (0.02, 0.05, 0.15), (0.1, 0.2, 0.5), (3.0, 6.0)
         )
     ]
+
+
+def noise(seed):
+    """20 s of accelerations up to 2, 2 and 0.7 m/s² and rates up to 0.08, 0.08 and 0.15 rad/s."""
+    t = np.arange(0.0, 20.0, 0.02)
+    band = butter(2, [0.05, 0.6], btype="band", fs=50, output="sos")
+    drawn = np.random.default_rng(seed).normal(size=(len(t) + 1000, 6))
+    shaken = sosfiltfilt(band, drawn, axis=0)[500:-500]
+    shaken *= np.minimum(1, np.minimum(t, t[-1] - t) / 2)[:, np.newaxis] / np.abs(shaken).max(
+        axis=0
+    )
+    return Vehicle.of(t, shaken[:, :3] * [2.0, 2.0, 0.7], shaken[:, 3:] * [0.08, 0.08, 0.15])
 
 
 def limits(robot, washouts, optimised):
@@ -75,5 +89,8 @@ if __name__ == "__main__":
     if what == "limits":
         counts = [int(one) for one in sys.argv[2:]] or [500, 500]
         limits(simulator, *counts)
+    elif what == "others":
+        errors(simulator, {f"noise {seed}": noise(seed) for seed in (100, 101, 102)}, best=True)
     else:
-        errors(simulator, best=what == "tuned")
+        chosen = {"lane change": lane_change(), "flight turn": flight_turn()}
+        errors(simulator, chosen, best=what == "tuned")
