@@ -17,7 +17,7 @@ import numpy as np
 
 from gough.legs.chain.posture import PRISMATIC, PlacedJoint, Posture
 from gough.mechanics.body import Body, Spin, inertia_of, second_moments, spinning
-from gough.mechanics.vectors import Components, cross, dot, matvec, transposed_matvec
+from gough.mechanics.vectors import Components, cross, dot, matvec, stacked, transposed_matvec
 
 
 class BodyMotion(NamedTuple):
@@ -162,4 +162,4 @@ def mass_matrix(posture: Posture, bodies: tuple[Body, ...]) -> list[list[Compone
 
 def _outer(a: Components, b: Components) -> Components:
     """a bᵀ, (3, 3, ...)."""
-    return np.stack([np.stack(np.broadcast_arrays(*(x * y for y in b))) for x in a])
+    return np.stack([stacked(*(x * y for y in b)) for x in a])

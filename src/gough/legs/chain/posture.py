@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.mechanics.vectors import Components, cross, matrix, matvec
+from gough.mechanics.vectors import Components, cross, matrix, matvec, stacked
 
 REVOLUTE, PRISMATIC, SPHERICAL = "revolute", "prismatic", "spherical"
 COORDINATES = {REVOLUTE: 1, PRISMATIC: 1, SPHERICAL: 4}
@@ -186,7 +186,7 @@ def advanced(kind: str, value: Components, step: Components) -> Components:
         return result
     w, x, y, z = value
     turned = zip((w, x, y, z), quaternion_rate(value, list(step)), strict=True)
-    found = np.stack(np.broadcast_arrays(*(one + change for one, change in turned)))
+    found = stacked(*(one + change for one, change in turned))
     unit: Components = found / np.sqrt((found * found).sum(axis=0))
     return unit
 
