@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# what Python has compiled is kept, also where the environment says otherwise: tests start processes
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo test style layering types tests docs bench fuzz lock clean
 
