@@ -26,7 +26,6 @@ LONGEST = {
     "test_flexible_export",
     "test_hostile_files",
     "test_identification",
-    "test_papers",
     "test_parameters_any_robot",
     "test_simulation_loops",
     "test_studio_browser",

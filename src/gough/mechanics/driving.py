@@ -80,8 +80,8 @@ def drive(
     factorise, solve = SOLVERS[solver]
     scale = mechanism.scale()
     if held is None:
-        return Driving(columns, None, factorise(np.moveaxis(columns, 0, 1)), solve, scale)
-    free = [held.free(one * scale) for one in np.moveaxis(columns, 1, 0)]
+        return Driving(columns, None, factorise(np.swapaxes(columns, 0, 1)), solve, scale)
+    free = [held.free(one * scale) for one in np.swapaxes(columns, 0, 1)]
     factors = factorise(stacked(*free))
     return Driving(columns, held, factors, solve, scale)
 

@@ -329,7 +329,7 @@ def condensed(mechanism: Mechanism, state: State) -> CondensedEquation:
         bias = bias + (mix * shift).sum(axis=1)
         lost = [[(row * other).sum(axis=0) for other in felt.crossed] for row in mix]
         mass = mass - matrix(lost)
-    half = np.moveaxis(platform.world(mass), 0, 1)
+    half = np.swapaxes(platform.world(mass), 0, 1)
     return CondensedEquation(
         platform.world(half), platform.world(bias), platform.world(T), platform, legs
     )
@@ -437,7 +437,7 @@ def mass(
     inertia = platform.own_tensor(legs.inertia())
     rigid, mixed = platform.mass()
     whole = rigid + leg_mass_matrix(platform.tips, inertia)
-    half = np.moveaxis(platform.world(whole), 0, 1)
+    half = np.swapaxes(platform.world(whole), 0, 1)
     carried = platform.world(platform.carried(inertia) + mixed)
     return platform.world(half), carried, inertia, platform, legs
 

@@ -148,7 +148,7 @@ def independent(columns: Components, rank: int) -> tuple[Components, Components,
     Gram and Schmidt, twice for each vector; also the smallest over the largest remainder taken, and the
     longest that is left.
     """
-    left = [column for column in np.moveaxis(columns, 1, 0)]
+    left = [column for column in np.swapaxes(columns, 0, 1)]
     found: list[Components] = []
     taken: list[Components] = []
     for _ in range(rank):

@@ -85,4 +85,4 @@ def turned_by(turn: Components, rotation: Components) -> Components:
         [weight * (0.5 * x * z - y), weight * (0.5 * y * z + x), 1 - weight * 0.5 * (xx + yy)],
     ]
     cayley = np.stack([stacked(*row) for row in rows])
-    return np.stack([matvec(cayley, column) for column in np.moveaxis(rotation, 1, 0)], axis=1)
+    return np.stack([matvec(cayley, column) for column in np.swapaxes(rotation, 0, 1)], axis=1)

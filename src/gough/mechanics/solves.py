@@ -160,7 +160,7 @@ def eliminate(matrix: Components) -> Triangles:
     Less than half the work of `factor`, but without pivoting it is not stable: it loses up to 3.7 %
     on Long's robot. `matrix` is J, as for `factor`.
     """
-    upper = [list(column) for column in np.moveaxis(matrix, 0, 1)]
+    upper = [list(column) for column in np.swapaxes(matrix, 0, 1)]
     size = len(upper)
     whole = [sum(entry * entry for entry in row) for row in upper]
     lower: list[list[Components]] = [[] for _ in range(size)]

@@ -134,7 +134,7 @@ def mass_matrix(posture: Posture, bodies: tuple[Body, ...]) -> list[list[Compone
         first = first + mass * arm + matvec(turned, body.first_moment)
         own = second_moments(body.inertia)
         half = np.stack([matvec(turned, row) for row in own])  # J Qᵀ
-        second = second + np.stack([matvec(turned, column) for column in np.moveaxis(half, 1, 0)])
+        second = second + np.stack([matvec(turned, column) for column in np.swapaxes(half, 0, 1)])
         mass = mass + body.mass
         inertia = inertia_of(second)
         found = []

@@ -138,7 +138,7 @@ class Chain:
     def scattered(self, q: Components, size: float, rng: Generator) -> Components:
         """Coordinates anywhere, (coordinates, samples), but for those of actuators, which are at q."""
         shape = (self.count, q.shape[-1])
-        driven = iter(np.moveaxis(q.reshape(self.count, -1, q.shape[-1]), 1, 0))
+        driven = iter(np.swapaxes(q.reshape(self.count, -1, q.shape[-1]), 0, 1))
         found: list[Components] = []
         for kind, actuated, home in zip(self.joints, self.actuated, self.home, strict=True):
             if actuated:
@@ -200,7 +200,7 @@ class Chain:
     def with_rotor(self, rotor: Components) -> Self:
         """The same legs with other drive inertias (actuators, 1)."""
         per_leg = rotor.reshape(self.count, sum(self.actuated), rotor.shape[-1])
-        each = iter(np.moveaxis(per_leg, 1, 0))
+        each = iter(np.swapaxes(per_leg, 0, 1))
         return self.replace(
             rotor_inertia=tuple(
                 next(each) if driven else one

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -154,7 +154,7 @@ class MovingChain(MovingLeg):
         rotors = self._per_rate(self.leg.rotor_inertia)
         for i, rotor in enumerate(rotors):
             mass[i][i] = mass[i][i] + rotor
-        K = [stacked(*row) for row in self.follow]
+        K: list[Any] = [stacked(*row) for row in self.follow]
         half = [sum(m * k for m, k in zip(row, K, strict=True)) for row in mass]  # M K
         size = len(self.follow[0])
         entries = {}

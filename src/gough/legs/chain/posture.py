@@ -100,7 +100,7 @@ def of_quaternion(quaternion: Components) -> Components:
 
 def product(a: Components, b: Components) -> Components:
     """A B of (3, 3, ...) matrices."""
-    return np.stack([matvec(a, column) for column in np.moveaxis(b, 1, 0)], axis=1)
+    return np.stack([matvec(a, column) for column in np.swapaxes(b, 0, 1)], axis=1)
 
 
 class PlacedJoint(NamedTuple):
