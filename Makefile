@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# what Python has compiled is kept, also where the environment says otherwise: tests start processes
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test style layering types tests docs bench fuzz lock clean
+.PHONY: help demo test style layering types tests papers pages docs bench fuzz lock clean
 
 help:
 	@echo "make demo   four papers reproduced, speed here, what to try next; pages in demo/"
@@ -36,9 +38,7 @@ demo: $(VENV)/core.stamp
 
 test: $(VENV)/test.stamp
 	@$(MAKE) --no-print-directory style layering
-	@$(MAKE) --no-print-directory --jobs=2 types tests
-	@echo "— documentation"
-	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
+	@$(MAKE) --no-print-directory --jobs=2 tests pages
 
 style: $(VENV)/test.stamp
 	@echo "— style"
@@ -55,10 +55,23 @@ types: $(VENV)/test.stamp
 
 # one thread of linear algebra a process: two processes with two each would wait for each other;
 # the tests of one file in one process, which makes their kernels and what they share once
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest
+
 tests: $(VENV)/test.stamp
 	@echo "— tests"
-	OPENBLAS_NUM_THREADS=1 GOUGH_PAPER_PAGES=$(CURDIR)/docs/generated $(BIN)/pytest -n auto \
-		--dist loadfile --no-loadscope-reorder
+	$(PYTEST) -n auto --dist loadfile --no-loadscope-reorder --ignore tests/test_papers.py
+
+papers: $(VENV)/test.stamp
+	@echo "— papers"
+	GOUGH_PAPER_PAGES=$(CURDIR)/docs/generated $(PYTEST) tests/test_papers.py
+
+# beside the tests, one after the other: what is done by one process, the documentation last,
+# which shows the papers as they have just been reproduced
+pages: $(VENV)/test.stamp
+	@$(MAKE) --no-print-directory types
+	@$(MAKE) --no-print-directory papers
+	@echo "— documentation"
+	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 
 $(VENV)/docs.stamp: $(VENV)/core.stamp
 	@echo "— installing Sphinx (first time: half a minute)"

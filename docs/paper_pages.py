@@ -48,7 +48,7 @@ def keep(folder: Path, found: Sequence[reproduction.Reproduction], state: str) -
     for one in found:
         for item in one.figures:
             with replacing(folder / f"{one.name}-{item.name}.png") as temporary:
-                temporary.write_bytes(reproduction.picture(item.figure, "png"))
+                temporary.write_bytes(item.png)
         with replacing(folder / f"{one.name}.md") as temporary:
             temporary.write_text(f"% {state}\n\n{page(one)}", "utf-8")
 

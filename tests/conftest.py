@@ -15,16 +15,22 @@ from gough.description.modal.body import ModalBody
 from gough.description.modal.plate import plate_body
 
 LONGEST = {
-    "test_papers",
-    "test_studio_browser",
+    "test_analysis_any_robot",
+    "test_docs",
+    "test_dynamics",
+    "test_elastic_motion",
+    "test_examples",
+    "test_families",
     "test_flexible",
     "test_flexible_derivatives",
     "test_flexible_export",
-    "test_docs",
-    "test_simulation_loops",
+    "test_hostile_files",
     "test_identification",
+    "test_parameters_any_robot",
+    "test_simulation_loops",
+    "test_studio_browser",
 }
-"""Files of tests that take longest, half a minute and less."""
+"""Files of tests that take longest: half a minute of processor time and more, or as long a wait."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import gough
 from gough.base.arrays import Array
 
-from .opened_leg import Leg, hat
+from .opened_leg import Leg, cross, hat
 
 
 class ClosedForms(NamedTuple):
@@ -37,9 +37,7 @@ def closed_forms(robot: gough.Robot, state: gough.Motion) -> ClosedForms:
     unit, zero = np.eye(3), np.zeros(3)
     inertia = np.block([[M * unit, -hat(MS)], [hat(MS), tensor]])
     printed_inertia = np.block([[M * unit, -hat(MS)], [hat(MS).T, tensor]])
-    turning = np.concatenate(
-        [np.cross(omega, np.cross(omega, MS)), np.cross(omega, tensor @ omega)]
-    )
+    turning = np.concatenate([cross(omega, cross(omega, MS)), cross(omega, tensor @ omega)])
     bias = turning - np.concatenate([M * g, hat(MS) @ g])
     printed_bias = turning - np.concatenate([M * g, hat(MS).T @ g])
     acceleration = np.concatenate([state.acceleration, state.angular_acceleration])
@@ -51,9 +49,9 @@ def closed_forms(robot: gough.Robot, state: gough.Motion) -> ClosedForms:
         leg, q = Leg(robot, i), joints[i]
         L = R @ robot.description.platform_points[:, i, 0]
         inverse = np.linalg.inv(leg.jacobian(q))
-        v = state.velocity + np.cross(omega, L)
-        centripetal = np.cross(omega, np.cross(omega, L))
-        vd = state.acceleration + np.cross(state.angular_acceleration, L) + centripetal
+        v = state.velocity + cross(omega, L)
+        centripetal = cross(omega, cross(omega, L))
+        vd = state.acceleration + cross(state.angular_acceleration, L) + centripetal
         qd = inverse @ v
         drift = leg.rates(q, qd, zero)[2][3]  # J̇ q̇
         A = np.column_stack([leg.dynamics(q, zero, column, zero) for column in unit])

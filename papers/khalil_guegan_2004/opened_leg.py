@@ -5,10 +5,24 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 import gough
 from gough.base.arrays import Array
+
+QUARTER = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+"""A quarter turn about x, from a link's frame to the next."""
+
+
+def cross(a: Array, b: Array) -> Array:
+    """a × b of two vectors, in a tenth of the time of NumPy's."""
+    (a0, a1, a2), (b0, b1, b2) = a, b
+    return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
+
+
+def about_z(angle: float) -> Array:
+    """A turn about z."""
+    cos, sin = np.cos(angle), np.sin(angle)
+    return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
 
 
 def hat(r: Array) -> Array:
@@ -36,15 +50,13 @@ class Leg:
         ]
         self.rotor = float(parts.rotor_mass[i, 0])
         axis, reference = parts.axis[:, i, 0], parts.reference[:, i, 0]
-        self.base = np.column_stack([reference, np.cross(axis, reference), axis])
+        self.base = np.column_stack([reference, cross(axis, reference), axis])
 
     def frames(self, q: Array) -> list[Array]:
         """Rotations from frames 1, 2, 3 to the world."""
-        turn = [Rotation.from_euler("z", angle).as_matrix() for angle in q[:2]]
-        quarter = Rotation.from_euler("x", 0.5 * np.pi).as_matrix()
-        first = self.base @ turn[0]
-        second = first @ quarter @ turn[1]
-        return [first, second, second @ quarter]
+        first = self.base @ about_z(q[0])
+        second = first @ QUARTER @ about_z(q[1])
+        return [first, second, second @ QUARTER]
 
     def jacobian(self, q: Array) -> Array:
         """J_i of Eq. 15, turned into world axes by Eq. 17."""
@@ -56,11 +68,11 @@ class Leg:
         """ω, ω̇, and velocity and acceleration of the frame's origin, for links 1, 2, 3."""
         z1, z2, z3 = (frame[:, 2] for frame in self.frames(q))
         w1, a1 = qd[0] * z1, qdd[0] * z1
-        w2, a2 = w1 + qd[1] * z2, a1 + qdd[1] * z2 + np.cross(w1, qd[1] * z2)
-        spin = np.cross(w2, z3)
+        w2, a2 = w1 + qd[1] * z2, a1 + qdd[1] * z2 + cross(w1, qd[1] * z2)
+        spin = cross(w2, z3)
         velocity = qd[2] * z3 + q[2] * spin
         acceleration = qdd[2] * z3 + 2 * qd[2] * spin
-        acceleration += q[2] * (np.cross(a2, z3) + np.cross(w2, spin))
+        acceleration += q[2] * (cross(a2, z3) + cross(w2, spin))
         still = np.zeros(3)
         return [(w1, a1, still, still), (w2, a2, still, still), (w2, a2, velocity, acceleration)]
 
@@ -71,10 +83,10 @@ class Leg:
         for link, frame, rate in zip(self.links, frames, self.rates(q, qd, qdd), strict=True):
             w, wd, _, acceleration = rate
             MS, inertia, a = frame @ link.MS, frame @ link.I @ frame.T, acceleration - g
-            forces.append(link.M * a + np.cross(wd, MS) + np.cross(w, np.cross(w, MS)))
-            moments.append(inertia @ wd + np.cross(w, inertia @ w) + np.cross(MS, a))
+            forces.append(link.M * a + cross(wd, MS) + cross(w, cross(w, MS)))
+            moments.append(inertia @ wd + cross(w, inertia @ w) + cross(MS, a))
         z1, z2, z3 = (frame[:, 2] for frame in frames)
-        at_base = moments[1] + moments[2] + np.cross(q[2] * z3, forces[2])
+        at_base = moments[1] + moments[2] + cross(q[2] * z3, forces[2])
         torques = [z1 @ (moments[0] + at_base), z2 @ at_base]
         return np.array([*torques, z3 @ forces[2] + self.rotor * qdd[2]])
 
@@ -85,5 +97,5 @@ class Leg:
             self.links, self.frames(q), self.rates(q, qd, np.zeros(3)), strict=True
         ):
             w, _, v, _ = (frame.T @ one for one in rate)
-            total += 0.5 * (w @ link.I @ w + link.M * v @ v + 2 * link.MS @ np.cross(v, w))
+            total += 0.5 * (w @ link.I @ w + link.M * v @ v + 2 * link.MS @ cross(v, w))
         return float(total)

@@ -9,7 +9,7 @@ farthest along −v; where none lies farther, v is the answer.
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import nnls
+import scipy
 from scipy.spatial import ConvexHull, QhullError
 
 from gough.base.arrays import Array
@@ -50,7 +50,9 @@ def _distance(a: Array, b: Array, near: tuple[int, int]) -> tuple[float, tuple[i
         simplex = np.stack([a[i] - b[j] for i, j in pairs])
         # min ‖Σ x s‖² + (Σ x − 1)²: x over its sum is the point of the simplex nearest to 0
         unit = np.sqrt(size)
-        weights, _ = nnls(np.vstack([simplex.T / unit, np.ones(len(pairs))]), np.eye(4)[3])
+        weights, _ = scipy.optimize.nnls(
+            np.vstack([simplex.T / unit, np.ones(len(pairs))]), np.eye(4)[3]
+        )
         weights = weights / weights.sum()
         pairs = [one for one, weight in zip(pairs, weights, strict=True) if weight > 0]
         v = weights @ simplex

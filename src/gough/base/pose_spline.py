@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.interpolate import BSpline, make_interp_spline
+import scipy
 from scipy.spatial.transform import Rotation, RotationSpline
 
 from gough.base.arrays import Array
@@ -17,14 +17,14 @@ PoseState = tuple[Array, Array, Array, Array, Array, Array]
 """Position, rotation, velocity, angular velocity, and both accelerations; world axes."""
 
 
-def quintic(times: Array, values: Array) -> BSpline:
+def quintic(times: Array, values: Array) -> scipy.interpolate.BSpline:
     """The quintic spline through values (n, k) at times (n,), not a knot at the ends.
 
     Through fewer than six values, the polynomial of least degree.
     """
     degree = min(5, len(times) - 1)
     knots = None if degree < len(times) - 1 else np.repeat(times[[0, -1]], degree + 1)
-    return make_interp_spline(times, values, k=degree, t=knots)
+    return scipy.interpolate.make_interp_spline(times, values, k=degree, t=knots)
 
 
 class PoseSpline:

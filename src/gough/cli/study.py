@@ -41,8 +41,6 @@ def command(
     Example: gough study radius.toml -o radius.zarr
     """
     from gough.data.datasets import heading, write_table
-    from gough.show.pictures.studies import front, overview
-    from gough.show.plots import save
     from gough.show.sheets.studies import print_study
     from gough.studies.plan import read_plan
     from gough.studies.run import run
@@ -76,6 +74,9 @@ def command(
         write_table(columns, csv)
         say_written(csv)
     if (dataset["failed"].values == "").any():
+        from gough.show.pictures.studies import front, overview
+        from gough.show.plots import save
+
         picture = plot or target.with_suffix(".png")
         save((front if plan.search is not None else overview)(plan, dataset), picture)
         say_written(picture)

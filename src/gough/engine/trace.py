@@ -7,7 +7,7 @@ and matrices; their structure is which of these are 0, and which are diagonal.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any, NamedTuple
 
@@ -94,14 +94,8 @@ def trace(
     Arrays run through the equations as they do in a batch of one sample; the sample axis, last, is
     dropped from the outputs.
     """
-    graph = Graph(fields.modes)
-    shapes = {**fields.shapes, **inputs}
-    symbols = {
-        name: np.array([[graph.mode(name)]])
-        if fields.modal(name)
-        else graph.inputs(name, (*shape, 1))
-        for name, shape in shapes.items()
-    }
+    graph, shapes = Graph(fields.modes), {**fields.shapes, **inputs}
+    symbols = _read(graph, fields, shapes)
     state = fields.make({name: symbols[name] for name in fields.shapes})
     given = {name: symbols[name] for name in inputs}
     point, repetition = fixed_point_of(function), None
@@ -131,6 +125,34 @@ def trace(
         unknown, image = given[point.unknown][..., 0], outputs.pop(point.image)
         outputs, repetition = repetition_of(unknown, image, outputs, point, point.unknown in inputs)
     return assemble(graph, outputs, shapes, fields.modes, repetition)
+
+
+def trace_stages(
+    function: Callable[..., Mapping[str, Mapping[str, Array]]],
+    numbers: Any,
+    fields: Fields,
+    inputs: Mapping[str, tuple[int, ...]],
+) -> dict[str, Program]:
+    """A program for each stage of a function that returns the outputs of all, traced once."""
+    graph, shapes = Graph(fields.modes), {**fields.shapes, **inputs}
+    symbols = _read(graph, fields, shapes)
+    state = fields.make({name: symbols[name] for name in fields.shapes})
+    given = {name: symbols[name] for name in inputs}
+    programs = {}
+    for stage, results in function(_symbolic(graph, numbers), state, **given).items():
+        outputs = {name: _symbols(graph, array[..., 0]) for name, array in results.items()}
+        programs[stage] = assemble(graph, outputs, shapes, fields.modes)
+    return programs
+
+
+def _read(graph: Graph, fields: Fields, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """Symbols of what a program reads of one state."""
+    return {
+        name: np.array([[graph.mode(name)]])
+        if fields.modal(name)
+        else graph.inputs(name, (*shape, 1))
+        for name, shape in shapes.items()
+    }
 
 
 def _repeated(

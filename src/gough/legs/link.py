@@ -19,7 +19,7 @@ import numpy as np
 from gough.mechanics.body import Body, Spin, second_moments
 from gough.mechanics.friction import JointFriction, Loads
 from gough.mechanics.leg import MovingLeg, Rubbing
-from gough.mechanics.vectors import Components, cross, dot, matrix, norm, symmetric
+from gough.mechanics.vectors import Components, cross, dot, matrix, norm, stacked, symmetric
 
 
 class Link(NamedTuple):
@@ -102,7 +102,7 @@ def to_link(link: Link, vector: Components) -> Components:
     """A world vector on the link's axes; x = axis/s − κ z."""
     along = dot(link.z, vector)
     x = dot(link.axis, vector) * link.per_sine - link.slope * along
-    return np.stack(np.broadcast_arrays(x, dot(link.y, vector), along))
+    return stacked(x, dot(link.y, vector), along)
 
 
 def to_link_per_arm(
@@ -111,7 +111,7 @@ def to_link_per_arm(
     """The same over the arm, the distance to the tip; `y_per_arm` is y over it, too."""
     along = dot(link.z, vector) * per_arm
     x = dot(link.axis, vector) * (link.per_sine * per_arm) - link.slope * along
-    return np.stack(np.broadcast_arrays(x, dot(y_per_arm, vector), along))
+    return stacked(x, dot(y_per_arm, vector), along)
 
 
 def link_axes(link: Link) -> Components:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.mechanics.vectors import Components, cross, dot, matrix, matvec
+from gough.mechanics.vectors import Components, cross, dot, matrix, matvec, stacked
 
 
 class Body(NamedTuple):
@@ -102,12 +102,10 @@ def field_moment(second: Components, field: Components) -> Components:
     """I ω̇ + ω×(I ω) = Σ k×(U J k) over the axes k, from J = ∫ r rᵀ dm and the acceleration field U."""
     (jxx, jxy, jxz), (_, jyy, jyz), (_, _, jzz) = second
     (uxx, uxy, uxz), (uyx, uyy, uyz), (uzx, uzy, uzz) = field
-    return np.stack(
-        np.broadcast_arrays(
-            jxy * uzx - jxz * uyx + jyy * uzy - jzz * uyz + jyz * (uzz - uyy),
-            jyz * uxy - jxy * uzy + jzz * uxz - jxx * uzx + jxz * (uxx - uzz),
-            jxz * uyz - jyz * uxz + jxx * uyx - jyy * uxy + jxy * (uyy - uxx),
-        )
+    return stacked(
+        jxy * uzx - jxz * uyx + jyy * uzy - jzz * uyz + jyz * (uzz - uyy),
+        jyz * uxy - jxy * uzy + jzz * uxz - jxx * uzx + jxz * (uxx - uzz),
+        jxz * uyz - jyz * uxz + jxx * uyx - jyy * uxy + jxy * (uyy - uxx),
     )
 
 

@@ -17,7 +17,7 @@ from gough.mechanics.leg import MovingLeg
 from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.platforms.platform import MovingPlatform, jacobian_rows
 from gough.mechanics.solves import eliminate, factor, least_norm, substitute
-from gough.mechanics.vectors import Components, minimum, waist
+from gough.mechanics.vectors import Components, minimum, stacked, waist
 
 SOLVERS: dict[str, tuple[Callable[..., Any], Callable[..., Components]]] = {
     "qr": (factor, least_norm),
@@ -80,9 +80,9 @@ def drive(
     factorise, solve = SOLVERS[solver]
     scale = mechanism.scale()
     if held is None:
-        return Driving(columns, None, factorise(np.moveaxis(columns, 0, 1)), solve, scale)
-    free = [held.free(one * scale) for one in np.moveaxis(columns, 1, 0)]
-    factors = factorise(np.stack(np.broadcast_arrays(*free)))
+        return Driving(columns, None, factorise(np.swapaxes(columns, 0, 1)), solve, scale)
+    free = [held.free(one * scale) for one in np.swapaxes(columns, 0, 1)]
+    factors = factorise(stacked(*free))
     return Driving(columns, held, factors, solve, scale)
 
 

@@ -38,7 +38,7 @@ from gough.mechanics.platforms.platform import (
 )
 from gough.mechanics.solves import Roots, factor_symmetric, solve_symmetric
 from gough.mechanics.state import State
-from gough.mechanics.vectors import Components, cross, matrix, matvec, minimum, waist
+from gough.mechanics.vectors import Components, cross, matrix, matvec, minimum, stacked, waist
 
 
 class Inverse(NamedTuple):
@@ -261,18 +261,18 @@ def constrained(
     """
     whole = mirrored(mass) * scale * scale[:, np.newaxis]
     extra = [0 * driven[0]] * (len(driven) - 6)
-    start = np.stack(np.broadcast_arrays(*held.least(held.second), *extra))
+    start = stacked(*held.least(held.second), *extra)
     left = driven * scale - (whole * start).sum(axis=1)
 
     def free(vector: Components) -> Components:
-        return np.stack(np.broadcast_arrays(*held.free(vector[:6]), *vector[6:]))
+        return stacked(*held.free(vector[:6]), *vector[6:])
 
     half = np.stack([free(row) for row in whole], axis=1)  # Hᵀ M
     reduced = np.stack([free(row) for row in half])
     roots = factor_symmetric(reduced)
     loose = solve_symmetric(roots, free(left))
     count = 6 - held.rank
-    found = start + np.stack(np.broadcast_arrays(*held.whole(loose[:count]), *loose[count:]))
+    found = start + stacked(*held.whole(loose[:count]), *loose[count:])
     return found * scale, minimum(roots.floor, held.health)
 
 
@@ -303,7 +303,7 @@ def with_held(
         weighed = np.concatenate([held.n[:3], held.n[3:] * (scale[3] * scale[3])])
         along = (weighed * push[:, list(held.holders[:count])]).sum(axis=0)
         already = [*along, *nothing]
-    shares = held.shares(rest * scale, np.stack(np.broadcast_arrays(*already)))
+    shares = held.shares(rest * scale, stacked(*already))
     if count:
         push = push + per_leg(held.n * shares[:count], held.holders[:count], push)
     wrench = (held.columns[:, count:] * shares[count:]).sum(axis=1) / scale
@@ -329,7 +329,7 @@ def condensed(mechanism: Mechanism, state: State) -> CondensedEquation:
         bias = bias + (mix * shift).sum(axis=1)
         lost = [[(row * other).sum(axis=0) for other in felt.crossed] for row in mix]
         mass = mass - matrix(lost)
-    half = np.moveaxis(platform.world(mass), 0, 1)
+    half = np.swapaxes(platform.world(mass), 0, 1)
     return CondensedEquation(
         platform.world(half), platform.world(bias), platform.world(T), platform, legs
     )
@@ -437,7 +437,7 @@ def mass(
     inertia = platform.own_tensor(legs.inertia())
     rigid, mixed = platform.mass()
     whole = rigid + leg_mass_matrix(platform.tips, inertia)
-    half = np.moveaxis(platform.world(whole), 0, 1)
+    half = np.swapaxes(platform.world(whole), 0, 1)
     carried = platform.world(platform.carried(inertia) + mixed)
     return platform.world(half), carried, inertia, platform, legs
 

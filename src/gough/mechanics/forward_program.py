@@ -59,7 +59,7 @@ def newton_step(mechanism: Mechanism, state: State, q: Components) -> Outputs:
     held = np.abs(error[len(grips.error) :])
     residual = reduce(maximum, [*grips.residual, *held])
     scale = mechanism.scale()
-    factors = factor(np.moveaxis(rows, 0, 1), scale)
+    factors = factor(np.swapaxes(rows, 0, 1), scale)
     step = -least_squares(factors, error)
     longest = maximum(norm(step[3:]), norm(step[:3]) * scale[3])
     step = step * (LARGEST_TURN / maximum(longest, 0 * longest + LARGEST_TURN))
@@ -116,7 +116,7 @@ def _side(mechanism: Mechanism, factors: Factors) -> Components:
 def jacobian(mechanism: Mechanism, state: State, q: Components) -> Outputs:
     """J (directions, 6) of the step, its angular columns divided by the length scale."""
     rows, _, _ = gripped(mechanism, state, q)
-    return {"jacobian": np.moveaxis(rows * mechanism.scale()[:, np.newaxis], 0, 1)}
+    return {"jacobian": np.swapaxes(rows * mechanism.scale()[:, np.newaxis], 0, 1)}
 
 
 def joint_step(mechanism: Mechanism, state: State) -> Outputs:

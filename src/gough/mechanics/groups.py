@@ -12,7 +12,7 @@ from numpy.random import Generator
 from gough.mechanics.body import Body, Frame
 from gough.mechanics.friction import Friction, Loads
 from gough.mechanics.leg import Grips, Health, Holding, Leg, LegLoad, MovingLeg, Ports, Rubbing
-from gough.mechanics.vectors import Components
+from gough.mechanics.vectors import Components, stacked
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class LegGroups:
                 row = [1 + 0 * other.direction[0] + like for other in parts]
                 row[place] = measure + like
                 rows.append(np.concatenate(row))
-        return np.stack(np.broadcast_arrays(*rows))
+        return stacked(*rows)
 
     def _of_actuators(self, q: Components) -> list[Components]:
         """Each group's part of (actuators, samples)."""

@@ -27,7 +27,7 @@ from gough.mechanics.solves import (
     reflected,
     reflected_back,
 )
-from gough.mechanics.vectors import Components, copysign, maximum, minimum, or_one
+from gough.mechanics.vectors import Components, copysign, maximum, minimum, or_one, stacked
 
 
 class Held(NamedTuple):
@@ -70,7 +70,7 @@ class Held(NamedTuple):
     def whole(self, free: Components) -> Components:
         """The scaled twist (6, samples) that has these free components and no held ones."""
         nothing = [0 * free[0]] * self.rank
-        return reflected_back(self.factors, np.stack(np.broadcast_arrays(*nothing, *free)))
+        return reflected_back(self.factors, stacked(*nothing, *free))
 
     def least(self, right: Components) -> Components:
         """The least scaled x (6, samples) with Cᵀ x = right (k, samples)."""
@@ -148,7 +148,7 @@ def independent(columns: Components, rank: int) -> tuple[Components, Components,
     Gram and Schmidt, twice for each vector; also the smallest over the largest remainder taken, and the
     longest that is left.
     """
-    left = [column for column in np.moveaxis(columns, 1, 0)]
+    left = [column for column in np.swapaxes(columns, 0, 1)]
     found: list[Components] = []
     taken: list[Components] = []
     for _ in range(rank):

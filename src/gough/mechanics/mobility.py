@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.mechanics.vectors import Components, matvec, or_one
+from gough.mechanics.vectors import Components, matvec, or_one, stacked
 
 HELD: dict[str, tuple[int, ...]] = {
     "translation": (3, 4, 5),
@@ -84,5 +84,5 @@ def turned_by(turn: Components, rotation: Components) -> Components:
         [weight * (0.5 * x * y + z), 1 - weight * 0.5 * (xx + zz), weight * (0.5 * y * z - x)],
         [weight * (0.5 * x * z - y), weight * (0.5 * y * z + x), 1 - weight * 0.5 * (xx + yy)],
     ]
-    cayley = np.stack([np.stack(np.broadcast_arrays(*row)) for row in rows])
-    return np.stack([matvec(cayley, column) for column in np.moveaxis(rotation, 1, 0)], axis=1)
+    cayley = np.stack([stacked(*row) for row in rows])
+    return np.stack([matvec(cayley, column) for column in np.swapaxes(rotation, 0, 1)], axis=1)

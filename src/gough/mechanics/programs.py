@@ -57,7 +57,7 @@ def inverse_kinematics(mechanism: Mechanism, state: State) -> Outputs:
     """All of `LegMotion`."""
     platform, legs = equation.moving(mechanism, state)
     outputs = {name: getattr(legs, name) for name in SCALARS}
-    outputs |= {name: np.moveaxis(getattr(legs, name), 0, 1) for name in VECTORS}
+    outputs |= {name: np.swapaxes(getattr(legs, name), 0, 1) for name in VECTORS}
     return outputs | {"margin": checked(mechanism, platform, legs)}
 
 
@@ -70,7 +70,7 @@ def leg_frames(mechanism: Mechanism, state: State) -> Outputs:
         if not frames:
             continue
         for name in ("origin", "velocity", "omega"):
-            vectors = [np.moveaxis(getattr(frame, name) + like, 0, 1) for frame in frames]
+            vectors = [np.swapaxes(getattr(frame, name) + like, 0, 1) for frame in frames]
             outputs[f"{name} of group {i}"] = np.stack(vectors, axis=1)
         axes = [np.moveaxis(frame.axes + like, 2, 0) for frame in frames]
         outputs[f"axes of group {i}"] = np.stack(axes, axis=1)
@@ -80,7 +80,7 @@ def leg_frames(mechanism: Mechanism, state: State) -> Outputs:
 def jacobian(mechanism: Mechanism, state: State) -> Outputs:
     """J (actuators, 6): q̇ = J (v, ω), and of a flexible platform (actuators, modes) by q̇e."""
     platform, legs = equation.unforced(mechanism, state)
-    rows = np.moveaxis(platform.world_rows(legs.w, legs.leg.holders), 0, 1)
+    rows = np.swapaxes(platform.world_rows(legs.w, legs.leg.holders), 0, 1)
     outputs = {"jacobian": rows, "margin": checked(mechanism, platform, legs)}
     if mechanism.platform.mode_count:
         outputs["elastic"] = platform.along_modes(platform.own(legs.w), legs.leg.holders)
@@ -94,10 +94,10 @@ def scaled_jacobian(mechanism: Mechanism, state: State) -> Outputs:
     held = holding(mechanism, platform, legs)
     if held is not None:
         own = jacobian_rows(platform.tips, platform.own(legs.w), legs.leg.holders)
-        each = np.moveaxis(own * mechanism.scale()[:, np.newaxis], 1, 0)
+        each = np.swapaxes(own * mechanism.scale()[:, np.newaxis], 0, 1)
         free = [held.free(row) for row in each]
         rows = np.stack(np.broadcast_arrays(*free), axis=1) if free else rows[: mechanism.mobile]
-    return {"jacobian": np.moveaxis(rows, 0, 1), "margin": checked(mechanism, platform, legs)}
+    return {"jacobian": np.swapaxes(rows, 0, 1), "margin": checked(mechanism, platform, legs)}
 
 
 def inverse_dynamics(
@@ -205,7 +205,7 @@ def diagnosis(mechanism: Mechanism, state: State) -> Outputs:
     scale, found = mechanism.scale(), equation.condensed(mechanism, state)
     outputs = {
         "legs": found.legs.health,
-        "jacobian": np.moveaxis(found.sharing * scale[:, np.newaxis], 0, 1),
+        "jacobian": np.swapaxes(found.sharing * scale[:, np.newaxis], 0, 1),
         "mass_matrix": found.mass * scale * scale[:, np.newaxis],
     }
     held = holding(mechanism, found.platform, found.legs)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.mechanics.vectors import Components, copysign, maximum, minimum, or_one
+from gough.mechanics.vectors import Components, copysign, maximum, minimum, or_one, stacked
 
 WORST_CONDITION = 1e10
 """Condition number from which a configuration counts as singular."""
@@ -107,7 +107,7 @@ def reflected(factors: Factors, right: Components) -> Components:
         projection = weight * sum(a * b for a, b in zip(v, rest[k:], strict=True))
         for i, entry in enumerate(v):
             rest[k + i] = rest[k + i] - entry * projection
-    return np.stack(np.broadcast_arrays(*rest))
+    return stacked(*rest)
 
 
 def reflected_back(factors: Factors, left: Components | list[Components]) -> Components:
@@ -118,7 +118,7 @@ def reflected_back(factors: Factors, left: Components | list[Components]) -> Com
         projection = weight * sum(a * b for a, b in zip(v, x[k:], strict=True))
         for i, entry in enumerate(v):
             x[k + i] = x[k + i] - entry * projection
-    return np.stack(np.broadcast_arrays(*x))
+    return stacked(*x)
 
 
 def complement(factors: Factors) -> Components:
@@ -160,7 +160,7 @@ def eliminate(matrix: Components) -> Triangles:
     Less than half the work of `factor`, but without pivoting it is not stable: it loses up to 3.7 %
     on Long's robot. `matrix` is J, as for `factor`.
     """
-    upper = [list(column) for column in np.moveaxis(matrix, 0, 1)]
+    upper = [list(column) for column in np.swapaxes(matrix, 0, 1)]
     size = len(upper)
     whole = [sum(entry * entry for entry in row) for row in upper]
     lower: list[list[Components]] = [[] for _ in range(size)]

@@ -12,8 +12,8 @@ quintic spline through f; at the start the lag has settled.
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.interpolate import make_interp_spline
 
 from gough.base.arrays import Array
 from gough.errors import InputError
@@ -51,7 +51,7 @@ def drive_forces(
     time = np.broadcast_to(motion.time, motion.shape)
     rate, faster = np.zeros_like(beyond.forces), np.zeros_like(beyond.forces)
     for place in np.ndindex(motion.shape[:-1]):
-        spline = make_interp_spline(time[place], beyond.forces[place], k=5)
+        spline = scipy.interpolate.make_interp_spline(time[place], beyond.forces[place], k=5)
         changes = spline(time[place], 1), spline(time[place], 2)
         rate[place], faster[place] = (_lagged(robot, time[place], one) for one in changes)
     rotors = np.where(robot.sprung, robot.description.legs.rotor[:, 0], 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from gough.base.arrays import Array
 from gough.engine import trace as tracing
@@ -55,6 +55,15 @@ def trace(
 ) -> Program:
     """The program of a function for this robot; inputs beside the state by name and shape."""
     return tracing.trace(function, mechanism, fields_of(mechanism), inputs)
+
+
+def trace_stages(
+    function: Callable[..., Mapping[str, Mapping[str, Array]]],
+    mechanism: Mechanism,
+    inputs: Mapping[str, tuple[int, ...]],
+) -> dict[str, Program]:
+    """The programs of all stages of a function for this robot, as `trace` makes one."""
+    return tracing.trace_stages(function, mechanism, fields_of(mechanism), inputs)
 
 
 def robot_numbers(program: Program, mechanism: Mechanism) -> Array:

@@ -7,6 +7,7 @@ and square roots; negations are free. Work on parameters alone is done once a ro
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from gough.mechanics.leg import MovingLeg
 from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.platforms.platform import MovingPlatform, gather
 from gough.mechanics.state import State
-from gough.model.execution import trace
+from gough.model.execution import trace_stages
 from gough.model.model import Model
 
 PAPER = {("inverse", 52): 2078, ("inverse", 88): 2282, ("direct", 52): 2943}
@@ -69,9 +70,9 @@ def count(robot: Model, model: str, solver: str = "qr") -> Count:
     The inverse model's solver is "qr", which gough uses, or "lu", the fixed-order elimination of
     the paper's count, which is not accurate everywhere. The direct model's is L D Lᵀ.
     """
-    stages = ("moving", "gathered", "solved")
+    programs = stage_programs(robot, model, solver)
     moving, gathered, solved = (
-        stage_program(robot, model, stage, solver).tally() for stage in stages
+        programs[stage].tally() for stage in ("moving", "gathered", "solved")
     )
     return Count(moving, _more(gathered, moving), _more(solved, gathered))
 
@@ -83,18 +84,14 @@ def _more(later: Counter[str], earlier: Counter[str]) -> Counter[str]:
     return found
 
 
-def stage_program(robot: Model, model: str, stage: str, solver: str = "qr") -> Program:
-    """The program of one state up to a stage: "moving", "gathered" or "solved"."""
+def stage_programs(robot: Model, model: str, solver: str = "qr") -> dict[str, Program]:
+    """The programs of one state up to each stage: "moving", "gathered" and "solved"."""
     inputs = {"forces": (robot.actuator_count,)} if model == "direct" else {}
-    stages = _direct if model == "direct" else _inverse
-
-    def so_far(mechanism: Mechanism, state: State, **given: Array) -> dict[str, Array]:
-        return stages(mechanism, state, solver, **given)[stage]
-
-    return trace(so_far, robot.mechanism, inputs)
+    stages = partial(_direct if model == "direct" else _inverse, solver=solver)
+    return trace_stages(stages, robot.mechanism, inputs)
 
 
-def _inverse(mechanism: Mechanism, state: State, solver: str) -> dict[str, dict[str, Array]]:
+def _inverse(mechanism: Mechanism, state: State, *, solver: str) -> dict[str, dict[str, Array]]:
     platform, legs = equation.moving(mechanism, state)
     load = legs.load(mechanism.gravity)
     nothing = 0 * legs.direction
@@ -116,7 +113,7 @@ def _inverse(mechanism: Mechanism, state: State, solver: str) -> dict[str, dict[
 
 
 def _direct(
-    mechanism: Mechanism, state: State, solver: str, forces: Array
+    mechanism: Mechanism, state: State, forces: Array, *, solver: str
 ) -> dict[str, dict[str, Array]]:
     platform, legs = equation.coasting(mechanism, state)
     found = equation.direct(mechanism, state, forces, NO_WRENCH)

@@ -25,7 +25,7 @@ from gough.engine.program import HOISTED, PARAMETERS, Program, Step
 from gough.engine.tree import leaves
 from gough.mechanics.mechanism import Mechanism
 from gough.model.model import Model
-from gough.model.operation_count import stage_program
+from gough.model.operation_count import stage_programs
 
 FREE = (CONSTANT, INPUT, "neg")
 Owners = frozenset[int]
@@ -59,7 +59,8 @@ class Cut(NamedTuple):
 
 def cut(robot: Model, model: str, solver: str = "qr") -> Cut:
     """Operations of the "inverse" or "direct" model of a rigid robot, cut for seven processors."""
-    gathered = stage_program(robot, model, "gathered", solver)
+    programs = stage_programs(robot, model, solver)
+    gathered = programs["gathered"]
     owners = _owners(gathered, robot.mechanism)
     needed = _needed_by_legs(gathered, owners)
     shared: Counter[str] = Counter()
@@ -78,7 +79,7 @@ def cut(robot: Model, model: str, solver: str = "qr") -> Cut:
             shared[step.operation] += 1
         else:
             platform[step.operation] += 1
-    solve = stage_program(robot, model, "solved", solver).tally()
+    solve = programs["solved"].tally()
     solve.subtract(gathered.tally())
     return Cut(shared, tuple(legs), platform, gather, solve)
 

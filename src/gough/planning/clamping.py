@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import nnls
 from scipy.spatial.transform import Rotation
 
 from gough.analysis.around import Around, own_values
@@ -271,7 +271,7 @@ def _least_distance(slopes: Array, margins: Array, here: Array) -> Array | None:
     target = np.zeros(len(matrix))
     target[-1] = 1.0
     try:
-        weights, _ = nnls(matrix, target)
+        weights, _ = scipy.optimize.nnls(matrix, target)
     except RuntimeError:
         return None
     residual = matrix @ weights - target

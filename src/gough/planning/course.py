@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.interpolate import BSpline
-from scipy.optimize import minimize_scalar
+import scipy
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
@@ -147,7 +146,7 @@ class OwnGuide(NamedTuple):
     """The own coordinates of a platform that is held, as a spline: the rest is solved."""
 
     robot: Model
-    spline: BSpline
+    spline: scipy.interpolate.BSpline
     ends: tuple[float, float]
 
     def rates(self, s: Array) -> tuple[Array, Array]:
@@ -407,7 +406,7 @@ def _parts(guide: Guide) -> list[Part]:
         if w[i] > 0.2 * top:
             continue
         bounds = (s[i - 1], s[i + 1])
-        exact = minimize_scalar(
+        exact = scipy.optimize.minimize_scalar(
             lambda at: float(speed(np.array([at]))[0]), bounds=bounds, method="bounded",
             options={"xatol": 1e-13 * (end - begin)},
         )  # fmt: skip

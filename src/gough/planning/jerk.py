@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy
 
 from gough.base.arrays import Array
 from gough.errors import LimitError
@@ -41,7 +41,7 @@ def jerk_limited(demands: Demands, timing: LawTiming) -> LawTiming:
         smooth = replace(law, window=share * law.own)
         return replace(smooth, slower=_slower(demands, timing._replace(law=smooth)))
 
-    best = minimize_scalar(
+    best = scipy.optimize.minimize_scalar(
         lambda log: fitted(float(np.exp(log))).duration,
         bounds=(np.log(1e-3), np.log(WIDEST)),
         method="bounded",

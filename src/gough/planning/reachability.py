@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog
+import scipy
 
 from gough.base.arrays import Array
 from gough.errors import MissingDataError
@@ -128,7 +128,7 @@ def _conflict(s: Array, rows: Rows, sets: Array) -> Impossible:
     step = 2 * (s[cell + 1] - s[cell])
     own = np.column_stack([rows.a[cell], rows.b[cell], -np.ones(rows.a.shape[1])])
     reach = np.array([[step, 1.0, 0.0], [-step, -1.0, 0.0]])
-    found = linprog(
+    found = scipy.optimize.linprog(
         [0, 0, 1],
         A_ub=np.concatenate([own, reach]),
         b_ub=np.concatenate([1 - rows.c[cell], [high, -low]]),

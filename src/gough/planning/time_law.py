@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import PPoly
+import scipy
 
 from gough.base.arrays import Array
 
@@ -20,7 +20,7 @@ class TimeLaw:
     which ends where σ₀ does, h later. With h = 0 it is σ₀ itself.
     """
 
-    pieces: PPoly
+    pieces: scipy.interpolate.PPoly
     """σ₀, m, from 0 to its own duration, s."""
     slower: float = 1.0
     window: float = 0.0
@@ -34,7 +34,7 @@ class TimeLaw:
         spans = 2 * steps / (speed[1:] + speed[:-1])
         u = np.diff(x) / (2 * steps)
         times = np.concatenate([[0.0], np.cumsum(spans)])
-        return cls(PPoly(np.array([u / 2, speed[:-1], sigma[:-1]]), times))
+        return cls(scipy.interpolate.PPoly(np.array([u / 2, speed[:-1], sigma[:-1]]), times))
 
     @property
     def own(self) -> float:

@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
@@ -106,6 +107,11 @@ class Figure:
     name: str
     caption: str
     figure: Picture
+
+    @cached_property
+    def png(self) -> bytes:
+        """Drawn once for the page's folder and for the documentation."""
+        return picture(self.figure, "png")
 
 
 @dataclass(frozen=True)
@@ -211,7 +217,7 @@ def write(reproductions: Sequence[Reproduction], folder: str | os.PathLike[str],
     for one in reproductions:
         for figure in one.figures:
             with replacing(target / "figures" / f"{one.name}-{figure.name}.png") as temporary:
-                temporary.write_bytes(picture(figure.figure, "png"))
+                temporary.write_bytes(figure.png)
     path = target / f"{name}.html"
     with replacing(path) as temporary:
         temporary.write_text(page(reproductions), "utf-8")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Literal, Self
 
 import numpy as np
+import scipy
 from pydantic import ConfigDict, Field, model_validator
 from scipy.special import ndtri
-from scipy.stats import qmc
 
 from gough.base.arrays import Array
 from gough.base.keys import Table
@@ -95,7 +95,7 @@ def draw(kind: Kind, variables: Sequence[Variable], points: int | None, seed: in
     if kind == "random":
         parts = rng.random((points, len(variables)))
     else:
-        parts = qmc.LatinHypercube(len(variables), rng=rng).random(points)
+        parts = scipy.stats.qmc.LatinHypercube(len(variables), rng=rng).random(points)
     return np.stack([one.at(parts[:, i]) for i, one in enumerate(variables)], axis=1)
 
 

@@ -89,7 +89,8 @@ class Loops:
         """X with ν = X η: Pinocchio's free-flyer turns with the platform."""
         x = np.eye(self.model.nv)
         turned = posture.pose.rotation.T
-        x[np.ix_(self.moving, self.moving)] = np.kron(np.eye(2), turned)
+        for start in (self.moving[0], self.moving[3]):
+            x[start : start + 3, start : start + 3] = turned
         return x
 
     @cached_property
@@ -128,13 +129,13 @@ class Loops:
         """G (rows, nv) of η."""
         pin.computeJointJacobians(self.model, self.data, posture.configuration)
         pin.updateFramePlacements(self.model, self.data)
-        frame = pin.LOCAL_WORLD_ALIGNED
+        frame, x = pin.LOCAL_WORLD_ALIGNED, self.to_pinocchio(posture)
         parts = [
             (
                 pin.getFrameJacobian(self.model, self.data, leg.tip, frame)
                 - pin.getFrameJacobian(self.model, self.data, leg.held, frame)
             )[: leg.port]
-            @ self.to_pinocchio(posture)
+            @ x
             for leg in self.tree.legs
         ]
         forbidden = np.zeros((len(self.taken), self.model.nv))

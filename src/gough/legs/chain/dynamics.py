@@ -17,7 +17,7 @@ import numpy as np
 
 from gough.legs.chain.posture import PRISMATIC, PlacedJoint, Posture
 from gough.mechanics.body import Body, Spin, inertia_of, second_moments, spinning
-from gough.mechanics.vectors import Components, cross, dot, matvec, transposed_matvec
+from gough.mechanics.vectors import Components, cross, dot, matvec, stacked, transposed_matvec
 
 
 class BodyMotion(NamedTuple):
@@ -134,7 +134,7 @@ def mass_matrix(posture: Posture, bodies: tuple[Body, ...]) -> list[list[Compone
         first = first + mass * arm + matvec(turned, body.first_moment)
         own = second_moments(body.inertia)
         half = np.stack([matvec(turned, row) for row in own])  # J Qᵀ
-        second = second + np.stack([matvec(turned, column) for column in np.moveaxis(half, 1, 0)])
+        second = second + np.stack([matvec(turned, column) for column in np.swapaxes(half, 0, 1)])
         mass = mass + body.mass
         inertia = inertia_of(second)
         found = []
@@ -162,4 +162,4 @@ def mass_matrix(posture: Posture, bodies: tuple[Body, ...]) -> list[list[Compone
 
 def _outer(a: Components, b: Components) -> Components:
     """a bᵀ, (3, 3, ...)."""
-    return np.stack([np.stack(np.broadcast_arrays(*(x * y for y in b))) for x in a])
+    return np.stack([stacked(*(x * y for y in b)) for x in a])

@@ -29,7 +29,7 @@ from gough.mechanics.friction import Friction
 from gough.mechanics.leg import EDGE, Grips, Health, Ports
 from gough.mechanics.mobility import turn_between
 from gough.mechanics.solves import complement, factor, least_squares
-from gough.mechanics.vectors import Components, matvec, maximum, norm, or_one
+from gough.mechanics.vectors import Components, matvec, maximum, norm, or_one, stacked
 
 NEAR = 1e-6
 """Longest closing step, rad or L, that one Newton step makes exact."""
@@ -138,7 +138,7 @@ class Chain:
     def scattered(self, q: Components, size: float, rng: Generator) -> Components:
         """Coordinates anywhere, (coordinates, samples), but for those of actuators, which are at q."""
         shape = (self.count, q.shape[-1])
-        driven = iter(np.moveaxis(q.reshape(self.count, -1, q.shape[-1]), 1, 0))
+        driven = iter(np.swapaxes(q.reshape(self.count, -1, q.shape[-1]), 0, 1))
         found: list[Components] = []
         for kind, actuated, home in zip(self.joints, self.actuated, self.home, strict=True):
             if actuated:
@@ -200,7 +200,7 @@ class Chain:
     def with_rotor(self, rotor: Components) -> Self:
         """The same legs with other drive inertias (actuators, 1)."""
         per_leg = rotor.reshape(self.count, sum(self.actuated), rotor.shape[-1])
-        each = iter(np.moveaxis(per_leg, 1, 0))
+        each = iter(np.swapaxes(per_leg, 0, 1))
         return self.replace(
             rotor_inertia=tuple(
                 next(each) if driven else one
@@ -302,7 +302,7 @@ class Chain:
             direction=reach / or_one(norm(reach)),
             link_angular_velocity=last.omega,
             link_angular_acceleration=last.omega_dot,
-            health=np.stack(np.broadcast_arrays(factors.health, NEAR * self.rounding - longest)),
+            health=stacked(factors.health, NEAR * self.rounding - longest),
             ports=ports,
             posture=posture,
             follow=follow,
@@ -366,7 +366,7 @@ class Chain:
 
     def _w(self, follow: list[list[Components]]) -> Components:
         """Rows of K of the actuators, (3 or 6, actuators, samples)."""
-        rows = [np.stack(np.broadcast_arrays(*follow[i])) for i in self.driven_rates()]
+        rows = [stacked(*follow[i]) for i in self.driven_rates()]
         if not rows:
             return np.zeros((len(follow[0]), 0, 1))
         found = np.stack(rows, axis=2)  # (port, legs, joints, samples)
@@ -407,9 +407,7 @@ def _scaled(columns: list[Components], scale: list[Components]) -> Components:
 
 
 def _times(vector: Components, scale: list[Components]) -> Components:
-    return np.stack(
-        np.broadcast_arrays(*(one * size for one, size in zip(vector, scale, strict=True)))
-    )
+    return stacked(*(one * size for one, size in zip(vector, scale, strict=True)))
 
 
 def _product(rows: list[list[Components]], vector: Components) -> list[Components]:
@@ -420,7 +418,7 @@ def _product(rows: list[list[Components]], vector: Components) -> list[Component
 def _first(each: list[Components], like: Components) -> Components:
     """The first AXES of values per rate, NaN where there are fewer."""
     padded = [*each[:AXES], *[each[0] * 0 + np.nan] * (AXES - len(each))]
-    return np.stack(np.broadcast_arrays(*padded))
+    return stacked(*padded)
 
 
 def _length(step: Components, joints: tuple[str, ...], length_scale: Components) -> Components:

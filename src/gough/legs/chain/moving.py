@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from gough.legs.chain.posture import RATES, Posture, quaternion_rate
 from gough.mechanics.body import Frame
 from gough.mechanics.friction import Loads
 from gough.mechanics.leg import Holding, LegLoad, MovingLeg, Ports, Rubbing, jumping_speed
-from gough.mechanics.vectors import Components, dot, matvec, minimum, or_one
+from gough.mechanics.vectors import Components, dot, matvec, minimum, or_one, stacked
 
 if TYPE_CHECKING:
     from gough.legs.chain.equations import Chain
@@ -146,7 +146,7 @@ class MovingChain(MovingLeg):
             )
             for i in range(len(self.follow[0]))
         ]
-        return np.stack(np.broadcast_arrays(*totals))
+        return stacked(*totals)
 
     def inertia(self) -> Components:
         """A = Kᵀ M K, rotors included."""
@@ -154,7 +154,7 @@ class MovingChain(MovingLeg):
         rotors = self._per_rate(self.leg.rotor_inertia)
         for i, rotor in enumerate(rotors):
             mass[i][i] = mass[i][i] + rotor
-        K = [np.stack(np.broadcast_arrays(*row)) for row in self.follow]
+        K: list[Any] = [stacked(*row) for row in self.follow]
         half = [sum(m * k for m, k in zip(row, K, strict=True)) for row in mass]  # M K
         size = len(self.follow[0])
         entries = {}
@@ -162,7 +162,7 @@ class MovingChain(MovingLeg):
             for j in range(i + 1):
                 entries[i, j] = sum(a[i] * b[j] for a, b in zip(K, half, strict=True))
         rows = [[entries[max(i, j), min(i, j)] for j in range(size)] for i in range(size)]
-        return np.stack([np.stack(np.broadcast_arrays(*row)) for row in rows])
+        return np.stack([stacked(*row) for row in rows])
 
     def friction_of_joints(self) -> list[Components]:
         """−c u − f u/√(u² + width²) of each rate, (legs, samples); 0 at rest."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.mechanics.vectors import Components, cross, matrix, matvec
+from gough.mechanics.vectors import Components, cross, matrix, matvec, stacked
 
 REVOLUTE, PRISMATIC, SPHERICAL = "revolute", "prismatic", "spherical"
 COORDINATES = {REVOLUTE: 1, PRISMATIC: 1, SPHERICAL: 4}
@@ -100,7 +100,7 @@ def of_quaternion(quaternion: Components) -> Components:
 
 def product(a: Components, b: Components) -> Components:
     """A B of (3, 3, ...) matrices."""
-    return np.stack([matvec(a, column) for column in np.moveaxis(b, 1, 0)], axis=1)
+    return np.stack([matvec(a, column) for column in np.swapaxes(b, 0, 1)], axis=1)
 
 
 class PlacedJoint(NamedTuple):
@@ -186,7 +186,7 @@ def advanced(kind: str, value: Components, step: Components) -> Components:
         return result
     w, x, y, z = value
     turned = zip((w, x, y, z), quaternion_rate(value, list(step)), strict=True)
-    found = np.stack(np.broadcast_arrays(*(one + change for one, change in turned)))
+    found = stacked(*(one + change for one, change in turned))
     unit: Components = found / np.sqrt((found * found).sum(axis=0))
     return unit
 

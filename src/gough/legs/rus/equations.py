@@ -23,7 +23,7 @@ from gough.legs.rus.moving import Carried, Crank, MovingRUS
 from gough.mechanics.body import Body
 from gough.mechanics.friction import Friction
 from gough.mechanics.leg import EDGE, PARALLEL, Driven, Health, Ports
-from gough.mechanics.vectors import Components, cross, dot, maximum, norm
+from gough.mechanics.vectors import Components, cross, dot, maximum, norm, stacked
 
 FIRM = 1e-3
 """Cosine between a link and its crank's motion below which q cannot be held to a tolerance."""
@@ -178,7 +178,7 @@ class RUS(Driven):
         link, (yu, yt, by) = self._link_frame(reached, tip)
         per_sine, kappa = link.per_sine, link.slope
         xu, xt = ku * per_sine - kappa * nu, kt * per_sine - kappa * nt
-        u, t = (np.stack(np.broadcast_arrays(*one)) for one in ((xu, yu, nu), (xt, yt, nt)))
+        u, t = (stacked(*one) for one in ((xu, yu, nu), (xt, yt, nt)))
         drive = r * t
         v = to_link(link, velocity)
         qd = v[2] * per_slope
@@ -239,7 +239,7 @@ class RUS(Driven):
         )
         n = (tip - self.motor - arm) * (1 / self.length)
         side = (nt * ka - na * kt, na * ku - nu * ka, nu * kt - nt * ku)
-        sine, cosine = norm(np.stack(np.broadcast_arrays(*side))), nu * ku + nt * kt + na * ka
+        sine, cosine = norm(stacked(*side)), nu * ku + nt * kt + na * ka
         per_sine = 1 / sine
         normal = cross(n, axis)
         yu, yt, ya = (one * per_sine for one in side)

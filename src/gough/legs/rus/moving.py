@@ -28,7 +28,7 @@ from gough.mechanics.body import (
 )
 from gough.mechanics.friction import JointFriction, Loads, joint_friction
 from gough.mechanics.leg import LegLoad, Rubbing
-from gough.mechanics.vectors import Components, cross, dot, matrix, matvec
+from gough.mechanics.vectors import Components, cross, dot, matrix, matvec, stacked
 
 if TYPE_CHECKING:
     from gough.legs.rus.equations import RUS
@@ -107,14 +107,14 @@ def grouped(leg: RUS) -> Grouped:
     (xx, xy, xz), (_, on_y, yz), (_, _, zz) = second_moments(link.inertia)
     mx, my, mz = link.first_moment
     own_link = Massless(
-        np.stack(np.broadcast_arrays(mx, nothing, mz)),
+        stacked(mx, nothing, mz),
         matrix([[xx, xy, xz], [xy, nothing, yz], [xz, yz, zz]]),
     )
     (xx, xy, xz), (_, yy, yz), (_, _, on_z) = second_moments(cross_.inertia)
     cx, cy, cz = cross_.first_moment
     yy = yy + on_y
     own_cross = Massless(
-        np.stack(np.broadcast_arrays(cx, cy - my, nothing)),  # the cross's y is −y of the link
+        stacked(cx, cy - my, nothing),  # the cross's y is −y of the link
         matrix([[xx, xy, xz], [xy, yy, yz], [xz, yz, nothing]]),
     )
     mass = link.mass + cross_.mass

@@ -181,8 +181,8 @@ class MovingFlexiblePlatform:
 
     def own_tensor(self, tensor: Components) -> Components:
         """Rᵀ A R of symmetric tensors (3, 3, legs, samples)."""
-        columns = [self.own(column) for column in np.moveaxis(tensor, 1, 0)]
-        half = np.moveaxis(np.stack(columns), 1, 0)
+        columns = [self.own(column) for column in np.swapaxes(tensor, 0, 1)]
+        half = np.swapaxes(np.stack(columns), 0, 1)
         lower = [[self.own(half[i])[j] for j in range(i + 1)] for i in range(3)]
         return matrix([[lower[max(i, j)][min(i, j)] for j in range(3)] for i in range(3)])
 

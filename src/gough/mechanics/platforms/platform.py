@@ -188,7 +188,7 @@ def leg_mass_matrix(tips: Tips, inertia: Components) -> Components:
     [0, Gᵀ; G, B + r̂ Gᵀ − G r̂].
     """
     linear = inertia[:3, :3]
-    mixed = np.stack([cross(tips.arm, column) for column in np.moveaxis(linear, 1, 0)], axis=1)
+    mixed = np.stack([cross(tips.arm, column) for column in np.swapaxes(linear, 0, 1)], axis=1)
     angular = np.stack([cross(tips.arm, row) for row in mixed])
     if len(inertia) == 6:
         coupled = inertia[3:, :3]
