@@ -50,7 +50,9 @@ def test_a_state_alone_is_refused_as_in_a_batch():
     for wrong, pushed in ((off, wrench), (motion, np.full((2, 6), np.nan))):
         with pytest.raises(SampleError) as of_batch:
             robot.inverse_dynamics(wrong, pushed)
-        with pytest.raises(type(of_batch.value), match=re.escape(of_batch.value.failures[0].reason)):
+        with pytest.raises(
+            type(of_batch.value), match=re.escape(of_batch.value.failures[0].reason)
+        ):
             robot.inverse_dynamics(wrong[0], pushed[0])
         assert np.isnan(robot.inverse_dynamics(wrong[0], pushed[0], on_error="nan").forces).all()
     with pytest.raises(InputError, match="wrench has shape"):
