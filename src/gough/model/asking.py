@@ -31,7 +31,7 @@ from gough.motion import Motion, not_a_motion
 
 NO_WRENCH = np.zeros(6)
 NO_ACCELERATION = np.zeros((1, 3))
-NO_RESIDUAL = np.float64(0.0)
+NO_RESIDUAL: Any = np.float64(0.0)
 NO_FRICTION = (
     "friction finds no loads that agree with it: residual {:.2g}, " + f"limit {WORST_RESIDUAL:g}"
 )

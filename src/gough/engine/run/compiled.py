@@ -38,7 +38,8 @@ BLOCK = 8192
 FEW = 64
 """Rows that are cheaper to copy to where the kernel finds them than to tell it where they are."""
 KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * 4)
-ONCE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+ONCE = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+"""Python's lock is kept: to hand it on and take it back takes a tenth of the time of a state."""
 
 
 class CompiledExecutor:
@@ -210,7 +211,7 @@ class SingleState:
         places = [ctypes.addressof(part) for part in parts]
         call = (ctypes.c_void_p * 4)(*places[:2], bound.hoisted.ctypes.data, places[2])
         self._keep = (bound, parts, call)
-        self._place = ctypes.c_void_p(ctypes.addressof(call))
+        self._place = ctypes.addressof(call)
         self._call = ONCE(kernel.once)
 
     def __call__(self) -> None:
