@@ -83,7 +83,8 @@ def section(speeds: list[Speed]) -> Section:
         f"{BATCH} for {BATCH_SECONDS:g} s each on all cores with every tenth. "
         f"Goals: {GOALS[False]['one']}× real time for one and {GOALS[False]['batch']}× in total, with "
         f"friction {GOALS[True]['one']}× and {GOALS[True]['batch']}×. "
-        "The last column counts simulated seconds of the batch by processor time."
+        "The last column counts simulated seconds of the batch by processor time. "
+        "What bounds them is in CONTRIBUTING.md."
     )
     return Section("Simulations", text, HEADERS, rows(speeds))
 

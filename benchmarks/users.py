@@ -160,7 +160,8 @@ def sections(found: list[Times]) -> list[Section]:
         "all joints. Goals: with friction at most "
         f"{GOALS['inverse']:g} times the same call without, reactions at most "
         f"{GOALS['reactions']:g} times inverse dynamics, forward kinematics from a guess 1 mm off in "
-        "1 µs, one state in 10 µs and with friction in 30 µs."
+        "1 µs, one state in 10 µs and with friction in 30 µs. What bounds friction and one state is in "
+        "CONTRIBUTING.md."
     )
     others = (
         "The same states in the same races and without friction; in brackets how many times as long as "

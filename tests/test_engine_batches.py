@@ -1,5 +1,6 @@
 """Answers do not depend, bit for bit, on what the batch looks like; NaN stays in its row."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,7 +14,7 @@ from gough.engine.emit.llvm import lanes
 from gough.engine.run import lent
 from gough.engine.run import threads as pool
 from gough.engine.run.compiled import BLOCK
-from gough.errors import InputError, NotFiniteError
+from gough.errors import InputError, NotFiniteError, SampleError
 from gough.mechanics import programs
 
 pytestmark = impossible_bodies
@@ -40,6 +41,25 @@ def test_bits_do_not_depend_on_the_batch_shape(kind, name):
         assert_same_bits(alone, {key: value[i] for key, value in whole.items()})
         one = ask(robot, name, motion[i : i + 1], wrench[i : i + 1], forces[i : i + 1])
         assert_same_bits(one, {key: value[i : i + 1] for key, value in whole.items()})
+
+
+def test_a_state_alone_is_refused_as_in_a_batch():
+    _, robot, motion, wrench, _ = sample("UPS", (2,))
+    robot.inverse_dynamics(motion[0], wrench[0])  # its kernel is at hand from now on
+    off = motion.replace(position=motion.position + 1e3)
+    for wrong, pushed in ((off, wrench), (motion, np.full((2, 6), np.nan))):
+        with pytest.raises(SampleError) as of_batch:
+            robot.inverse_dynamics(wrong, pushed)
+        with pytest.raises(
+            type(of_batch.value), match=re.escape(of_batch.value.failures[0].reason)
+        ):
+            robot.inverse_dynamics(wrong[0], pushed[0])
+        assert np.isnan(robot.inverse_dynamics(wrong[0], pushed[0], on_error="nan").forces).all()
+    with pytest.raises(InputError, match="wrench has shape"):
+        robot.inverse_dynamics(motion[0], np.zeros(5))
+    with pytest.raises(InputError, match="on_error is"):
+        robot.inverse_dynamics(motion[0], on_error="ignore")
+    assert robot.inverse_dynamics(motion[0], wrench).forces.shape == (2, 6)
 
 
 def packed(values):

@@ -31,6 +31,9 @@ VECTOR_FIELDS = (
 )
 ELASTIC_FIELDS = ("elastic", "elastic_velocity", "elastic_acceleration")
 FIELDS = ("position", "rotation", *VECTOR_FIELDS[1:], *ELASTIC_FIELDS)
+OTHER_RANKS = {"rotation": 2, "time": 0}
+"""Axes of one sample, of fields that are no vectors."""
+NOTHING = np.zeros(3)
 
 
 class Motion:
@@ -105,7 +108,7 @@ class Motion:
             "angular_acceleration": angular_acceleration,
         }
         fields = {
-            name: _field(name, np.zeros(3) if value is None else value, (3,))
+            name: NOTHING if value is None else _field(name, value, (3,))
             for name, value in given.items()
         }
         fields["rotation"] = _field("rotation", rotation, (3, 3))
@@ -117,16 +120,25 @@ class Motion:
 
     def _set(self, fields: dict[str, Array]) -> None:
         batch = {name: value.shape[: value.ndim - _rank(name)] for name, value in fields.items()}
-        try:
-            shape = np.broadcast_shapes(*batch.values())
-        except ValueError:
-            shapes = ", ".join(f"{name} {one}" for name, one in batch.items() if one)
-            raise InputError(f"motion: the batch axes do not fit each other: {shapes}") from None
+        shape = batch["position"]
+        if any(one != shape for one in batch.values()):
+            try:
+                shape = np.broadcast_shapes(*batch.values())
+            except ValueError:
+                shapes = ", ".join(f"{name} {one}" for name, one in batch.items() if one)
+                raise InputError(
+                    f"motion: the batch axes do not fit each other: {shapes}"
+                ) from None
         self._shape = shape
         self.time = None
         for name, value in fields.items():
-            core = value.shape[value.ndim - _rank(name) :]
-            setattr(self, name, np.broadcast_to(value, shape + core))
+            if batch[name] == shape:
+                here = value.view()
+                here.flags.writeable = False
+            else:
+                core = value.shape[len(batch[name]) :]
+                here = np.broadcast_to(value, shape + core)
+            setattr(self, name, here)
 
     @classmethod
     def _of(cls, fields: dict[str, Array]) -> Self:
@@ -339,7 +351,7 @@ def not_a_motion(thing: object) -> InputError:
 
 
 def _rank(name: str) -> int:
-    return {"rotation": 2, "time": 0}.get(name, 1)
+    return OTHER_RANKS.get(name, 1)
 
 
 def _field(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
@@ -412,16 +424,16 @@ def _elastic_fields(*values: ArrayLike | None) -> dict[str, Array]:
 
 def _check_rotation(rotation: Array) -> None:
     """Refuse what is no rotation: ‖RᵀR − I‖ > 1e-9 or det R < 0. NaN is left to the models."""
+    rows = rotation.tolist() if rotation.ndim == 2 else np.moveaxis(rotation, (-2, -1), (0, 1))
+    (a, b, c), (d, e, f), (g, h, i) = rows
     with np.errstate(all="ignore"):
-        gram = np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3)
-        error = np.sqrt(np.einsum("...ij,...ij->...", gram, gram))
-        a, b, c = (rotation[..., i, :] for i in range(3))
-        minors = (
-            a[..., i] * (b[..., j] * c[..., k] - b[..., k] * c[..., j])
-            for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
-        )
-        mirrored = sum(minors) < 0
-    bad = error > ORTHOGONALITY
+        lengths = (a * a + d * d + g * g - 1, b * b + e * e + h * h - 1, c * c + f * f + i * i - 1)
+        across = (a * b + d * e + g * h, a * c + d * f + g * i, b * c + e * f + h * i)
+        error = np.sqrt(sum(x * x for x in lengths) + 2 * sum(x * x for x in across))
+        volume = a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)
+        if ((error <= ORTHOGONALITY) & (volume >= 0)).all():
+            return
+    bad, mirrored = error > ORTHOGONALITY, volume < 0
     if not np.isfinite(error).all():
         bad = bad | np.isinf(rotation).any(axis=(-2, -1))
     if np.any(bad):

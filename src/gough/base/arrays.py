@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+DOUBLE = np.dtype(np.float64)
 
 
 def real_numbers(value: Any) -> Array:
@@ -16,7 +17,7 @@ def real_numbers(value: Any) -> Array:
 
     Masked, complex and dated arrays, texts, and whole numbers beyond all doubles are none.
     """
-    if type(value) is np.ndarray and value.dtype == np.float64:
+    if type(value) is np.ndarray and value.dtype is DOUBLE:
         return value
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError("a masked array")

@@ -25,12 +25,13 @@ from gough.mechanics.state import CHAINS, ELASTIC_FIELDS
 from gough.model import batch, chains, single
 from gough.model.batch import Inputs, OnError
 from gough.model.diagnosis import diagnose
-from gough.model.friction_loop import WORST_RESIDUAL, with_friction
+from gough.model.friction_loop import WORST_RESIDUAL, settled, under_own_loads, with_friction
 from gough.model.single import Precision, is_single
 from gough.motion import Motion, not_a_motion
 
 NO_WRENCH = np.zeros(6)
 NO_ACCELERATION = np.zeros((1, 3))
+NO_RESIDUAL: Any = np.float64(0.0)
 NO_FRICTION = (
     "friction finds no loads that agree with it: residual {:.2g}, " + f"limit {WORST_RESIDUAL:g}"
 )
@@ -241,6 +242,11 @@ class Askable(ABC):
             given |= self.elastic_inputs(motion)
             if modes and not motion.modes and function not in programs.KINEMATICS:
                 raise InputError(UNDEFORMED.format(name=self.name, modes=modes))
+        if not floats:
+            alone = self._one(function, motion, given, friction, coasting)
+            if alone is not None:
+                batch.check_on_error(on_error)
+                return alone
         rows = batch.lay_out(motion, given)
         if coasting:
             rows.fields["acceleration"] = rows.fields["angular_acceleration"] = NO_ACCELERATION
@@ -250,6 +256,37 @@ class Askable(ABC):
             out, troubles, error = single.answer(self, function, rows, friction)
             return batch.settle(rows, out, troubles, on_error) | {"error": np.asarray(error)}
         return batch.settle(rows, *self.answer(function, rows, friction), on_error)
+
+    def _one(
+        self,
+        function: Function,
+        motion: Motion,
+        given: Inputs,
+        friction: bool | None,
+        coasting: bool,
+    ) -> dict[str, Array] | None:
+        """A sound answer to one state, without what a batch takes.
+
+        None of a batch, of a flexible platform, of a program that was not asked for before, and where
+        it must be found out whether there is an answer, and if not why.
+        """
+        if self.modes or not isinstance(motion, Motion):
+            return None
+        fields = batch.one_state(motion, given)
+        if fields is None:
+            return None
+        if coasting:
+            fields["acceleration"] = fields["angular_acceleration"] = NO_ACCELERATION
+        rubs = friction and self.rubs
+        asked = under_own_loads(function, self.leg_count) if rubs else function
+        out = self.executor.one(asked, fields)
+        if out is None or not out.pop("margin") > 0:
+            return None
+        if rubs:
+            return out if out["residual"] <= settled(self.leg_count) else None
+        if friction is not None:
+            out["residual"] = NO_RESIDUAL
+        return out
 
     def answer(
         self, function: Function, rows: batch.Rows, friction: bool | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ OnError = Literal["raise", "nan"]
 Inputs = dict[str, tuple[ArrayLike, tuple[int, ...]]]
 """Further inputs of a program by name, each with the shape of one sample."""
 STATE_RANKS = {name: 2 if name == "rotation" else 1 for name in RIGID_FIELDS}
+_of_state = attrgetter(*STATE_RANKS)
 
 
 class Rows(NamedTuple):
@@ -66,6 +68,18 @@ def lay_out(motion: Motion, given: Mapping[str, tuple[ArrayLike, tuple[int, ...]
     return Rows(shape, count, fields)
 
 
+def one_state(motion: Motion, given: Inputs) -> dict[str, Array] | None:
+    """Fields as `lay_out` finds them, of one state, without the axis of rows; None of a batch."""
+    if motion.shape:
+        return None
+    fields: dict[str, Array] = dict(zip(STATE_RANKS, _of_state(motion)))  # noqa: B905
+    for name, (value, core) in given.items():
+        fields[name] = array = _core(name, value, core)
+        if array.ndim > len(core):
+            return None
+    return fields
+
+
 def last_axis(name: str, value: ArrayLike, length: int) -> Array:
     """An array whose last axis has the given length."""
     return _core(name, value, (length,))
@@ -73,9 +87,17 @@ def last_axis(name: str, value: ArrayLike, length: int) -> Array:
 
 def yes_or_no(name: str, value: bool) -> bool:
     """A switch, which must be one."""
-    if not isinstance(value, bool | np.bool_):
+    if value is True or value is False:
+        return value
+    if not isinstance(value, np.bool_):
         raise InputError(f"{name} is True or False, not {value!r}"[:120])
     return bool(value)
+
+
+def check_on_error(on_error: OnError) -> None:
+    """Refuse what is neither of the two."""
+    if not isinstance(on_error, str) or on_error not in ("raise", "nan"):
+        raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}")
 
 
 def _core(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
@@ -126,8 +148,7 @@ def settle(
 
     Of several kinds of trouble the first raises, with all its samples.
     """
-    if not isinstance(on_error, str) or on_error not in ("raise", "nan"):
-        raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}")
+    check_on_error(on_error)
     found = list(troubles)
     if not found and not rows.shape:
         return {name: value[0] for name, value in out.items()}

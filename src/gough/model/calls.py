@@ -57,13 +57,15 @@ class ModelCalls(Askable):
         found = LegMotion(
             **self.run(programs.inverse_kinematics, motion, on_error, threads=threads)
         )
+        if motion.time is None or not motion.shape:
+            return found.about(self, motion)
         wrapped = [
             not one.coordinates for one in parted(self.mechanism.legs) for _ in range(one.count)
         ]
         rotary = [
             i for i, one in enumerate(self.actuators) if one.units.q == "rad" and wrapped[one.leg]
         ]
-        if motion.time is None or not motion.shape or not rotary:
+        if not rotary:
             return found.about(self, motion)
         q, joints = found.q.copy(), found.joints.copy()
         legs = sorted({self.actuators[i].leg for i in rotary})

@@ -48,7 +48,7 @@ def with_friction(
     legs = len(friction.width)
     out = run(under_own_loads(function, legs), rows, fields)
     residual = out.pop(RESIDUAL)
-    largest = TOLERANCE * math.sqrt(3 * legs)  # that one that has settled may have
+    largest = settled(legs)
     slow = np.flatnonzero(residual > largest) if rows != 1 or residual[0] > largest else ()
     for start in range(0, len(slow), TOGETHER):
         which = slow[start : start + TOGETHER]
@@ -60,6 +60,11 @@ def with_friction(
         for name in out:
             out[name][which] = found[name]
     return out, residual
+
+
+def settled(legs: int) -> float:
+    """The largest residual that a state which has settled may have."""
+    return TOLERANCE * math.sqrt(3 * legs)
 
 
 @cache

@@ -85,7 +85,12 @@ def coordinate_sizes(robot: DescribedModel) -> Array:
 
 def sensible(robot: DescribedModel, motion: Motion, on_error: OnError) -> Motion:
     """The motion, if its positions can be the robot's; samples that are not raise, or become NaN."""
-    if not np.maximum.reduce(np.abs(motion.position), axis=None, initial=0.0) > robot.at_hand:
+    position = motion.position
+    if motion.shape:
+        largest = np.maximum.reduce(np.abs(position), axis=None, initial=0.0)
+    else:
+        largest = max(map(abs, position.tolist()))
+    if not largest > robot.at_hand:
         return motion  # the usual case, cheaply
     limit = FAR * robot.reach
     middle = _middle(robot)

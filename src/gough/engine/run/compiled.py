@@ -38,7 +38,8 @@ BLOCK = 8192
 FEW = 64
 """Rows that are cheaper to copy to where the kernel finds them than to tell it where they are."""
 KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * 4)
-ONCE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+ONCE = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+"""Python's lock is kept: to hand it on and take it back takes a tenth of the time of a state."""
 
 
 class CompiledExecutor:
@@ -69,6 +70,13 @@ class CompiledExecutor:
         if rows == 1:
             return bound.one(fields)
         return bound.few(rows, fields) if 1 < rows <= FEW else bound.run(rows, fields)
+
+    def one(self, function: Function, fields: Mapping[str, Array]) -> dict[str, Array] | None:
+        """Outputs of one state; see `Executor`."""
+        bound = self._ready.get((function, *fields))
+        if bound is None:
+            return None
+        return {name: value[0] for name, value in bound.one(fields).items()}
 
     def bind(
         self, function: Function, inputs: Mapping[str, tuple[int, ...]], alone: bool = False
@@ -134,15 +142,18 @@ class BoundKernel:
         return out
 
     def one(self, fields: Mapping[str, Array]) -> dict[str, Array]:
-        """Outputs (1, ...) by name of a single state, without the overhead of a batch."""
+        """Outputs (1, ...) by name of a single state, without the overhead of a batch.
+
+        Its fields may come without the axis of rows.
+        """
         with self._lock:
             single = self._single
             if single is None:
                 single = self._single = SingleState(self)
             for name, place in single.inputs.items():
-                place[...] = fields[name][0]
+                place[...] = fields[name]
             single()
-            return {name: value[np.newaxis].copy() for name, value in single.outputs.items()}
+            return {name: value.copy() for name, value in single.rows.items()}
 
     def few(self, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
         """Outputs (rows, ...) by name of 1 to FEW states; a kernel always takes one at least."""
@@ -189,6 +200,7 @@ class SingleState:
         kernel = bound.kernel
         self.inputs = {name: np.zeros(shape) for name, shape in kernel.field_shapes.items()}
         self.outputs = {name: np.empty(shape) for name, shape, _ in bound.widths}
+        self.rows = {name: value[np.newaxis] for name, value in self.outputs.items()}
         inputs = [value.ctypes.data for value in self.inputs.values()]
         outputs = [value.ctypes.data for value in self.outputs.values()]
         parts = (
@@ -199,7 +211,7 @@ class SingleState:
         places = [ctypes.addressof(part) for part in parts]
         call = (ctypes.c_void_p * 4)(*places[:2], bound.hoisted.ctypes.data, places[2])
         self._keep = (bound, parts, call)
-        self._place = ctypes.c_void_p(ctypes.addressof(call))
+        self._place = ctypes.addressof(call)
         self._call = ONCE(kernel.once)
 
     def __call__(self) -> None:

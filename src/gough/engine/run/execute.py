@@ -40,6 +40,12 @@ class Executor(Protocol):
     ) -> dict[str, Array]:
         """Outputs (rows, ...) by name; fields (rows or 1, ...) by name, the state's and others."""
 
+    def one(self, function: Function, fields: Mapping[str, Array]) -> dict[str, Array] | None:
+        """Outputs of one state from fields without the axis of rows, or with one row.
+
+        None unless a kernel is at hand: of a program that did not run before, say.
+        """
+
 
 def executor(numbers: Any, fields: Fields, variants: bool = False) -> Executor:
     """The fastest executor there is: compiled, unless llvmlite is missing or GOUGH_ENGINE=numpy.
@@ -97,6 +103,10 @@ class NumPyExecutor:
     def __init__(self, numbers: Any, fields: Fields) -> None:
         self.numbers, self.fields = numbers, fields
         self._programs: dict[Any, Program] = {}
+
+    def one(self, function: Function, fields: Mapping[str, Array]) -> dict[str, Array] | None:
+        """There is no kernel."""
+        return None
 
     def __call__(
         self, function: Function, rows: int, fields: Mapping[str, Array]

@@ -38,6 +38,10 @@ class CompiledVariants:
         self._bound_all: dict[Any, BoundKernel] = {}
         self._kept = threading.local()
 
+    def one(self, function: Function, fields: Mapping[str, Array]) -> dict[str, Array] | None:
+        """Of many members there is none."""
+        return None
+
     def __call__(
         self, function: Function, rows: int, fields: Mapping[str, Array]
     ) -> dict[str, Array]:
