@@ -121,7 +121,7 @@ def _each(name: str, value: ArrayLike | None, count: int) -> Array:
 
 def _sensible(name: str, limit: Array) -> Array:
     """Limits that ratios with what a motion asks for stay numbers with; infinite ones are none."""
-    wrong = (limit < SMALLEST) | ((limit > LARGEST) & np.isfinite(limit))
+    wrong = ((limit > 0) & (limit < SMALLEST)) | ((limit > LARGEST) & np.isfinite(limit))
     if np.any(wrong):
         raise InputError(f"{name} is {limit[wrong].flat[0]:g}, must be {SMALLEST:g} to {LARGEST:g}")
     return limit
