@@ -44,7 +44,8 @@ def changed(data: bytes, other: bytes, rng: random.Random) -> bytes:
             parent.insert(key, deepcopy(parent[key]))
         else:
             table, name = _one([*_places(donor)], rng)
-            given = table[name] if rng.random() < 0.6 else _other(table[name], rng)
+            given = deepcopy(table[name])
+            given = given if rng.random() < 0.6 else _other(given, rng)
             parent[name if isinstance(name, str) else key] = given
     return text(tree).encode()
 

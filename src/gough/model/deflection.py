@@ -15,7 +15,7 @@ from gough.model import batch
 from gough.model.batch import Inputs, OnError
 from gough.model.calls import ModelCalls
 from gough.model.described import DescribedModel
-from gough.motion import Motion
+from gough.motion import Motion, not_a_motion
 
 TOLERANCE = 1e-11
 """Newton step, relative to the deflection, at which the static deflection counts as found."""
@@ -56,6 +56,8 @@ def static_deflection(
     K qe = Φᵀ f + sᵀ g + φ, where the legs' forces f depend on qe. Damped Newton's method from the
     undeformed platform on q̈e of `inverse_dynamics`, differentiated by central differences.
     """
+    if not isinstance(motion, Motion):
+        raise not_a_motion(motion)
     rest = Motion(motion.position, motion.rotation, time=motion.time)
     if not robot.modes:
         return rest
@@ -113,6 +115,10 @@ def deformation(robot: DescribedModel, motion: Motion, at: Where = "tips") -> De
     body = robot.modal
     if body is None:
         raise InputError(f"{robot.name} has a rigid platform")
+    if not isinstance(motion, Motion):
+        raise not_a_motion(motion)
+    if not isinstance(at, str):
+        raise InputError(f"at is 'origin', 'tips' or 'nodes', not {type(at).__name__}")
     if at == "origin":
         places, shapes, turns = np.zeros((1, 3)), body.origin_shapes, body.origin_rotations
         if shapes is None:
