@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import tomlkit
 from pydantic import BaseModel, ValidationError
@@ -114,7 +114,7 @@ def _scaled(value: Any, unit: Unit) -> Any:
     return float(Fraction(repr(float(value))) * unit.factor)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     """Whether a value is a number that a float can hold in any unit; others are refused later."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 1e300
 
