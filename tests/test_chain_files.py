@@ -331,3 +331,9 @@ def test_bodies_that_cannot_be_warn():
     data = changed(delta(), {"legs.joints.0.body": {"M": 1.0, "MX": [0, 1.0, 0]}})
     with pytest.warns(ImpossibleBodyWarning, match=r"delta: legs\.joints\.0\.body of leg 2"):
         described(data)
+
+
+def test_a_passive_leg_of_impossible_bodies_is_a_warning():
+    odd = changed(groups(), {"legs.1.joints.0.body": {"mass": -1.0}})
+    with pytest.warns(ImpossibleBodyWarning, match=r"legs\.1\.joints\.0\.body"):
+        described(odd)

@@ -1,11 +1,12 @@
 """A short, always equal part of the campaign that `make fuzz` runs for as long as one likes."""
 
 import random
+import tomllib
 
 import numpy as np
 import pytest
 
-from fuzz import states
+from fuzz import states, trees
 from fuzz.files import MAKERS, seeds
 from fuzz.mutations import minimised, mutated
 from fuzz.worker import OTHERS, case, run
@@ -51,6 +52,16 @@ def test_answers_agree_with_sixty_digits_or_are_refused(seed, monkeypatch):
     error, where, refused = states.errors(seed, 6)
     assert error < states.LIMIT, where
     assert refused < 18
+
+
+def test_trees_come_again_and_most_are_toml_that_is_another(tmp_path):
+    data = b'format = 1\nname = "x"\n[legs]\nbase = [[0, 1.5, 2], [3, 4, 5]]\nsmall = {a = true}\n'
+    assert tomllib.loads(trees.text(tomllib.loads(data.decode()))) == tomllib.loads(data.decode())
+    made = [trees.changed(data, data, random.Random(i)) for i in range(50)]
+    assert made == [trees.changed(data, data, random.Random(i)) for i in range(50)]
+    assert len({*made}) > 40
+    for one in made:
+        tomllib.loads(one.decode())
 
 
 def test_failures_are_minimised():

@@ -460,3 +460,13 @@ def test_names_that_no_file_can_have_are_refused(name):
     for call in (lambda: load(name), lambda: motion_named(name, 5), lambda: read_motion(name)):
         with pytest.raises(GoughError):
             call()
+
+
+@pytest.mark.parametrize("number", ["9" * 399, "1e308"])
+@pytest.mark.parametrize("unit", ['length = "mm"', 'mass = "t"', 'inertia = "kg mm2"'])
+def test_numbers_beyond_floats_are_refused_in_any_unit(tmp_path, unit, number):
+    units = f"format = 1\nunits = {{ {unit} }}"
+    body = f"[platform]\nmass = {number}\ncenter_of_mass = [0, 0, {number}]\ninertia = {number}\n"
+    text = FLEXIBLE.replace("format = 1", units).partition("[platform.modes]")[0] + body
+    (tmp_path / "huge.toml").write_text(text.replace("{{", "{").replace("}}", "}"))
+    command.refused("show", tmp_path / "huge.toml")

@@ -111,3 +111,26 @@ def test_numbers_that_a_file_makes_infinite_are_refused(robot):
     tiny = {"legs.friction.screw_torque": 0.1, "legs.friction.screw_lead": 1e-320}
     with pytest.raises(InputError, match=r"legs\.friction\.screw_drag infinite"):
         robot.edited(tiny)
+
+
+def test_odd_arguments_have_an_error_of_their_own(tmp_path):
+    kim, planar = gough.load("kim-ryu-2002"), gough.load("shah-3rrr-2012")
+    flexible = gough.load("long-khalil-martinet-2014")
+    array = np.zeros(3)
+    for ask in (
+        lambda: kim.tool_wrench(kim.home, [np.nan, 0, 0]),
+        lambda: kim.tool_wrench(kim.home, [0, 0, 0], [1e61, 0, 0]),
+        lambda: kim.tool_wrench(array, [0, 0, 0]),
+        lambda: kim.check(kim.home, leg_radius=[1]),
+        lambda: kim.check(kim.home, leg_radius=10**400),
+        lambda: kim.natural_frequencies(array),
+        lambda: planar.chains_of(array),
+        lambda: flexible.deformation(flexible.home, array),
+        lambda: flexible.deformation(array),
+        lambda: gough.Robot.from_dict(array),
+        lambda: gough.Robot.from_text(None),
+        lambda: gough.Robot.from_text(b"format = 1"),
+        lambda: kim.save(array),
+    ):
+        with pytest.raises(InputError):
+            ask()

@@ -60,6 +60,15 @@ def test_a_torn_study_resumes_to_the_same_bits(plan, whole, tmp_path, kind):
         assert content(torn) == content(whole), chunk
 
 
+def test_a_clock_that_jumps_changes_nothing(plan, whole, tmp_path, monkeypatch):
+    true, rng = time.time, random.Random(1)
+    monkeypatch.setattr("time.time", lambda: true() + rng.choice((-1e9, 0, 1e9)))
+    said = []
+    run(plan, tmp_path / "s.zarr", progress=lambda *one: said.append(one))
+    assert content(tmp_path / "s.zarr") == content(whole)
+    assert said[-1][:2] == (plan.points, plan.points)
+
+
 def test_results_of_a_torn_study_are_not_read(whole, tmp_path):
     shutil.copytree(whole, tmp_path / "s.zarr")
     (tmp_path / "s.zarr" / "values" / "1.0").write_bytes(b"")

@@ -13,11 +13,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from multiprocessing import get_context
 from pathlib import Path
 
 from fuzz.files import MAKERS
 from fuzz.guided import OWN
-from fuzz.worker import OTHERS, SECONDS
+from fuzz.worker import OTHERS, SECONDS, process
 
 KINDS = (*MAKERS, *OTHERS)
 FAILURES = Path("fuzz-failures")
@@ -40,33 +41,27 @@ def main() -> int:
 
 
 def _watched(kind: str, first: int, seconds: float) -> int:
-    """Failures of one kind; a process that hangs or dies is one, with the case it was at."""
+    """Failures of one kind; a process that hangs or dies is one, with the case it was at.
+
+    It is a copy of this one: what all kinds import is loaded once.
+    """
     with tempfile.TemporaryDirectory() as folder:
         current = Path(folder) / "current"
-        words = [
-            sys.executable,
-            "-m",
-            "fuzz.worker",
-            kind,
-            str(first),
-            str(seconds),
-            str(FAILURES.absolute()),
-        ]
-        worker = subprocess.Popen([*words, str(current)], stdout=subprocess.PIPE, text=True)
-        try:
-            said, _ = worker.communicate(timeout=seconds + 30 * SECONDS)
-        except subprocess.TimeoutExpired:
+        given = (kind, first, seconds, FAILURES.absolute(), current)
+        worker = get_context("fork").Process(target=process, args=given)
+        worker.start()
+        worker.join(seconds + 30 * SECONDS)
+        if worker.is_alive():
             worker.kill()
-            said = worker.communicate()[0]
-        print(said, end="", flush=True)
-        bad = said.count("FAILED")
-        if worker.returncode:
-            FAILURES.mkdir(exist_ok=True)
-            kept = FAILURES / f"{kind.replace(' ', '-')}-{time.time_ns()}"
-            kept.write_bytes(current.read_bytes() if current.exists() else b"")
-            print(f"FAILED {kind}: the process ended with {worker.returncode}; its case is {kept}")
-            bad += 1
-        return bad
+            worker.join()
+        bad = worker.exitcode or 0
+        if 0 <= bad < 100:
+            return bad
+        FAILURES.mkdir(exist_ok=True)
+        kept = FAILURES / f"{kind.replace(' ', '-')}-{time.time_ns()}"
+        kept.write_bytes(current.read_bytes() if current.exists() else b"")
+        print(f"FAILED {kind}: the process ended with {bad}; its case is {kept}", flush=True)
+        return 1
 
 
 def _guided(kind: str, seconds: float) -> int:

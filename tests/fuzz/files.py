@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 import gough
+from cases.families import FAMILIES
 from cases.mjcf import delta, stewart
 from cases.studies import SWEEP
 from gough.calibration import read_poses
@@ -122,7 +123,30 @@ def _robots(folder: Path) -> list[Seed]:
         text = toml_text(random_robot(np.random.default_rng(7), kind, friction=True))
         target.write_text(text, "utf-8")
         made.append(Seed(target, True, robot))
+    for number, family in enumerate(FAMILIES.values()):
+        text = toml_text(family.draw(np.random.default_rng(5)))
+        made += _text(folder, f"family-{number}.toml", text, robot)
+    for name, kind, legs in (("bending", "PUS", BENDING), ("shaped", "UPS", SHAPED)):
+        data = random_robot(np.random.default_rng(3), kind)
+        data["legs"] |= legs
+        made += _text(folder, f"{name}.toml", toml_text(data), robot)
     return made
+
+
+BENDING = {
+    "drive": {"stiffness": 1e7, "damping": 100.0},
+    "beams": {"modes": 2, "link": {"young": 2e11, "outer_diameter": 0.03, "inner_diameter": 0.02}},
+}
+SHAPED = {
+    "cylinder": {
+        "shape": "tube",
+        "radius": 0.05,
+        "inner_radius": 0.03,
+        "length": 0.8,
+        "density": 7850,
+    },
+    "rod": {"shape": "rod", "radius": 0.02, "length": 0.5, "mass": 2.0, "mesh": "box.stl"},
+}
 
 
 def _motion(folder: Path, kind: str) -> list[Seed]:

@@ -11,14 +11,13 @@ import os
 import random
 import resource
 import signal
-import sys
 import tempfile
 import time
 import traceback
 from functools import partial
 from pathlib import Path
 
-from fuzz import arguments, faults, states
+from fuzz import arguments, faults, states, trees
 from fuzz.files import Seed, quiet, seeds
 from fuzz.mutations import minimised, mutated
 from gough.errors import GoughError
@@ -73,12 +72,12 @@ def _late(*_: object) -> None:
 
 def run(
     kind: str, first: int, seconds: float, failures: Path, current: Path, most: int = 10**9
-) -> int:
-    """Cases from a seed on; returns how many. Failures are kept, each way to fail once."""
+) -> tuple[int, int]:
+    """Cases from a seed on; returns how many, and how many ways to fail, each kept once."""
     folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
     made = [] if kind in OTHERS else seeds(folder, kind)
     if not made and kind not in OTHERS:
-        return 0
+        return 0, 0
     known: set[str] = set()
     end, number = time.monotonic() + seconds, first
     while time.monotonic() < end and number - first < most:
@@ -88,7 +87,11 @@ def run(
             found, data = guarded(_other(kind, number, rng, folder)), str(number).encode()
         else:
             seed = rng.choice(made)
-            data = mutated(seed.path.read_bytes(), rng, seed.text)
+            data = seed.path.read_bytes()
+            if seed.path.suffix == ".toml" and rng.random() < 0.7:
+                data = trees.changed(data, rng.choice(made).path.read_bytes(), rng)
+            else:
+                data = mutated(data, rng, seed.text)
             current.write_bytes(data)
             found = case(data, seed)
         fact = found.partition(":")[0] + found.partition(":")[2].partition(":")[0]
@@ -102,7 +105,7 @@ def run(
             (failures / name).write_bytes(data)
             print(f"FAILED {kind}, seed {number}: {found}; kept as {failures / name}", flush=True)
         number += 1
-    return number - first
+    return number - first, len(known)
 
 
 def _same(data: bytes, seed: Seed, found: str) -> bool:
@@ -136,12 +139,12 @@ def _other(kind: str, number: int, rng: random.Random, folder: Path):
     return compare
 
 
-if __name__ == "__main__":
+def process(kind: str, first: int, seconds: float, failures: Path, current: Path) -> None:
+    """All of one kind, in a process of its own; its exit code is how many ways to fail it met."""
     limit = 6_000_000_000  # of addresses: libraries reserve more than they take
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    kind, first, seconds, failures, current = sys.argv[1:]
     if kind == "state":  # kernels of every random robot would take longer to compile than to run
         os.environ.setdefault("GOUGH_ENGINE", "numpy")
-    count = run(kind, int(first), float(seconds), Path(failures), Path(current))
+    count, bad = run(kind, first, seconds, failures, current)
     print(f"DONE {kind}: {count} cases", flush=True)
+    os._exit(min(bad, 99))

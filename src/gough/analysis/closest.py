@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from numbers import Real
 
 import numpy as np
 
@@ -29,6 +30,8 @@ from gough.motion import Motion
 
 TOUCHING = 1e-9
 """m: legs nearer than that at home share a joint."""
+WIDEST = 1e6
+"""m: largest radius of a leg."""
 FLAT = 0.05
 """How far joints may be off their plane, in length scales."""
 
@@ -124,8 +127,10 @@ def closest(robot: Model, motion: Motion, *, leg_radius: float = 0.0) -> Closest
         True
 
     """
-    if not (np.isfinite(leg_radius) and leg_radius >= 0):
-        raise InputError(f"leg_radius is {leg_radius}, must be 0 or more, in m")
+    if isinstance(leg_radius, bool) or not isinstance(leg_radius, Real):
+        raise InputError(f"leg_radius is a number of metres, not {type(leg_radius).__name__}")
+    if not 0 <= leg_radius <= WIDEST:
+        raise InputError(f"leg_radius is {str(leg_radius)[:20]} m, must be 0 to {WIDEST:g} m")
     if 0 in motion.shape:
         raise InputError(f"a motion of batch shape {motion.shape} has no samples")
     legs, home = _polylines(robot, motion), _polylines(robot, robot.home)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gough.analysis.closest import WIDEST
 from gough.analysis.interference import leg_distances, nearest, pairs
 from gough.analysis.pose_boxes import Boxes, Positions
 from gough.base.arrays import Array
@@ -207,6 +208,6 @@ def _widened(margins: Margins) -> Margins:
 
 
 def _positive(name: str, value: float) -> float:
-    if not (np.isfinite(value) and value > 0):
-        raise InputError(f"{name} is {value}, needs a positive number of metres")
+    if not 0 < value <= WIDEST:
+        raise InputError(f"{name} is {value:g} m, must be above 0 and {WIDEST:g} m at most")
     return float(value)

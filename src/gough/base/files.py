@@ -7,6 +7,7 @@ machine that loses its power, loses nothing.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -113,6 +114,13 @@ def in_a_folder(path: str | os.PathLike[str]) -> Path:
     return target
 
 
+def _named(error: OSError, temporary: Path, target: Path) -> Exception:
+    """An error with what was being written in place of the temporary name, or of none."""
+    if error.filename is None or str(error.filename).startswith(str(temporary)):
+        return FileError(f"{target}: {error.strerror or error}")
+    return error
+
+
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str], own: bool = False) -> Iterator[Path]:
     """A temporary path beside `path`, renamed onto it when the block ends well, removed if not.
@@ -129,13 +137,12 @@ def replacing(path: str | os.PathLike[str], own: bool = False) -> Iterator[Path]
         raise FileError(f"{target}: {error.strerror}") from None
     try:
         yield temporary
-        try:
-            temporary.chmod(0o666 & ~umask())
-            to_disk(temporary)
-            temporary.replace(target)
-            to_disk(target.parent)
-        except OSError as error:
-            raise FileError(f"{target}: {error.strerror}") from None
+        temporary.chmod(0o666 & ~umask())
+        to_disk(temporary)
+        temporary.replace(target)
+        to_disk(target.parent)
+    except OSError as error:
+        raise _named(error, temporary, target) from None
     finally:
         temporary.unlink(missing_ok=True)
         os.close(handle)
@@ -157,6 +164,8 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.chmod(0o777 & ~umask())
         temporary.rename(target)
         to_disk(target.parent)
+    except OSError as error:
+        raise _named(error, temporary, target) from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         if handle is not None:
@@ -222,12 +231,15 @@ def sweep(target: Path) -> None:
 
 def to_disk(path: str | os.PathLike[str]) -> None:
     """Wait until a file, or the names in a folder, are on the disk; nothing where that cannot be had."""
-    with contextlib.suppress(OSError):
+    try:
         handle = os.open(path, os.O_RDONLY | _BINARY)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
+    except OSError as error:  # others: no such operation here, a folder that may not be read
+        if error.errno in (errno.EIO, errno.ENOSPC, errno.EDQUOT):
+            raise
 
 
 def umask() -> int:

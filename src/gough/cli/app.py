@@ -6,6 +6,7 @@ Such a file has a function `command`, whose first line of words is the command's
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -175,10 +176,10 @@ def main() -> None:
     except UsageError as error:
         code = _fail(_usage(error))
     except BrokenPipeError:  # the reader has seen enough: | head
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
         code = 1
     except OSError as error:
-        code = _fail(f"{error.filename or 'file'}: {error.strerror or error}")
+        code = _fail(f"{error.filename or _nameless(error)}: {error.strerror or error}")
     except MemoryError as error:
         code = _fail(f"out of memory: {error}" if str(error) else "out of memory")
     except (KeyboardInterrupt, typer.Abort):
@@ -187,6 +188,19 @@ def main() -> None:
         if alone:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _nameless(error: OSError) -> str:
+    """What an error is about that names no file: those that are written are named before."""
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+        return "system"
+    _give_up_output()
+    return "standard output"
+
+
+def _give_up_output() -> None:
+    """Let what is left of standard output go nowhere: Python would complain at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _terminated(number: int, frame: object) -> None:

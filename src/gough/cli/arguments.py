@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Collection, Sequence
 from math import isfinite, radians
@@ -176,6 +177,12 @@ def read_motion(name: str, samples: int, robot: Robot, units: str = "", names: s
         return motion_named(name, samples, robot=robot, columns=columns, say=note)
 
 
+def refuse_columns(units: str, names: str) -> None:
+    """Refuse --units and --map where there is no file whose columns they could be about."""
+    if units or names:
+        raise InputError("--units and --map are about the columns of a motion file: none is given")
+
+
 def deflecting(robot: Robot, motion: Motion, commanded: str, friction: bool) -> Motion:
     """The motion as a flexible robot makes it; says on stderr how it was found, and what is rigid."""
     from gough.model.deflected import deflected, how_deflected
@@ -201,7 +208,7 @@ def deflecting(robot: Robot, motion: Motion, commanded: str, friction: bool) -> 
 def numbers(option: str, text: str, *counts: int) -> list[float]:
     """Finite numbers of an option with commas between them, as many as one of the counts says."""
     try:
-        values = [float(part) for part in text.replace(",", " ").split()]
+        values = [float(part) for part in re.split(r"\s*,\s*|\s+", text.strip())]
     except ValueError:
         raise InputError(f"{option} is {text!r}, needs numbers with commas between them") from None
     if len(values) not in counts:

@@ -103,10 +103,14 @@ def command(
     """
     robot = load_rigid(name, output, report)
     if plan is not None:
-        if poses or validation is not None or report is not None:
-            raise InputError(
-                "--plan chooses poses to measure: it takes no POSES, --validate, --report"
-            )
+        others_given = {
+            "POSES": poses, "--validate": validation, "--report": report, "--noise": noise,
+            "--prior": prior, "--robust": robust, "--residual": residual, "--units": units,
+            "--map": columns,
+        }  # fmt: skip
+        unused = [word for word, value in others_given.items() if value]
+        if unused:
+            raise InputError(f"--plan chooses poses to measure: it takes no {', '.join(unused)}")
         _plan(robot, plan, output, _texts(known), _texts(fixed), _texts(seen), turn, seed, json)
         return
     if not poses:

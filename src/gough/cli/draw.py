@@ -18,6 +18,7 @@ from gough.cli.arguments import (
     numbers,
     output_file,
     read_motion,
+    refuse_columns,
 )
 from gough.cli.terminal import say_written
 from gough.errors import InputError
@@ -82,6 +83,8 @@ def command(
     states = _pose(robot, pose) if pose else None
     if motion is not None:
         states = read_motion(motion, SAMPLES, robot, units, columns)
+    else:
+        refuse_columns(units, columns)
     seen = _view(view)
     if kind == PAGE:
         from gough.show.turnable import Turnable
@@ -121,4 +124,6 @@ def _view(text: str) -> View | None:
     if not any(letter.isdigit() for letter in text):
         raise InputError(f"--view is {text!r}, needs {', '.join(VIEWS)} or two angles in degrees")
     azimuth, elevation = numbers("--view", text, 2)
+    if max(abs(azimuth), abs(elevation)) > 360:
+        raise InputError(f"--view is {text!r}, needs angles of at most 360 degrees")
     return azimuth, elevation

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from inspect import cleandoc
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
 from gough.base.files import keeping_inputs
-from gough.errors import FileError
+from gough.errors import FileError, InputError
 
 Rows = Sequence[tuple[str, str]]
 
@@ -23,7 +24,11 @@ class Command(TyperCommand):
     """A command with such a screen, which never overwrites what it was told to read."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run it, unless a file to write is one of the others that the command line names."""
+        """Run it, unless a number is none, or a file to write is another one that it names."""
+        for param in self.params:
+            value = ctx.params.get(param.name)
+            if isinstance(value, float) and not isfinite(value):
+                raise InputError(f"{max(param.opts, key=len)} is {value:g}, must be finite")
         written = ctx.meta.get(WRITTEN, [])
         for name in written:
             for other, value in ctx.params.items():

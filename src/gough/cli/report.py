@@ -16,6 +16,7 @@ from gough.cli.arguments import (
     motion_names,
     output_file,
     read_motion,
+    refuse_columns,
     robot_names,
 )
 from gough.cli.terminal import err, say_written, warn
@@ -60,6 +61,8 @@ def command(
         raise FileError(f"{target}: the name of a page must end in .html")
     if target.is_dir():
         raise FileError(f"{target}: a folder")
+    if motion is None:
+        refuse_columns(units, columns)
     with err.status("reading"):
         if is_result(subject):
             from gough.show.report.result import read_result, result_page

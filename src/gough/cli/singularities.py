@@ -20,6 +20,7 @@ from gough.cli.arguments import (
     motion_argument,
     output_file,
     read_motion,
+    refuse_columns,
     tell_undeformed,
 )
 from gough.cli.results import in_parts
@@ -67,6 +68,8 @@ def command(
     from gough.show.sheets.singularities import print_singularity, singularity_numbers
 
     robot = load(name, output, surface)
+    if motion is None:
+        refuse_columns(units, columns)
     states = robot.home if motion is None else read_motion(motion, samples, robot, units, columns)
     tell_undeformed(robot)
     measures = singularity(robot, states, length=length)

@@ -22,6 +22,7 @@ from gough.cli.arguments import (
     numbers,
     output_file,
     read_motion,
+    refuse_columns,
 )
 from gough.cli.terminal import err, out, say_written, warn
 from gough.errors import InputError
@@ -102,6 +103,8 @@ def command(
         drive = Drive(lead, efficiency, back_efficiency, rotor_inertia, ratio)
     elif plot is not None or rotor_inertia is not None or rating is not None:
         raise InputError("motor torque and speed need the screw's --lead or the gear's --ratio")
+    if not motions:
+        refuse_columns(units, columns)
     robot = load(name)
     sizing = None
     if motions:

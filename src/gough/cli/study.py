@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from gough.cli.arguments import PICTURES, file_to_write
+from gough.cli.arguments import PICTURES, file_to_write, picture_beside
 from gough.cli.file_kinds import reading
+from gough.cli.help import apart
 from gough.cli.terminal import err, out, progress_bar, say, say_written
 
 
@@ -49,6 +50,10 @@ def command(
     with reading(file, "study file"):
         plan = read_plan(file)
     target = file.with_suffix(".zarr") if output is None else output
+    picture = picture_beside(plot, target)
+    for other in (picture, csv):
+        if other is not None:
+            apart(target, other, both_written=True)
     with progress_bar() as bar:
         task = bar.add_task("study", total=plan.points)
 
@@ -77,6 +82,5 @@ def command(
         from gough.show.pictures.studies import front, overview
         from gough.show.plots import save
 
-        picture = plot or target.with_suffix(".png")
         save((front if plan.search is not None else overview)(plan, dataset), picture)
         say_written(picture)

@@ -137,7 +137,7 @@ def _sampled(
     if orientation is not None:
         from scipy.spatial.transform import Rotation
 
-        turn = Rotation.from_rotvec(numbers("--orientation", orientation, 3), degrees=True)
+        turn = Rotation.from_rotvec(_turn(orientation), degrees=True)
     box = None
     if bounds is not None:
         count = len(OwnSpace.of(robot).names)
@@ -149,6 +149,14 @@ def _sampled(
         print_json(own_workspace_numbers(found))
     else:
         print_own_workspace(found, out)
+
+
+def _turn(text: str) -> list[float]:
+    """A rotation vector in degrees."""
+    vector = numbers("--orientation", text, 3)
+    if max(map(abs, vector)) > 360:
+        raise InputError(f"--orientation is {text!r}, needs angles of at most 360 degrees")
+    return vector
 
 
 def _solve(
@@ -168,8 +176,7 @@ def _solve(
 
     turn = None
     if orientation is not None:
-        vector = numbers("--orientation", orientation, 3)
-        turn = Rotation.from_rotvec(vector, degrees=True).as_matrix()
+        turn = Rotation.from_rotvec(_turn(orientation), degrees=True).as_matrix()
     if any_tilt and tilt is None:
         raise InputError("--any goes with --tilt")
     if tilt is not None and point is not None:

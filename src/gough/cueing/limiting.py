@@ -30,6 +30,8 @@ FINEST = 64
 """Instants per sample, at most."""
 RESERVE = 0.005
 """Share of stroke, speed and force that is kept back."""
+SMALLEST, LARGEST = 1e-9, 1e15
+"""Strokes, speeds and forces that shares can be taken of, SI units."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,18 @@ def limits_of(
             f"{robot.name}: nothing limits {', '.join(missing)} of every actuator: give it in the robot "
             "file under [legs.limits], or here"
         )
+    room = {
+        "stroke": limits.longest - limits.shortest,
+        "speed": limits.speed,
+        "force": limits.force,
+    }
+    for name, one in room.items():
+        wrong = ~((one >= SMALLEST) & (one <= LARGEST))
+        if wrong.any():
+            raise InputError(
+                f"{robot.name}: actuator {int(np.argmax(wrong)) + 1} has a {name} of "
+                f"{one[wrong][0]:g} within its limits, must be {SMALLEST:g} to {LARGEST:g}"
+            )
     return limits
 
 

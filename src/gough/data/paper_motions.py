@@ -79,5 +79,7 @@ def motion_named(
     """
     place = Path(folder) / name
     if name in MOTIONS or not (place.suffix or os.path.exists(place)):
+        if columns != AS_THEY_ARE:
+            raise InputError(f"{name}: a paper's motion, no file with columns: no units, no map")
         return paper_motion(name).sample(samples)  # what is neither raises with the nearest name
     return read_motion(place, robot, columns=columns, say=say)

@@ -70,6 +70,8 @@ def checked(question: Question, value: float) -> float:
     bad = (value < 0 and not question.negative) or (value == 0 and not question.zero)
     if not isfinite(value) or bad:
         raise InputError(f"{question.name} is {value:g} {question.unit}, must be {wanted}")
+    if question.unit == "deg" and abs(value) > 360:
+        raise InputError(f"{question.name} is {value:g} deg, must be at most 360")
     return value
 
 

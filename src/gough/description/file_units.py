@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence
 from fractions import Fraction
-from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import tomlkit
 from pydantic import BaseModel, ValidationError
@@ -108,11 +107,16 @@ def _scaled(value: Any, unit: Unit) -> Any:
             if scaled is not item:  # a list inside has changed in place
                 value[i] = scaled
         return value
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if not _is_number(value):
         return value
     if unit.turns:
         return unit.to_si(float(value))
     return float(Fraction(repr(float(value))) * unit.factor)
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    """Whether a value is a number that a float can hold in any unit; others are refused later."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 1e300
 
 
 def _check_inertias(values: list[Numbered], told: bool, name: str) -> None:
@@ -120,7 +124,7 @@ def _check_inertias(values: list[Numbered], told: bool, name: str) -> None:
     largest = max((_largest(v.table[v.key]) for v in values if v.unit == "m"), default=0.0)
     for one in values:
         mass = one.table.get("mass")
-        if one.unit != "kg m2" or told or not isinstance(mass, int | float) or mass <= 0:
+        if one.unit != "kg m2" or told or not _is_number(mass) or mass <= 0:
             continue
         radius = (_largest(one.table[one.key]) / mass) ** 0.5
         if radius > LARGE * max(largest, 1e-300):
@@ -134,5 +138,4 @@ def _largest(value: Any) -> float:
     """The largest number in a list of lists."""
     if isinstance(value, list):
         return max((_largest(item) for item in value), default=0.0)
-    number = isinstance(value, int | float) and isfinite(value)
-    return abs(float(value)) if number else 0.0
+    return abs(float(value)) if _is_number(value) else 0.0

@@ -33,11 +33,10 @@ STEPS = 60
 
 def completable(parameters: LegParameters[Any], legs: Any) -> Array:
     """(legs,) booleans: real bodies with the same base parameters exist; False without closed form."""
-    count = legs.rotor.shape[0]
     try:
-        groupings = [parameters.opened(legs, leg) for leg in range(count)]
+        groupings = [parameters.opened(legs, leg) for leg in range(legs.count)]
     except InputError:
-        return np.zeros(count, dtype=bool)
+        return np.zeros(legs.count, dtype=bool)
     tens = np.stack([ten_parameters(body) for body in legs.named_bodies().values()], axis=1)
     found: dict[bytes, bool] = {}
     answers = []

@@ -177,6 +177,8 @@ class Askable(ABC):
         legs = self.mechanism.legs
         if not legs.coordinates:
             return np.zeros(0)
+        if not isinstance(motion, Motion):
+            raise not_a_motion(motion)
         if motion not in self._chains:
             which = self.which()
             shape = np.broadcast_shapes(motion.shape, *(one.shape for one in which.values()))

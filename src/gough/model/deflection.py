@@ -16,7 +16,7 @@ from gough.model import batch
 from gough.model.batch import Inputs, OnError
 from gough.model.calls import ModelCalls
 from gough.model.described import DescribedModel
-from gough.motion import Motion
+from gough.motion import Motion, not_a_motion
 
 TOLERANCE = 1e-11
 """Newton step, relative to the deflection, at which the static deflection counts as found."""
@@ -63,6 +63,8 @@ def static_deflection(
     K qe = Φᵀ f + sᵀ g + φ, where the legs' forces f depend on qe. Of several such rests it is the one
     that the undeformed platform comes to as it is loaded little by little.
     """
+    if not isinstance(motion, Motion):
+        raise not_a_motion(motion)
     rest = Motion(motion.position, motion.rotation, time=motion.time)
     if not robot.modes:
         return rest
@@ -197,6 +199,10 @@ def deformation(robot: DescribedModel, motion: Motion, at: Where = "tips") -> De
     body = robot.modal
     if body is None:
         raise InputError(f"{robot.name} has a rigid platform")
+    if not isinstance(motion, Motion):
+        raise not_a_motion(motion)
+    if not isinstance(at, str):
+        raise InputError(f"at is 'origin', 'tips' or 'nodes', not {type(at).__name__}")
     if at == "origin":
         places, shapes, turns = np.zeros((1, 3)), body.origin_shapes, body.origin_rotations
         if shapes is None:

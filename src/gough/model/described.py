@@ -87,6 +87,8 @@ class DescribedModel(ModelCalls):
             folder: where paths in it start; the current one by default.
 
         """
+        if not isinstance(text, str):
+            raise InputError(f"the text of a robot file is needed, not {type(text).__name__}")
         text = in_si(text, name)
         file, start = files.parse(text, name), Path.cwd() if folder is None else Path(folder)
         return cls(file, text, describe(file, name, start), start)
@@ -96,6 +98,8 @@ class DescribedModel(ModelCalls):
         cls, data: Mapping[str, Any], folder: str | os.PathLike[str] | None = None
     ) -> Self:
         """A robot from a dictionary with the keys of a robot file; paths in it start at `folder`."""
+        if not isinstance(data, Mapping):
+            raise InputError(f"a robot's keys and values are needed, not {type(data).__name__}")
         name = str(data.get("name", "robot"))
         data = dictionary_in_si(data, name)
         file, start = files.validate(data, name), Path.cwd() if folder is None else Path(folder)
@@ -122,6 +126,8 @@ class DescribedModel(ModelCalls):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the robot file, its comments included; paths in it are made to fit the new place."""
+        if not isinstance(path, str | os.PathLike):
+            raise InputError(f"the name of a file to write is needed, not {type(path).__name__}")
         text = files.moved(self.text, self.folder, Path(path).parent)
         with replacing(path) as temporary:
             Path(temporary).write_text(text, "utf-8")

@@ -19,6 +19,8 @@ from gough.model.model import Model
 from gough.model.standing import standing
 from gough.motion import Motion
 
+SMALLEST, LARGEST = 1e-9, 1e15
+"""Limits that a motion can be planned with, SI units."""
 PLATFORM = ("platform_speed", "platform_turn_rate")
 PLATFORM_SECOND = ("platform_acceleration", "platform_turn_acceleration")
 PLATFORM_UNITS = {
@@ -83,7 +85,10 @@ class MotionLimits:
         given = {"speed": speed, "force": force, "power": power, "jerk": jerk}
         own = {"speed": robot.limits.speed, "force": robot.limits.force}
         arrays: dict[str, Any] = {
-            name: np.minimum(own.get(name, np.inf), _each(name, value, count))
+            name: np.minimum(
+                _sensible(f"{name} of the robot file", np.asarray(own.get(name, np.inf))),
+                _each(name, value, count),
+            )
             for name, value in given.items()
         }
         numbers = {
@@ -111,7 +116,15 @@ def _each(name: str, value: ArrayLike | None, count: int) -> Array:
             f"{name} is {array.tolist()!r}, needs a number above 0"
             + (f", or {count} of them" if count > 1 else "")
         )
-    return np.broadcast_to(array, count)
+    return np.broadcast_to(_sensible(name, array), count)
+
+
+def _sensible(name: str, limit: Array) -> Array:
+    """Limits that ratios with what a motion asks for stay numbers with; infinite ones are none."""
+    wrong = ((limit > 0) & (limit < SMALLEST)) | ((limit > LARGEST) & np.isfinite(limit))
+    if np.any(wrong):
+        raise InputError(f"{name} is {limit[wrong].flat[0]:g}, must be {SMALLEST:g} to {LARGEST:g}")
+    return limit
 
 
 class Demands:

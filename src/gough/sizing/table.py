@@ -21,6 +21,8 @@ from gough.sizing.rating import SHARES, Rating
 from gough.sizing.region import RegionCase
 
 KINDS = (".csv", ".json", ".html")
+LARGEST_MARGIN = 1000.0
+"""Largest factor on what a drive must do."""
 
 
 class DriveQuantity(NamedTuple):
@@ -183,8 +185,8 @@ def requirements(
 
     `drive` and `rotor` (legs,), the robot file's, are for the region; a sizing has its own.
     """
-    if not (np.isfinite(margin) and margin > 0):
-        raise InputError(f"margin is {margin:g}, needs a positive number")
+    if not 0 < margin <= LARGEST_MARGIN:
+        raise InputError(f"margin is {margin:g}, must be above 0 and {LARGEST_MARGIN:g} at most")
     source = sizing or region
     if source is None:
         raise InputError("sizing needs a motion or a region")

@@ -14,6 +14,9 @@ from gough.studies.plan import Plan
 from gough.studies.store import Store
 from gough.studies.workers import Job, Progress, Workers, here, processes
 
+MOST_JOBS = 1000
+"""Processes of one machine."""
+
 
 def run(
     plan: Plan,
@@ -32,8 +35,8 @@ def run(
         raise InputError(
             "jobs are processes here, a scheduler has workers of its own: give one of them"
         )
-    if jobs is not None and jobs < 1:
-        raise InputError(f"jobs is {jobs}, needs 1 or more")
+    if jobs is not None and not 1 <= jobs <= MOST_JOBS:
+        raise InputError(f"jobs is {jobs}, must be 1 to {MOST_JOBS}")
     store = Store(path, plan)
     told = progress or (lambda *_: None)
     with store.alone():
