@@ -159,7 +159,7 @@ def test_the_list_says_what_the_robots_are(gough_here):
         (" 1e-3, -.5 ", (1, 2), [1e-3, -0.5]),
         ("1 2", (2,), [1, 2]),
         ("1,2", (1, 3), "--x has 2 numbers, needs 1 or 3"),
-        ("", (1,), "--x has 0 numbers, needs 1"),
+        ("", (1,), "--x is '', needs numbers with commas between them"),
         ("1,x", (2,), "--x is '1,x', needs numbers with commas between them"),
         ("1,nan", (2,), "--x is '1,nan', needs finite numbers"),
     ],
