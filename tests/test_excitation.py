@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -73,25 +74,40 @@ def test_excitation_goes_on_where_it_was_stopped(sliding, tmp_path):
     base = base_parameters(sliding)
     state = tmp_path / "state"
 
-    def interrupt(stage, done, total, best):
-        if stage == "optimising" and done == 2:
-            raise KeyboardInterrupt
+    def stopping(iteration, error):
+        def told(stage, done, total, best):
+            if stage == "optimising" and done == iteration:
+                raise error
 
-    first = excite(sliding, iterations=6, base=base, state=state, progress=interrupt, **SMALL)
+        return told
+
+    def search(told=None, state=state, seed=0):
+        given = {"base": base, "state": state, "seed": seed, "progress": told}
+        return excite(sliding, iterations=6, **given, **SMALL)
+
+    first = search(stopping(2, KeyboardInterrupt))
     assert first.interrupted
     assert first.iterations == 2
-    second = excite(sliding, iterations=6, base=base, state=state, **SMALL)
+    with pytest.raises(SystemExit):  # as a signal does: nothing is saved then
+        search(stopping(5, SystemExit))
+    second, whole = search(), search(state=None)
     assert not second.interrupted
     assert second.iterations == 6
-    assert second.condition <= first.condition
+    assert second.condition < first.condition
     assert second.random == first.random
-    again = excite(sliding, iterations=2, base=base, **SMALL)
-    assert (again.trajectory.sine == first.trajectory.sine).all()  # same arguments, same motion
+    assert second.condition == whole.condition
+    assert (second.trajectory.sine == whole.trajectory.sine).all()  # same arguments, same motion
+    arrays = dict(np.load(state))
+    arrays["answers"][:, 0] /= 2  # condition numbers that nothing has
+    with state.open("wb") as file:
+        np.savez(file, **arrays)
+    with pytest.raises(FileError, match="a damaged search; remove it"):
+        search()
     with pytest.raises(FileError, match="other settings"):
-        excite(sliding, iterations=1, base=base, state=state, seed=1, **SMALL)
+        search(seed=1)
     state.write_bytes(b"nonsense")
     with pytest.raises(FileError, match="not a saved search"):
-        excite(sliding, iterations=1, base=base, state=state, **SMALL)
+        search()
     with pytest.raises(InputError, match="harmonics"):
         excite(sliding, **{**SMALL, "harmonics": 1})
 
@@ -137,3 +153,20 @@ def test_command_line(sliding, tmp_path):
     result = run("identify", "robot.toml", "page.csv", cwd=tmp_path)
     assert result.returncode == 2
     assert result.stderr.count("\n") == 1
+
+
+def test_a_motion_is_made_small_enough_in_a_few_steps_or_refused():
+    asked = []
+
+    def beyond(z):
+        asked.append(z)
+        return np.abs(z) / 0.3 - 1 + excitation.MARGIN
+
+    parts = {"motions": lambda z, count: z, "trajectory": lambda z: z, "friction": False}
+    robot = SimpleNamespace(name="heavy")
+    search = SimpleNamespace(best=np.ones(2), robot=robot, excess=beyond, **parts)
+    assert 0.998 * 0.3 < excitation._within(search).max() <= 0.3
+    assert len(asked) < 30
+    search.excess = np.ones_like
+    with pytest.raises(InputError, match="heavy: no motion about home keeps its limits"):
+        excitation._within(search)

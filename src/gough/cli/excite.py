@@ -16,6 +16,10 @@ from gough.cli.arguments import (
     output_file,
 )
 from gough.cli.terminal import err, print_json, progress_bar, say
+from gough.errors import InputError
+
+MOST_ROWS = 10_000_000
+"""Samples of the motion file."""
 
 
 def command(
@@ -44,6 +48,11 @@ def command(
     from gough.data.motion_files import write_motion
     from gough.parameters.excitation import excite, lines
 
+    samples = rate * period + 1
+    if not samples <= MOST_ROWS:
+        raise InputError(
+            f"--rate {rate:g} and --period {period:g} make {samples:.3g} samples: at most {MOST_ROWS:g}"
+        )
     robot = load_rigid(name)
     state = output.with_name(output.name + ".state")
     with progress_bar() as progress:
@@ -65,7 +74,7 @@ def command(
             seconds=seconds,
             progress=told,
         )
-    write_motion(found.trajectory.sample(max(2, round(rate * period) + 1)), output)
+    write_motion(found.trajectory.sample(max(2, round(samples))), output)
     if not found.interrupted:
         state.unlink(missing_ok=True)
     if json:

@@ -13,7 +13,6 @@ Swevers et al. 1997 (Fourier series); Gautier & Khalil 1992 (condition number).
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import warnings
 from collections.abc import Callable, Sequence
@@ -26,17 +25,17 @@ import numpy as np
 from scipy.linalg import block_diag, null_space
 from scipy.optimize import minimize
 
-from gough.base.array_files import read_arrays
 from gough.base.arrays import Array, wrapped
-from gough.base.files import replacing
 from gough.base.rotations import exponential
-from gough.errors import FileError, FreedomWarning, ImpossibleBodyWarning, InputError
+from gough.base.sources import package_digest
+from gough.errors import FreedomWarning, ImpossibleBodyWarning, InputError
 from gough.model.limits import demands, leg_length
 from gough.model.model import Model
 from gough.motion import Motion
 from gough.parameters.base import BaseParameters, base_parameters, base_regressor
 from gough.parameters.exciting_bounds import Bounds, default_bounds
 from gough.parameters.own_fourier import OwnFourier, home_coordinates, waves
+from gough.parameters.search_state import Answers, Start, damaged, restored, save
 from gough.parameters.special import FREE
 from gough.trajectories import Fourier, Trajectory
 
@@ -58,6 +57,14 @@ WIDTH = 0.02
 """Of the smoothed Coulomb friction, in largest speeds."""
 MARGIN = 0.01
 """Part of the limits that is kept free."""
+FARTHEST = 4.0
+"""Norm of a random motion's coefficients at most."""
+SHRINK, MOST_SHRINKS = 0.998, 5000
+"""By which a motion is made smaller until it keeps its limits, and how often at most."""
+PERIODS = (1e-3, 1e5)
+"""s."""
+MOST = 1_000_000
+"""Iterations, and random motions."""
 Progress = Callable[[str, int, int, float], None]
 """Told the stage, how many steps of how many are done, and the best condition number so far."""
 
@@ -105,6 +112,7 @@ class _Search:
     condition: float = np.inf
     random: float = np.inf
     iterations: int = 0
+    answers: Answers = field(default_factory=Answers)
 
     def __post_init__(self) -> None:
         h = np.arange(1.0, self.harmonics + 1)
@@ -214,14 +222,26 @@ class _Search:
 
     def evaluate(self, points: Array) -> tuple[Array, Array]:
         """Smooth objective (n,) and excess (n, limits); keeps the best."""
+        answers = self.answers.once(len(points), lambda: self.answer(points))
+        excess = answers[:, 2:]
+        self.keep(points, answers[:, 0], excess)
+        return answers[:, 1], excess
+
+    def answer(self, points: Array) -> Array:
+        """(n, 2 + limits): cond(W S), smooth objective, excess up to 10."""
         motions = self.motions(points)
         values, excess = self.eigenvalues(motions), self.excess(motions)
-        sizes = np.sqrt(
-            values
-        )  # apart: where a motion is out of reach the least is next to nothing
-        self.keep(points, sizes[:, -1] / sizes[:, 0], excess)
+        # roots apart: where a motion is out of reach the least is next to nothing
+        sizes = np.sqrt(values)
         spread = _power_norm(values, SHARPNESS) - _power_norm(values, -SHARPNESS)
-        return 0.5 * spread, np.minimum(excess, 10.0)
+        conditions = sizes[:, -1] / sizes[:, 0]
+        return np.column_stack([conditions, 0.5 * spread, np.minimum(excess, 10.0)])
+
+    def true(self) -> bool:
+        """Whether the best is as good, and within the limits, as its answer from the disk said."""
+        assert self.best is not None
+        condition, _, *excess = self.answer(self.best[np.newaxis])[0]
+        return bool(abs(condition / self.condition - 1) < 1e-6 and max(excess) < 1e-6)
 
 
 def _power_norm(values: Array, power: int) -> Array:
@@ -250,16 +270,20 @@ def excite(
 
     First random motions, brought to the limits; then sequential quadratic programming from the best of
     them. With a `state` file it goes on where it was stopped; an interrupt (Ctrl-C) returns the best so
-    far once the random motions are done. The same arguments give the same motion, but for `seconds`:
-    after so long, half of it spent on random motions, the best so far is taken.
+    far once the random motions are done. The same arguments give the same motion, to the last bit and
+    however often it was stopped, but for `seconds`: after so long, half of it spent on random motions,
+    the best so far is taken.
     """
     if seconds is not None and not seconds > 0:
         raise InputError(f"seconds is {seconds:g}, must be positive")
-    if not 2 < harmonics <= 50 or not period > 0 or iterations < 0 or random_motions < 1:
-        raise InputError(
-            f"needs 3 to 50 harmonics, a period > 0 s, iterations ≥ 0 and random motions ≥ 1; has "
-            f"{harmonics}, {period:g} s, {iterations}, {random_motions}"
-        )
+    for name, value, (least, most) in (
+        ("harmonics", harmonics, (3, 50)),
+        ("period", period, PERIODS),
+        ("iterations", iterations, (0, MOST)),
+        ("random_motions", random_motions, (1, MOST)),
+    ):
+        if not least <= value <= most:
+            raise InputError(f"{name} is {value:g}, must be {least:g} to {most:g}")
     robot.need_rigid("the search for an exciting motion")
     robot.need_rigid_drives("the search for an exciting motion")
     end = np.inf if seconds is None else monotonic() + seconds
@@ -267,16 +291,30 @@ def excite(
     search = _Search(robot, base, bounds or default_bounds(robot), period, harmonics)
     told = progress or (lambda stage, done, total, best: None)
     key = _key(search, random_motions, seed)
-    if state is None or not _restore(search, Path(state), key):
+    found = None if state is None else _restored(search, Path(state), key)
+    if found is None:
         middle = end if seconds is None else (monotonic() + end) / 2
         _random_stage(search, random_motions, np.random.default_rng(seed), told, middle)
-        _save(search, state, key)
+        assert search.best is not None
+        start = Start(search.best, search.scale, search.condition)
+    else:
+        start, search.answers = found
+        search.best, search.scale, search.condition = start
+    search.random = start.condition
+
+    def keep() -> None:
+        if state is not None:
+            save(state, key, start, search.answers)
+
+    if found is None:
+        keep()
 
     def step(z: Array) -> None:
         search.iterations += 1
         search.evaluate(search.fit(z[np.newaxis]))  # the way may lead a little outside the limits
         told("optimising", search.iterations, iterations, search.condition)
-        _save(search, state, key)
+        if search.answers.due():
+            keep()
         if search.iterations >= iterations:
             raise StopIteration
 
@@ -288,8 +326,11 @@ def excite(
             if search.condition > 0.999 * before or monotonic() > end:
                 break
     except KeyboardInterrupt:
-        _save(search, state, key)
+        keep()
         interrupted = True
+    if found is not None and search.best is not start.best and not search.true():
+        assert state is not None
+        raise damaged(state)
     return Excitation(
         trajectory=_within(search),
         condition=search.condition,
@@ -319,7 +360,7 @@ def _random_stage(
         units = np.linalg.norm(search.free.reshape(search.robot.mobility, -1), axis=1)
         flat = (coefficients * units[:, np.newaxis]).reshape(some, -1)
         z = flat @ project.T
-        z = search.fit(z / np.linalg.norm(z, axis=1, keepdims=True), 4.0)
+        z = search.fit(z / np.linalg.norm(z, axis=1, keepdims=True), FARTHEST)
         points.append(z)
         grams.append(search.grams(search.motions(z)))
         told("random motions", done + some, count, np.inf)
@@ -331,7 +372,6 @@ def _random_stage(
     values = np.linalg.eigvalsh(gram * search.scale * search.scale[:, np.newaxis])
     conditions = np.sqrt(values[:, -1] / np.maximum(values[:, 0], 1e-300))
     search.keep(z, conditions, np.zeros((len(z), 1)))
-    search.random = search.condition
 
 
 def _descend(search: _Search, step: Callable[[Array], None], most: int, end: float) -> None:
@@ -387,57 +427,37 @@ def _within(search: _Search) -> Trajectory:
     assert search.best is not None
     z = search.best
     search.friction = True
-    while (search.excess(search.motions(z[np.newaxis], FINE)) > MARGIN).any():
-        z = 0.998 * z
-    return search.trajectory(z)
+
+    def outside(times: int) -> bool:
+        smaller = SHRINK**times * z
+        return bool((search.excess(search.motions(smaller[np.newaxis], FINE)) > MARGIN).any())
+
+    low, high = -1, 0  # how often it is made smaller: not enough, enough
+    while outside(high):
+        if high > MOST_SHRINKS:
+            raise InputError(f"{search.robot.name}: no motion about home keeps its limits")
+        low, high = high, 2 * high + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if outside(middle) else (low, middle)
+    return search.trajectory(SHRINK**high * z)
 
 
 def _key(search: _Search, random_motions: int, seed: int) -> str:
     """What a state must agree in to be gone on with."""
     bounds = search.bounds
     numbers = [*bounds.limits, np.array([bounds.condition, search.period])]
-    parts = [search.robot.text, str((search.harmonics, random_motions, seed, search.base.names))]
+    settings = search.harmonics, random_motions, seed, search.base.names
+    parts = [package_digest().hex(), search.robot.text, str(settings)]
     text = "\n".join(parts).encode() + b"".join(np.asarray(one).tobytes() for one in numbers)
     return hashlib.sha256(text).hexdigest()
 
 
-def _save(search: _Search, path: str | os.PathLike[str] | None, key: str) -> None:
-    if path is None:
-        return
-    assert search.best is not None
-    buffer = io.BytesIO()
-    numbers = [search.condition, search.random, search.iterations]
-    np.savez(buffer, key=np.array(key), best=search.best, scale=search.scale, numbers=numbers)
-    with replacing(path, own=True) as temporary:
-        temporary.write_bytes(buffer.getvalue())
-
-
-def _restore(search: _Search, path: Path, key: str) -> bool:
-    """Go on with a saved state; False if there is none."""
-    if not path.exists():
-        return False
-    try:
-        saved = read_arrays(path, "fU")
-        same = str(saved["key"]) == key
-        best, scale, numbers = (saved[name] for name in ("best", "scale", "numbers"))
-    except (FileError, KeyError) as error:
-        raise FileError(f"{path}: not a saved search ({error}); remove it") from None
-    if not same:
-        raise FileError(f"{path}: the search of another robot or other settings; remove it")
-    shapes = (search.free.shape[1],), search.scale.shape, (3,)
-    parts = best, scale, numbers
-    if [one.shape for one in parts] != [*shapes] or not _known(*parts):
-        raise FileError(f"{path}: a damaged search; remove it")
-    search.best, search.scale = best, scale
-    search.condition, search.random = float(numbers[0]), float(numbers[1])
-    search.iterations = int(numbers[2])
-    return True
-
-
-def _known(best: Array, scale: Array, numbers: Array) -> bool:
-    """Whether a saved state holds numbers; a condition may be infinite."""
-    finite = np.concatenate([best.ravel(), scale.ravel(), numbers[2:]])
-    return bool(np.isfinite(finite).all()) and not np.isnan(numbers).any()
+def _restored(search: _Search, path: Path, key: str) -> tuple[Start, Answers] | None:
+    """A saved search to go on with."""
+    free = search.free.shape[1]
+    numbers = 2 + search.excess(search.motions(np.zeros((1, free)))).shape[1]
+    return restored(path, key, ((free,), search.scale.shape), numbers, 1.01 * FARTHEST)
 
 
 def lines(found: Excitation) -> Sequence[str]:
