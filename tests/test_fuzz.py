@@ -54,6 +54,14 @@ def test_answers_agree_with_sixty_digits_or_are_refused(seed, monkeypatch):
     assert refused < 18
 
 
+@pytest.mark.parametrize("seed", [71546, 71749])
+def test_reactions_are_refused_where_forces_can_be_told_but_they_cannot(seed, monkeypatch):
+    """Robots far from the world's origin: drives carry more than the legs push the platform with."""
+    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
+    error, where, _ = states.errors(seed, 500)
+    assert error < states.LIMIT, where
+
+
 def test_trees_come_again_and_most_are_toml_that_is_another(tmp_path):
     data = b'format = 1\nname = "x"\n[legs]\nbase = [[0, 1.5, 2], [3, 4, 5]]\nsmall = {a = true}\n'
     assert tomllib.loads(trees.text(tomllib.loads(data.decode()))) == tomllib.loads(data.decode())

@@ -106,6 +106,8 @@ def _lost_digits(
             return f"{meaning}: condition number {worst:.3g}, limit {WORST_CONDITION:g}"
         known = f"; condition number {worst:.3g}"
         if system == "jacobian":
+            forces = len(measures["jacobian"])  # what else was found follows them
+            found, size = found[:forces], size[:forces]
             lost = lost_in_forces(measures["jacobian"], found)
         else:
             loose = measures.get("loose", np.eye(6))

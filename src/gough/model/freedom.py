@@ -27,7 +27,8 @@ NOTHING, DOUBTFUL = 1e-6, 1e-3
 """Singular values under the first, of the largest, are zero; under the second are numbers rounded?"""
 NEARBY = 1e-2
 """How far from home, in length scales and rad, the directions are counted again."""
-MOST_STEPS = 30
+MOST_STEPS, MOST_VAIN = 30, 3
+"""Steps to a pose near home, and how many in a row may be no shorter than all before."""
 COORDINATES = ("x", "y", "z", "rx", "ry", "rz")
 TIE = 1e-6
 
@@ -141,6 +142,7 @@ def _count_nearby(mechanism: Mechanism, home: State, directions: Array, name: st
     size = 1 / scale[3]
     for direction in directions.T:
         state = moved(home, NEARBY * size * direction * scale)
+        least, vain = np.inf, 0
         for _ in range(MOST_STEPS):
             if len(state.chains):
                 chains = forward_program.joint_step(mechanism, state)["chains"]
@@ -148,7 +150,9 @@ def _count_nearby(mechanism: Mechanism, home: State, directions: Array, name: st
             columns, gap = _columns(mechanism, state)
             step = np.linalg.pinv(columns.T, rcond=NOTHING) @ gap
             state = moved(state, -step * scale)
-            if not np.abs(step).max(initial=0.0) > 1e-13 * size:
+            length = float(np.abs(step).max(initial=0.0))
+            least, vain = (length, 0) if length < least else (least, vain + 1)
+            if not length > 1e-13 * size or vain == MOST_VAIN:
                 break
         count = _allowed(_rows(mechanism, state)).shape[1]
         if count != directions.shape[1]:

@@ -21,7 +21,14 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.base.rotations import exponential
-from gough.errors import ConvergenceError, Failure, InputError, NotFiniteError, SampleError
+from gough.errors import (
+    ConvergenceError,
+    Failure,
+    InputError,
+    NotFiniteError,
+    ReachError,
+    SampleError,
+)
 from gough.mechanics.forward_program import constraints
 from gough.mechanics.programs import OFF
 from gough.mechanics.state import CHAINS, ELASTIC_FIELDS
@@ -40,6 +47,9 @@ CLOSED = 1e-12
 """Gap, in length scales and rad, below which a pose is found."""
 LARGEST = 0.3
 """Longest Newton step of a dependent component, rad and length scales."""
+MOST_TURN = 1e6
+"""rad: of larger ones rounding leaves no 10 digits of where they end."""
+TOO_FAR = f"a rotation vector beyond {MOST_TURN:g} rad from home"
 
 
 class Solver(NamedTuple):
@@ -243,7 +253,14 @@ def _sensible(solver: Solver, u: Array, on_error: OnError) -> Array:
         if given < 3:
             places[..., given] = u[..., column]
     sound = solver.robot.sensible(Motion(places), on_error).position
-    return np.where(np.isnan(sound).any(axis=-1, keepdims=True), np.nan, u)
+    turned = u[..., np.asarray(solver.given) >= 3]
+    beyond = ((np.abs(turned) > MOST_TURN) & np.isfinite(turned)).any(axis=-1)
+    if beyond.any() and on_error == "raise":
+        raise ReachError(
+            [Failure(tuple(int(i) for i in place), None, TOO_FAR) for place in np.argwhere(beyond)]
+        )
+    lost = np.asarray(np.isnan(sound).any(axis=-1) | beyond)
+    return np.where(lost[..., np.newaxis], np.nan, u)
 
 
 def _solutions(solver: Solver, u: Array, guess: Motion | None, timed: bool) -> Array:

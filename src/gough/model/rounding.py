@@ -34,7 +34,7 @@ class Answer(NamedTuple):
     """What a program finds, of each row, and how much of it the last digits change."""
 
     found: Array
-    """Γ (rows, actuators), (v̇, L ω̇) (rows, 6), or (q, q̇, q̈)."""
+    """Γ (rows, actuators), (v̇, L ω̇) (rows, 6), (q, q̇, q̈), or Γ and what the legs push with."""
     size: Array
     """What errors of each component are compared with, of the same shape."""
     change: Array
@@ -106,6 +106,13 @@ def _forces(mechanism: Mechanism, rows: int, fields: Mapping[str, Array]) -> Par
     return [(forces, np.abs(forces).max(axis=1, initial=0))]
 
 
+def _reactions(mechanism: Mechanism, rows: int, fields: Mapping[str, Array]) -> Parts:
+    """Γ, and what the legs push the platform with: where drives carry most, it is far less than Γ."""
+    pushed = numpy_executor(mechanism)(programs.reactions, rows, fields)["spherical"]
+    each = pushed.reshape(rows, -1)
+    return [*_forces(mechanism, rows, fields), (each, np.abs(each).max(axis=1, initial=0))]
+
+
 def _coordinates(mechanism: Mechanism, rows: int, fields: Mapping[str, Array]) -> Parts:
     """q, q̇ and q̈, and the largest of each."""
     found = numpy_executor(mechanism)(programs.inverse_kinematics, rows, fields)
@@ -130,5 +137,9 @@ def _length(vectors: Array) -> Array:
     return np.asarray(np.linalg.norm(vectors, axis=1))
 
 
-PARTS = {"inverse_kinematics": _coordinates, "direct_dynamics": _accelerations}
+PARTS = {
+    "inverse_kinematics": _coordinates,
+    "direct_dynamics": _accelerations,
+    "reactions": _reactions,
+}
 """What tells of a program's answers; of all others the actuator forces do."""

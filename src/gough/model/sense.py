@@ -94,9 +94,8 @@ def sensible(robot: DescribedModel, motion: Motion, on_error: OnError) -> Motion
         return motion  # the usual case, cheaply
     limit = FAR * robot.reach
     middle = _middle(robot)
-    with np.errstate(over="ignore"):
-        away = np.linalg.norm(motion.position - middle, axis=-1)
-    bad = (away > limit) & np.isfinite(away)  # what is not finite is told as such
+    away = np.hypot.reduce(motion.position - middle, axis=-1)  # of squares some would be infinite
+    bad = (away > limit) & np.isfinite(motion.position).all(axis=-1)  # others are told as such
     if not bad.any():
         return motion
     if on_error == "nan":
