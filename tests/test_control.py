@@ -198,7 +198,12 @@ def test_laws_on_legs_run_in_both_loops(monkeypatch: pytest.MonkeyPatch) -> None
         (lambda: AdaptiveControl(0.0), "frequency"),
         (lambda: AdaptiveControl(10.0, 0.5), "ratio"),
         (lambda: AdaptiveControl(10.0, doubt=0.0), "doubt"),
+        (lambda: AdaptiveControl(10.0, doubt=1e160), "doubt"),
+        (lambda: AdaptiveControl(10.0, doubt=1e-300), "doubt"),
         (lambda: ObservedTorque(10.0, encoder=0.0), "encoder"),
+        (lambda: ObservedTorque(10.0, encoder=1e160), "encoder"),
+        (lambda: ObservedTorque(10.0, disturbance=1e160), "disturbance"),
+        (lambda: ObservedTorque(10.0, accelerometer=1e-200), "accelerometer"),
         (lambda: ForceFeedback(10.0, 0.7), "damped"),
         (lambda: LegTuned(-1.0), "frequency"),
     ],
@@ -217,7 +222,27 @@ def test_what_cannot_be_controlled_is_refused(
         gough.simulate(flexible[0], AdaptiveControl(10.0), flexible[1])
     with pytest.raises(InputError, match="give a period"):
         gough.simulate(orthoglide, AdaptiveControl(10.0), orthoglide.home, 0.1, period=None)
+    with pytest.raises(InputError, match="patience is 1e-09 s, must be at least the period"):
+        gough.simulate(orthoglide, AdaptiveControl(10.0, patience=1e-9), orthoglide.home, 0.01)
     assert CHAINS in AdaptiveControl(10.0).remembered(orthoglide, orthoglide.home.reshape(1), 1e-3)
+
+
+def test_an_observer_without_gains_is_refused(on_numpy: None) -> None:
+    """Riccati's equation has no finite solution where encoders tell next to nothing."""
+    robot = gough.load("kim-ryu-2002")
+    blind = ObservedTorque(10.0, encoder=1e12, disturbance=1e-12)
+    with pytest.raises(InputError, match=r"no gains for encoder 1e\+12, .* period of 0.001 s"):
+        gough.simulate(robot, blind, robot.home, 0.01)
+
+
+def test_parameters_beyond_numbers_are_left_for_the_forces_to_tell(orthoglide: gough.Robot) -> None:
+    """No eigenvalues of what is not finite; the other rows are projected as ever."""
+    X = np.tile(standard_parameters(orthoglide), (2, 1))
+    bodies = RealBodies.of(orthoglide, X[0], False)
+    X[0], X[1, -1] = np.inf, -1.0
+    found = bodies.projected(X, np.tile(np.eye(len(X[0])), (2, 1, 1)))
+    np.testing.assert_array_equal(found[0], X[0])
+    assert found[1, -1] > -1.0
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,17 @@ def test_check_contradicts_no_room_and_no_clamped_pose(name, on_numpy):
     assert not list(wrong_clamps(robot, random_poses(robot, 5, rng, 2.0), rng))
 
 
+def test_how_fast_wishes_are_does_not_matter(on_numpy):
+    """Limits are those of poses at rest: home is as near as can be, however it is passed."""
+    robot = gough.load("kim-ryu-2002")
+    limit = 2 * abs(robot.inverse_dynamics(robot.home).forces).max()
+    robot = robot.edited({"legs.limits.force": float(limit)})
+    home = robot.home.replace(acceleration=[0.0, 0.0, 1e3])
+    assert not robot.check(home).ok
+    found = robot.clamp(home)
+    assert (found.distance, found.reason()) == (0.0, None)
+
+
 def test_home_must_be_allowed(reachy):
     changed = tomllib.loads(catalogue_text(reachy.name))
     changed["legs"]["limits"] = {"stroke": [2.0, 3.0]}

@@ -70,7 +70,10 @@ def clamp(robot: Model, motion: Motion, *, wrench: ArrayLike | None = None) -> C
     flat = motion.reshape(count)
     around = Around.of(robot, flat, flat.position, flat.rotation, robot.length_scale)
     search = _Nearest(limits, around)
-    wished = limits(flat)
+    still = Motion(flat.position, flat.rotation)
+    if robot.mechanism.legs.coordinates:
+        robot.remember(still, robot.chains_of(flat))
+    wished = limits(still)
     outside = np.flatnonzero(~np.all(np.nan_to_num(wished, nan=-1.0) >= 0, axis=1))
     u = np.zeros((count, around.moves))
     if outside.size:
@@ -169,7 +172,8 @@ class _Nearest:
         tried[::2] = unit + ABOUT * tried[::2]
         tried[:4] = unit
         share = 1 - 10 ** rng.uniform(*NEARER, (SCATTERED, len(rows)))
-        tried *= (share * size / np.linalg.norm(tried, axis=2))[..., np.newaxis]
+        far = np.maximum(np.linalg.norm(tried, axis=2), 1e-300)  # 0: what is already there
+        tried *= (share * size / far)[..., np.newaxis]
         fine = self.good(np.tile(rows, SCATTERED), tried.reshape(-1, moves))
         fine = fine.reshape(SCATTERED, len(rows))
         chosen = tried[np.argmax(fine, axis=0), np.arange(len(rows))]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.analysis.around import Around
+from gough.analysis.closest import WIDEST
 from gough.base.arrays import Array, real_numbers
 from gough.errors import InputError
 from gough.model.freedom import COORDINATES
@@ -103,8 +104,10 @@ def _pivot(robot: Model, pivot: ArrayLike | None) -> Array:
         point = np.asarray(real_numbers(pivot), dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("pivot is not an array of numbers") from None
-    if point.shape != (3,) or not np.all(np.isfinite(point)):
-        raise InputError(f"pivot has shape {point.shape}, needs three finite numbers, m")
+    if point.shape != (3,):
+        raise InputError(f"pivot has shape {point.shape}, needs three numbers, m")
+    if not np.all(np.abs(point) <= WIDEST):
+        raise InputError(f"pivot is {point.tolist()}, needs numbers of at most {WIDEST:g} m")
     return point
 
 

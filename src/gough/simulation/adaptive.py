@@ -60,6 +60,8 @@ SMALLEST_BODY = 0.1
 """Radius of gyration, in length scales, that a body is taken to have at least: what it may turn out."""
 MEMORY = 3.0
 """Times of the low-pass over which the errors of prediction are averaged: so noisy are forces taken."""
+DOUBTS = (1e-9, 1e6)
+"""Least and largest doubt: its square is added to and divided by."""
 REST = 1e-6
 """Of the forces that hold the robot: what a prediction of them is never trusted beyond."""
 
@@ -91,6 +93,10 @@ class AdaptiveControl(Controller):
                 raise InputError(
                     f"adaptive control: {name} is {value:g}, must be {words} {least:g}"
                 )
+        if not DOUBTS[0] <= (doubt := float(self.doubt)) <= DOUBTS[1]:
+            raise InputError(
+                f"adaptive control: doubt is {doubt:g}, must be {DOUBTS[0]:g} to {DOUBTS[1]:g}"
+            )
 
     def learner(self, plant: ModelCalls) -> Learner:
         """What it knows of its model."""
@@ -111,6 +117,12 @@ class AdaptiveControl(Controller):
         self, plant: ModelCalls, reference: Callable[[Array], Motion], times: Array
     ) -> Controller:
         """Refuse what it cannot control."""
+        patience, period = float(self.patience), float(times[1] - times[0])
+        if patience < period:  # the covariance would grow without end
+            raise InputError(
+                f"adaptive control: patience is {patience:g} s, must be at least the period, "
+                f"{period:g} s"
+            )
         self.learner(plant)
         return self
 

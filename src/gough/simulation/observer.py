@@ -46,6 +46,10 @@ POSES = 9
 """Poses along a reference at which gains are computed."""
 STABLE = 1.0
 """Largest step of the prediction, over the period of the fastest mode in radians."""
+MOST_STEPS = 1000
+"""Of the prediction in a period."""
+SIZES = (1e-12, 1e12)
+"""Least and largest of encoder, disturbance and accelerometer: beyond, the gains have no digits left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +74,15 @@ class ObservedTorque(Controller):
     """Times (poses,) and L (poses, states, readings) at them, once the reference is known."""
 
     def __post_init__(self) -> None:
-        for name in ("encoder", "disturbance"):
-            if not float(gain(name, getattr(self, name), 1)[0, 0]) > 0:
-                raise InputError(f"observer: {name} must be more than 0")
+        for name in ("encoder", "disturbance", "accelerometer"):
+            given = getattr(self, name)
+            if given is None and name == "accelerometer":
+                continue
+            value = float(gain(name, given, 1)[0, 0])
+            if not SIZES[0] <= value <= SIZES[1]:
+                raise InputError(
+                    f"observer: {name} is {value:g}, must be {SIZES[0]:g} to {SIZES[1]:g}"
+                )
 
     @property
     def torque(self) -> ComputedTorque:
@@ -124,18 +134,23 @@ class ObservedTorque(Controller):
             slowest = np.sqrt(np.abs(np.linalg.eigvals(near.A)[np.newaxis]).min())
             shaken[2 * half - model.modes :] = np.eye(model.modes) * sag * slowest**2
             pushed = np.concatenate([pushed, shaken * self.disturbance], axis=1)
-        whole = linalg.expm(
-            period
-            * np.block(
-                [[near.A, pushed], [np.zeros((pushed.shape[1], 2 * half + pushed.shape[1]))]]
-            )
+        rates = np.block(
+            [[near.A, pushed], [np.zeros((pushed.shape[1], 2 * half + pushed.shape[1]))]]
         )
-        A, G = whole[: 2 * half, : 2 * half], whole[: 2 * half, 2 * half :]
-        scale = np.sqrt(np.maximum(np.diag(G @ G.T), 1e-300))  # states in their own sizes
-        a, c = A / scale[:, np.newaxis] * scale, C * scale / np.sqrt(noise)[:, np.newaxis]
-        g = G / scale[:, np.newaxis]
-        P = linalg.solve_discrete_are(a.T, c.T, g @ g.T, np.eye(len(c)))
-        L = P @ c.T @ np.linalg.inv(c @ P @ c.T + np.eye(len(c)))
+        try:
+            with np.errstate(all="ignore"):
+                whole = linalg.expm(period * rates)
+                A, G = whole[: 2 * half, : 2 * half], whole[: 2 * half, 2 * half :]
+                scale = np.sqrt(np.maximum(np.diag(G @ G.T), 1e-300))  # states in their own sizes
+                a, c = A / scale[:, np.newaxis] * scale, C * scale / np.sqrt(noise)[:, np.newaxis]
+                g = G / scale[:, np.newaxis]
+                P = linalg.solve_discrete_are(a.T, c.T, g @ g.T, np.eye(len(c)))
+                L = P @ c.T @ np.linalg.inv(c @ P @ c.T + np.eye(len(c)))
+        except ValueError:  # what is infinite, and LinAlgError
+            raise InputError(
+                f"observer: no gains for encoder {self.encoder:g}, disturbance {self.disturbance:g} "
+                f"and a period of {period:g} s"
+            ) from None
         lift = linalg.block_diag(own, own)
         return np.asarray(lift @ (L * scale[:, np.newaxis] / np.sqrt(noise)))
 
@@ -187,7 +202,12 @@ class ObservedTorque(Controller):
         if modal is not None and modal.modes:
             squares = linalg.eigvals(modal.stiffness, modal.modal_mass).real
             fastest = float(np.sqrt(max(squares.max(), 0.0)))
-        steps = max(1, int(np.ceil(period * fastest / STABLE)))
+        steps = max(1, int(np.ceil(min(period * fastest / STABLE, 2.0 * MOST_STEPS))))
+        if steps > MOST_STEPS:
+            raise InputError(
+                f"observer: a period of {period:g} s is too long for modes of {fastest:.3g} rad/s; "
+                f"at most {MOST_STEPS * STABLE / fastest:.3g} s"
+            )
         for _ in range(steps):
             state, _ = runge_kutta(
                 lambda time, now, gibbs: body.rates(time, now, gibbs, held),

@@ -50,10 +50,12 @@ class RealBodies:
     def projected(self, X: Array, P: Array) -> Array:
         """X (rows, parameters) nearest in the metric of P⁻¹ with real bodies, by half-spaces.
 
-        Where aᵀ X < 0 of a condition aᵀ X ≥ 0, X ← X − P a (aᵀ X)/(aᵀ P a), in turn.
+        Where aᵀ X < 0 of a condition aᵀ X ≥ 0, X ← X − P a (aᵀ X)/(aᵀ P a), in turn. What has grown
+        beyond numbers stays: its forces end the simulation.
         """
         X = X.copy()
-        for row, spread in enumerate(P):
+        for row in np.flatnonzero(np.isfinite(X).all(axis=1)):
+            spread = P[row]
             for _ in range(SWEEPS):
                 cuts = self._cuts(X[row])
                 if not cuts:
