@@ -32,8 +32,38 @@ def folder(tmp_path_factory):
     (f"export washout {KIM} -o w --step 1e-12", "step is 1e-12 s, must be 0.0001 to 0.1875 s"),
     (f"export washout {KIM} -o w --gain 1e308", "gain is 1e+308"),
     (f"export washout {KIM} -o w --rotation 1e160", "rotation is 1e+160"),
-    (f"stiffness {KIM} --stiffness 1e308", "stiffnesses over 0 N/m, 1e+18 at most"),
-    (f"size {KIM} motion.csv --margin 1e308", "margin is 1e+308, must be above 0 and 1000 at most"),
+    (f"stiffness {KIM} --stiffness 1e308", "stiffnesses of 1e-09 to 1e+18 N/m"),
+    (f"size {KIM} motion.csv --margin 1e308", "margin is 1e+308, must be 0.001 to 1000"),
+    (f"stiffness {KIM} --stiffness 1e-320", "stiffnesses of 1e-09 to 1e+18 N/m"),
+    (f"stiffness {KIM} --stiffness 1e7 --load 1,1,1,1,1,1e308", "at most 1e+15 N, N m"),
+    (f"stiffness {KIM} --stiffness 1e7 --errors leg=1e160", "tolerance leg is 1e+160, needs 0 to 1000"),
+    (f"stiffness {KIM} --stiffness 1e7 --errors leg=1e-5,leg=2e-5", "--errors has leg twice"),
+    (f"stiffness {KIM} --stiffness 1e7 --pose 0,0,0.8,0,0,1e30", "angles of at most 360 degrees"),
+    (f"stiffness {KIM} --stiffness 1e7 -o m.png --slice z=1e160", "must be at most 1e+06 m"),
+    (f"stiffness {KIM} --stiffness 1e7 -o m.png --points 2147483648", "needs 2 to 201"),
+    (f"room {KIM} --at 1e160,0,0.7,0,0,0", "a position 1e+160 m from home"),
+    (f"room {KIM} --at 0,0,0.7,0,0,1e30", "needs angles of at most 360 degrees"),
+    (f"room {KIM} --pivot 1e30,0,0", "needs numbers of at most 1e+06 m"),
+    (f"workspace {KIM} --point 1e160,0,0", "a position 1e+160 m from home"),
+    (f"workspace {KIM} --bounds 0,1,0,1,0,1e30", "1e+06 m from the origin at most"),
+    (f"workspace {KIM} --bounds 0,1,0,1,0,1e-320", "1e-09 m apart at least"),
+    (f"workspace {KIM} --tolerance 0.9 -o w.png --slice z=1e160", "must be at most 1e+06"),
+    ("postures dietmaier-1998 --quick --q 1e30,1e30,1e30,1e30,1e30,1e30", "over 10000 times what it"),
+    (f"singularities {KIM} --length 1e308", "length is 1e+308, needs 1e-09 to 1e+06 m"),
+    (f"size {KIM} motion.csv --lead 1e-320", "needs 1e-09 to 10 m a turn"),
+    (f"size {KIM} motion.csv --lead 0.01 --efficiency 1e-320", "needs 0.001 to 1"),
+    (f"size {KIM} motion.csv --lead 0.01 --back-efficiency -1e30", "needs -1000 to 1"),
+    (f"size {KIM} motion.csv --lead 0.01 --rotor-inertia 1e-320", "needs 1e-15 to 1e+06 kg m², or 0"),
+    (f"size {KIM} motion.csv --lead 0.01 --rated-torque 1e-320", "needs 1e-09 to 1e+15"),
+    (f"size {KIM} motion.csv --margin 1e-320", "must be 0.001 to 1000"),
+    (f"size {KIM} --turn 1e30", "turn needs three numbers of 0 to 3.14 rad"),
+    (f"size {KIM} --twist 1e160", "twist bounds are not finite, or over 1e+15"),
+    (f"calibrate {KIM} measured.csv --noise position=1e308", "needs a positive number, 1e-15 to 1000"),
+    (f"calibrate {KIM} measured.csv --prior legs=1e-320", "needs a positive number, 1e-15 to 1000"),
+    (f"calibrate {KIM} measured.csv --noise q=1e-5,q=1e-6", "--noise has q twice"),
+    (f"excite {KIM} -o e.csv --rate 1e30", "make 1e+31 samples: at most 1e+07"),
+    (f"excite {KIM} -o e.csv --period 1e6 --rate 1", "period is 1e+06, must be 0.001 to 100000"),
+    (f"excite {KIM} -o e.csv --iterations {10**30}", "iterations is 1e+30, must be 0 to 1e+06"),
     (f"size {KIM} --shift 0.1,,0.1", "--shift is '0.1,,0.1', needs numbers"),
     (f"retime {KIM} motion.csv -o r.csv --platform-speed 1e400", "--platform-speed is inf, must be"),
     (f"retime {KIM} motion.csv -o r.csv --speed 1e308", "speed is 1e+308, must be 1e-09 to 1e+15"),
@@ -68,10 +98,34 @@ def test_a_vehicle_faster_than_anything_is_refused(folder):
     (f"singularities {KIM} --units mm", "about the columns of a motion file: none is given"),
     (f"size {KIM} --shift 0.1 --map a=b", "about the columns of a motion file: none is given"),
     (f"forces {KIM} {KIM}/circle-40rpm -o f.csv --units mm,deg", "a paper's motion, no file"),
+    (f"workspace {KIM} --slice z=0.8", "--slice draws: needs -o with a name that ends in .png"),
+    (f"workspace {KIM} --slice z=0.8 -o w.stl", "--slice draws: needs -o"),
+    ("workspace shah-3rrr-2012 --leg-radius 0.1 --everywhere", "--leg-radius, --everywhere: need"),
+    (f"stiffness {KIM} --stiffness 1e7 --slice z=0.8", "--slice and --points are about the map"),
+    (f"stiffness {KIM} --measured motion.csv --load 1,1,1,1,1,1", "leave --load out"),
+    (f"calibrate {KIM} measured.csv --turn 10", "they go with --plan"),
+    (f"calibrate {KIM} --plan 12 --hold-back 0.5", "it takes no --hold-back"),
+    (f"calibrate {KIM} a.csv --validate b.csv --hold-back 0.5", "give one of them"),
+    (f"calibrate {KIM} measured.csv --fix legs.length --prior legs.length=1", "it takes no prior"),
+    (f"identify {KIM} log.csv --no-friction --reference motion.csv", "for the method instrumental"),
+    (f"identify {KIM} log.csv --consistent", "it goes with -o"),
+    (f"size {KIM} motion.csv --efficiency 0.5", "need the screw's --lead or the gear's --ratio"),
+    (f"size {KIM} motion.csv --steps 5", "--steps is about a region: none is given"),
+    (f"size {KIM} --shift 0 --no-friction", "--no-friction and --commanded are about motions"),
+    (f"size {KIM} --shift 0 --lead 0.01 --rated-torque 3", "rated_torque needs a motion, whose"),
+    (f"size {KIM} --shift 0 --lead 0.01 --top-speed 9", "needs a motion or a region with twists"),
     (f"calibrate {KIM} --plan 12 --prior legs=1 --units mm", "it takes no --prior, --units"),
 ])  # fmt: skip
-def test_options_that_would_do_nothing_are_refused(words, said, folder):
+def test_options_that_would_do_nothing_are_refused(words, said, folder, monkeypatch):
+    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
     assert said in command.refused(*words.split(), cwd=folder)
+
+
+def test_a_long_text_is_shortened(folder):
+    said = command.refused("workspace", KIM, "--slice", "9" * 100_000, cwd=folder)
+    assert "--slice has '999" in said
+    assert said.endswith("names out of x, y, z\n")
+    assert len(said) < 3000
 
 
 def test_a_study_and_its_picture_or_table_have_two_names(folder):

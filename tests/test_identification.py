@@ -314,6 +314,10 @@ def kilonewtons(names, numbers):
     numbers[:, 7:] /= 1000
 
 
+def no_readings(names, numbers):
+    numbers[:, 7:] = 0
+
+
 def swapped_forces(names, numbers):
     numbers[:, [8, 11]] = numbers[:, [11, 8]]
 
@@ -342,6 +346,7 @@ BAD = {
     millimetres: ("line ", "millimetres"),
     labelled_millimetres: ("line 2, column q2", "is its unit right?"),
     kilonewtons: ("line 1", "kilonewtons"),
+    no_readings: ("line 1", "all forces are 0"),
     swapped_forces: ("line 1", "force2 and force5 look swapped"),
     swapped_coordinates: ("line 1", "q2 and q5 look swapped"),
     wrong_sign: ("line 1", "wrong sign"),

@@ -304,6 +304,14 @@ def test_a_robot_without_limits_fills_its_bounds():
     assert found.surface(points=21).volume == pytest.approx(2.0, rel=1e-2)
 
 
+def test_generous_bounds_cost_no_accuracy():
+    robot = robot_of("UPS", 1)
+    wide = workspace(robot, tolerance=0.3, bounds=[[-1e4, 1e4]] * 3)
+    own = workspace(robot, tolerance=0.3)
+    assert wide.met
+    assert (wide.volume, wide.error) == (own.volume, own.error)
+
+
 def test_progress_gets_bounds_that_only_tighten():
     robot, seen = robot_of("UPS", 1), []
     found = workspace(robot, tolerance=0.01, progress=seen.append)

@@ -34,6 +34,8 @@ from gough.variants import Variants
 MOST_STEPS, SETTLED = 12, 1e-12
 """Newton steps to a sample's pose, and the error of a leg, in length scales, at which it is found."""
 MOST_SAMPLES = 5_000_000
+WIDEST = 1000.0
+"""m or rad: largest standard deviation of an error of build."""
 OF_LEGS = ("base", "link", "rail", "crank", "motor_axis")
 """Tolerances of which the kind of leg knows what they do."""
 
@@ -66,8 +68,8 @@ class Tolerances:
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
-            if not (np.isfinite(value) and value >= 0):
-                raise InputError(f"tolerance {item.name} is {value}, needs 0 or more")
+            if not 0 <= value <= WIDEST:
+                raise InputError(f"tolerance {item.name} is {value}, needs 0 to {WIDEST:g}")
 
 
 @dataclass(frozen=True)

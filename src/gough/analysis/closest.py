@@ -31,7 +31,7 @@ from gough.motion import Motion
 TOUCHING = 1e-9
 """m: legs nearer than that at home share a joint."""
 WIDEST = 1e6
-"""m: largest radius of a leg."""
+"""m: largest radius of a leg, and farthest bound, plane or pivot."""
 FLAT = 0.05
 """How far joints may be off their plane, in length scales."""
 

@@ -33,7 +33,7 @@ SLIMMEST = 1e-3
 """Least slope along an axis, relative to the largest, of a half-space; smaller ones widen its doubt."""
 CORNERS = np.array([[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)])
 NEGLIGIBLE = 1e-9
-"""Doubt, as a share of the first box, that is small enough whatever the volume."""
+"""Doubt, as a share of the first box, that is not worth another round whatever the volume."""
 
 Judge = Callable[[Array, Array], tuple[Array, Array]]
 """Centres and half sides (n, 3) → least and largest measure (n,) of the part inside."""
@@ -134,8 +134,9 @@ def grow(judge: Judge, low: Array, high: Array, tolerance: float, most: int) -> 
     while True:
         least, largest = tree.bounds
         doubt, scale = (largest - least) / 2, (largest + least) / 2
-        if doubt <= tolerance * scale or largest - least <= NEGLIGIBLE * np.prod(size):
-            yield tree._replace(met=True)
+        met = bool(doubt <= tolerance * scale)
+        if met or largest - least <= NEGLIGIBLE * np.prod(size):
+            yield tree._replace(met=met)
             return
         yield tree
         width = tree.upper - tree.lower

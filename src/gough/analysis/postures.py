@@ -60,6 +60,8 @@ NEARLY_REAL_SINGULAR = 1e-4
 """The same of a singular solution, which is known less exactly."""
 AT_SINGULARITY = 1e-9
 """Residual, of rods about 1 long, of a singular posture."""
+FARTHEST = 1e4
+"""Times its usual size: what is beyond is no coordinate of the robot, and too large to be solved for."""
 DOUBLED = 1e-7
 """Separation below which two paths ended in one simple solution: one of them jumped."""
 CONTINUUM = (
@@ -211,6 +213,11 @@ def _coordinates(robot: Model, q: ArrayLike) -> Array:
         worst = int(np.argmax(bad))
         leg = robot.actuators[worst].leg
         raise NotFiniteError([Failure((), leg + 1, f"q is {coordinates[worst]}, not finite")])
+    usual = np.maximum(robot.coordinate_sizes, robot.length_scale)
+    worst = int(np.argmax(np.abs(coordinates) / usual))
+    if abs(coordinates[worst]) > FARTHEST * usual[worst]:
+        reason = f"q is {coordinates[worst]:g}, over {FARTHEST:g} times what it is about home"
+        raise ReachError([Failure((), robot.actuators[worst].leg + 1, reason)])
     return coordinates
 
 

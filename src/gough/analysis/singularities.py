@@ -43,6 +43,8 @@ PARALLEL_LIMIT = 1 / WORST_CONDITION
 """Smallest over largest singular value at which the models refuse a pose as singular."""
 CONSTRAINT_LIMIT = 1e-6
 """The same of what holds the platform."""
+SHORTEST, LONGEST = 1e-9, 1e6
+"""m: of a characteristic length."""
 OFF = 1e-6
 """How far a pose may be off what holds the platform, length scales or rad."""
 
@@ -197,8 +199,8 @@ def length_of(robot: Model, length: float | None) -> float:
     """The length given, checked, or `robot.length_scale`."""
     if length is None:
         return robot.length_scale
-    if not (np.isfinite(length) and length > 0):
-        raise InputError(f"length is {length}, needs a positive number of metres")
+    if not SHORTEST <= length <= LONGEST:
+        raise InputError(f"length is {length}, needs {SHORTEST:g} to {LONGEST:g} m")
     return float(length)
 
 

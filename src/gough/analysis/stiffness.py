@@ -48,8 +48,10 @@ Turning = Literal["free", "locked"]
 STILL, GIVES = 1e-9, 1e-12
 """What counts as no turn of a coordinate, and as no compliance, of the largest."""
 
-STIFFEST = 1e18
+SOFTEST, STIFFEST = 1e-9, 1e18
 """N/m or N m/rad; what is stiffer is rigid, inf."""
+LARGEST = 1e15
+"""N or N m: loads beyond that are mistakes."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,8 @@ class Stiffness:
             np.broadcast_arrays(last_axis("force", force, 3), last_axis("moment", moment, 3)),
             axis=-1,
         )
+        if not np.all(np.abs(load) <= LARGEST):
+            raise InputError(f"force and moment must be finite and at most {LARGEST:g} N, N m")
         return np.asarray((self.compliance @ load[..., np.newaxis])[..., 0])
 
     def principal(self, turning: Turning = "free") -> tuple[Array, Array]:
@@ -259,8 +263,8 @@ def _stiffnesses(name: str, given: ArrayLike, count: int, unit: str) -> Array:
         raise InputError(
             f"{name} has shape {value.shape}, needs one stiffness or one per {name} ({count})"
         )
-    if not np.all((value > 0) & ((value <= STIFFEST) | np.isinf(value))):
-        raise InputError(f"{name} needs stiffnesses over 0 {unit}, {STIFFEST:g} at most")
+    if not np.all((value >= SOFTEST) & ((value <= STIFFEST) | np.isinf(value))):
+        raise InputError(f"{name} needs stiffnesses of {SOFTEST:g} to {STIFFEST:g} {unit}")
     return value
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from gough.analysis.closest import WIDEST
 from gough.analysis.locus import around_home
 from gough.analysis.margins import Conditions
 from gough.analysis.own_workspace import provable
@@ -77,6 +78,8 @@ def stiffness_map(
     fixed = "xyz".index(across)
     one, two = (i for i in range(3) if i != fixed)
     level = float(robot.home.position[fixed]) if at is None else float(at)
+    if not abs(level) <= WIDEST:
+        raise InputError(f"a plane {across} = {level:g} m: must be at most {WIDEST:g} m")
     turn = robot.home.rotation if rotation is None else Motion(np.zeros(3), rotation).rotation
     conditions = Conditions(robot)
 
@@ -97,7 +100,7 @@ def stiffness_map(
                 f"{robot.name}: no pose around {across} = {level:g} m is within its limits"
             )
     box = np.asarray(bounds, dtype=np.float64)
-    if box.shape != (2, 2) or not np.all(np.isfinite(box)) or np.any(box[:, 0] >= box[:, 1]):
+    if box.shape != (2, 2) or not np.all(np.abs(box) <= WIDEST) or np.any(box[:, 0] >= box[:, 1]):
         raise InputError(f"bounds needs 2 pairs low < high in metres, has {box.tolist()}")
     first, second, flat, good = grid(box, points)
     weakest, frequency = np.full(len(flat), np.nan), np.full(len(flat), np.nan)

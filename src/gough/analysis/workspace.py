@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from gough.analysis.closest import WIDEST
 from gough.analysis.from_home import reached
 from gough.analysis.margins import Conditions
 from gough.analysis.octree import Tree, grow, shares
@@ -47,6 +48,8 @@ from gough.model.model import Model
 from gough.motion import Motion
 
 MOST_BOXES = 1_000_000
+NARROWEST = 1e-9
+"""m: of bounds, low to high."""
 NEARBY = 1e-6
 """m or rad, over which the slope towards a singularity is taken."""
 
@@ -141,6 +144,7 @@ def orientation_workspace(
     place = robot.home.position if position is None else last_axis("position", position, 3)
     if place.shape != (3,) or not np.isfinite(place).all():
         raise InputError(f"position is {np.asarray(position).tolist()}, needs three numbers in m")
+    robot.sensible(Motion(place), "raise")
     start = robot.home.rotation if about is None else _rotations(about)
     if start.shape != (3, 3):
         raise InputError(f"about has batch shape {start.shape[:-2]}, needs one orientation")
@@ -241,6 +245,7 @@ class _Space:
         if bounds is not None:
             self.bounds = box
             labels += ["bounds"] * 6
+            box = self._within(box)
         known = self.robot.description.home is not None and self.from_home and self.every
         home = self.robot.home.position if known else None
         search = _Search(
@@ -283,6 +288,14 @@ class _Space:
             return worst
         low, high = self.bounds
         return np.concatenate([worst, points - low, high - points], axis=1)
+
+    def _within(self, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
+        """The part of a box that the strokes leave; all of it where the file limits none."""
+        try:
+            low, high = self._box()
+        except MissingDataError:
+            return bounds
+        return np.maximum(bounds[0], low), np.minimum(bounds[1], high)
 
     def _box(self) -> tuple[Array, Array]:
         """A box around the set from the strokes, one of each leg at each orientation."""
@@ -473,6 +486,13 @@ def _several(rotations: ArrayLike | Rotation) -> Array:
 
 def _bounds(bounds: ArrayLike) -> tuple[Array, Array]:
     box = np.asarray(bounds, dtype=np.float64)
-    if box.shape != (3, 2) or not np.all(np.isfinite(box)) or np.any(box[:, 0] >= box[:, 1]):
-        raise InputError(f"bounds needs 3 pairs low < high in metres, has {box.tolist()}")
+    if (
+        box.shape != (3, 2)
+        or not np.all(np.abs(box) <= WIDEST)
+        or np.any(box[:, 1] - box[:, 0] < NARROWEST)
+    ):
+        raise InputError(
+            f"bounds needs 3 pairs low < high, {NARROWEST:g} m apart at least and {WIDEST:g} m from the "
+            f"origin at most, has {box.tolist()}"
+        )
     return box[:, 0], box[:, 1]

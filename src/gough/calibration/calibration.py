@@ -31,6 +31,8 @@ ENOUGH = 0.5
 """Part of the poses that the robot as drawn must have for frames to be found by them."""
 OUTLIER = 5.0
 """Residual, in standard deviations of most, from which a sample is named."""
+SMALLEST, LARGEST = 1e-15, 1e3
+"""Standard deviations that can be given, m or rad."""
 CERTAIN = 1e-6
 """Part of an unknown that may lie in what is not told, of one that counts as told."""
 
@@ -326,8 +328,8 @@ def _noise(given: Mapping[str, float] | None, scale: float) -> tuple[Noise, bool
     for name, value in (given or {}).items():
         if name not in usual:
             raise InputError(f"noise: {name!r} is none of {', '.join(usual)}")
-        if not (np.isfinite(value) and (value > 0 or (name == "q" and value == 0))):
-            raise InputError(f"noise: {name} is {value!r}, needs a positive number")
+        if not (name == "q" and value == 0):
+            _need_deviation("noise", name, value)
     return Noise(**{**usual, **(given or {})}), not given
 
 
@@ -363,12 +365,21 @@ def _invertible(geometry: Geometry, measured: PoseMeasurements) -> bool:
     return measured.full and not measured.commanded and geometry.robot.mobility == 6
 
 
+def _need_deviation(what: str, name: str, value: float) -> None:
+    """Refuse what no standard deviation can be."""
+    if not SMALLEST <= value <= LARGEST:
+        wanted = f"{SMALLEST:g} to {LARGEST:g}"
+        raise InputError(f"{what}: {name} is {value!r}, needs a positive number, {wanted}")
+
+
 def _prior(geometry: Geometry, priors: Mapping[str, float], taken: Array) -> Prior:
     deviations = np.full(geometry.count, np.inf)
     for name, value in priors.items():
-        if not (np.isfinite(value) and value > 0):
-            raise InputError(f"priors: {name} is {value!r}, needs a positive number")
-        deviations[geometry.chosen([name], "priors")] = value
+        _need_deviation("priors", name, value)
+        own = geometry.chosen([name], "priors")
+        if np.all(taken[own]):
+            raise InputError(f"priors: {name} is fixed: it takes no prior")
+        deviations[own] = value
     which = np.flatnonzero(np.isfinite(deviations) & ~taken)
     return Prior(which, deviations[which])
 

@@ -83,6 +83,10 @@ START = (
 )
 
 
+LONGEST = 2000
+"""Characters of an error: what it quotes may be as long as it likes."""
+
+
 class Files(Mapping[str, Any]):
     """The commands by name, in the order of GROUPS, each made when it is first asked for."""
 
@@ -224,5 +228,8 @@ def _usage(error: Any) -> str:
 def _fail(message: str) -> int:
     from gough.cli.terminal import plain
 
-    print(f"gough: {plain(' '.join(message.split()))}", file=sys.stderr)
+    line = plain(" ".join(message.split()))
+    if len(line) > LONGEST:
+        line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
+    print(f"gough: {line}", file=sys.stderr)
     return 2

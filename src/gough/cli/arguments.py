@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import isfinite, radians
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -219,6 +219,12 @@ def numbers(option: str, text: str, *counts: int) -> list[float]:
     return values
 
 
+def need_turns(option: str, text: str, degrees: Iterable[float]) -> None:
+    """Refuse angles of an option beyond a whole turn."""
+    if max(map(abs, degrees), default=0.0) > 360:
+        raise InputError(f"{option} is {text!r}, needs angles of at most 360 degrees")
+
+
 def per_actuator(option: str, text: str | None, count: int) -> Any:
     """One number for all actuators or one for each; None where nothing is given."""
     if text is None:
@@ -236,6 +242,8 @@ def named_numbers(option: str, text: str, names: Collection[str]) -> dict[str, f
             raise InputError(
                 f"{option} has {part.strip()!r}, needs name=number, names out of {', '.join(names)}"
             )
+        if name in found:
+            raise InputError(f"{option} has {name} twice")
         (found[name],) = numbers(f"{option} {name}", value, 1)
     return found
 

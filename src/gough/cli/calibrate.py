@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LEAST, MOST = 2, 500
 """Poses of a plan."""
+HOLD_BACK, SEEN, TURN = 0.2, "x,y,z,rx,ry,rz", 34.0
 
 
 def command(
@@ -72,7 +73,7 @@ def command(
     ] = None,
     hold_back: Annotated[
         float, typer.Option(help="part of the poses that judges the result", min=0.0, max=0.9)
-    ] = 0.2,
+    ] = HOLD_BACK,
     validation: Annotated[
         Path | None,
         typer.Option(
@@ -84,10 +85,10 @@ def command(
     ] = None,
     seen: Annotated[
         str, typer.Option(metavar="x,y,z", help="of --plan: what will be measured")
-    ] = "x,y,z,rx,ry,rz",
+    ] = SEEN,
     turn: Annotated[
         float, typer.Option(help="of --plan: largest turn from home, degrees", min=0.0, max=180.0)
-    ] = 34.0,
+    ] = TURN,
     seed: Annotated[int, typer.Option(help="of what is drawn at random", min=0)] = 0,
     units: Units = "",
     columns: ColumnNames = "",
@@ -106,13 +107,17 @@ def command(
         others_given = {
             "POSES": poses, "--validate": validation, "--report": report, "--noise": noise,
             "--prior": prior, "--robust": robust, "--residual": residual, "--units": units,
-            "--map": columns,
+            "--map": columns, "--hold-back": hold_back != HOLD_BACK,
         }  # fmt: skip
         unused = [word for word, value in others_given.items() if value]
         if unused:
             raise InputError(f"--plan chooses poses to measure: it takes no {', '.join(unused)}")
         _plan(robot, plan, output, _texts(known), _texts(fixed), _texts(seen), turn, seed, json)
         return
+    if seen != SEEN or turn != TURN:
+        raise InputError("--seen and --turn are about poses to be measured: they go with --plan")
+    if validation is not None and hold_back != HOLD_BACK:
+        raise InputError("--validate and --hold-back both say which poses judge: give one of them")
     if not poses:
         raise InputError("needs POSES, measured ones, or --plan N to choose poses to measure")
     from gough.calibration import advice, calibrate, read_poses, save_corrected, together, untold
@@ -232,5 +237,7 @@ def _deviations(option: str, text: str) -> dict[str, float]:
         name, equals, value = (one.strip() for one in part.partition("="))
         if not (name and equals):
             raise InputError(f"{option} has {part!r}, needs name=number")
+        if name in found:
+            raise InputError(f"{option} has {name} twice")
         (found[name],) = numbers(f"{option} {name}", value, 1)
     return found

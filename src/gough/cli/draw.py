@@ -15,6 +15,7 @@ from gough.cli.arguments import (
     load,
     motion_argument,
     named_numbers,
+    need_turns,
     numbers,
     output_file,
     read_motion,
@@ -124,6 +125,5 @@ def _view(text: str) -> View | None:
     if not any(letter.isdigit() for letter in text):
         raise InputError(f"--view is {text!r}, needs {', '.join(VIEWS)} or two angles in degrees")
     azimuth, elevation = numbers("--view", text, 2)
-    if max(abs(azimuth), abs(elevation)) > 360:
-        raise InputError(f"--view is {text!r}, needs angles of at most 360 degrees")
+    need_turns("--view", text, (azimuth, elevation))
     return azimuth, elevation

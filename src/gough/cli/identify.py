@@ -72,6 +72,8 @@ def command(
     from gough.show.report.identification import write_report
     from gough.show.sheets.identification import identification_numbers, print_identification
 
+    if consistent and output is None:
+        raise InputError("--consistent is about the robot file with the result: it goes with -o")
     robot = load(name, output, report)
     tell_rigid_legs(robot)
     with err.status("reading") as status:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gough.cli.arguments import Json, RobotArgument, load, numbers
+from gough.cli.arguments import Json, RobotArgument, load, need_turns, numbers
 from gough.cli.terminal import out, print_json
 
 
@@ -37,7 +37,8 @@ def command(
     point = None if pivot is None else numbers("--pivot", pivot, 3)
     pose = robot.home
     if at is not None:
-        given = zip(robot.coordinates, numbers("--at", at, robot.mobility), strict=True)
+        given = [*zip(robot.coordinates, numbers("--at", at, robot.mobility), strict=True)]
+        need_turns("--at", at, (u for one, u in given if one.startswith("r")))
         pose = robot.motion([radians(u) if one.startswith("r") else u for one, u in given])
     found = robot.room(pose, pivot=point)
     ends = list(zip(found.ends(), found.units, strict=True))

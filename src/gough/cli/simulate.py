@@ -16,6 +16,7 @@ from gough.cli.terminal import finishing, progress_bar, say, warn
 from gough.errors import GoughError
 
 if TYPE_CHECKING:
+    from gough.base.arrays import Array
     from gough.simulation.result import Simulation
 
 
@@ -92,10 +93,18 @@ def _limits(result: Simulation) -> dict[str, str]:
 def _summary(result: Simulation) -> str:
     import numpy as np
 
-    apart, turn = (np.nanmax(np.linalg.norm(one, axis=-1)) for one in result.tracking_errors())
-    largest, units = np.nanmax(np.abs(result.forces)), result.plants[0][1].units
-    audit = result.energy_audit()
+    apart, turn = (_largest(np.linalg.norm(one, axis=-1), 4) for one in result.tracking_errors())
+    largest, units = _largest(result.forces, 6), result.plants[0][1].units
+    left = _largest(result.energy_audit()["energy_residual"], 2)
     return (
-        f"largest error {apart:.4g} m, {turn:.4g} rad; largest force {largest:.6g} {units.force}; "
-        f"energy unexplained {np.nanmax(np.abs(audit['energy_residual'])):.2g} J"
+        f"largest error {apart} m, {turn} rad; largest force {largest} {units.force}; "
+        f"energy unexplained {left} J"
     )
+
+
+def _largest(values: Array, digits: int) -> str:
+    """Of the sizes that are known: a simulation may end before there are any."""
+    import numpy as np
+
+    known = np.abs(values[np.isfinite(values)])
+    return f"{known.max():.{digits}g}" if known.size else "unknown"

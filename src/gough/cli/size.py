@@ -27,6 +27,7 @@ from gough.cli.arguments import (
 from gough.cli.terminal import err, out, say_written, warn
 from gough.errors import InputError
 
+STEPS = 3
 SIX = "x,y,z linear, then angular; one number stands for the first three"
 
 
@@ -75,7 +76,7 @@ def command(
     twist: Annotated[
         str | None, typer.Option(help=f"± bound in the region, m/s, rad/s: {SIX}")
     ] = None,
-    steps: Annotated[int, typer.Option(help="grid poses per axis of the region", min=2)] = 3,
+    steps: Annotated[int, typer.Option(help="grid poses per axis of the region", min=2)] = STEPS,
     samples: Samples = 601,
     units: Units = "",
     columns: ColumnNames = "",
@@ -101,10 +102,24 @@ def command(
     rating = None if ratings == (None, None, None) else Rating(*ratings)
     if lead is not None or ratio is not None:
         drive = Drive(lead, efficiency, back_efficiency, rotor_inertia, ratio)
-    elif plot is not None or rotor_inertia is not None or rating is not None:
+    elif (
+        plot is not None
+        or rotor_inertia is not None
+        or rating is not None
+        or efficiency != 1
+        or back_efficiency is not None
+    ):
         raise InputError("motor torque and speed need the screw's --lead or the gear's --ratio")
+    bounds = {"acceleration": acceleration, "load": load_bound, "twist": twist}
+    regional = any(one is not None for one in (shift, turn, *bounds.values()))
+    if steps != STEPS and not regional:
+        raise InputError("--steps is about a region: none is given")
     if not motions:
         refuse_columns(units, columns)
+        if plot is not None:
+            raise InputError("--plot shows motors along motions: needs a motion")
+        if not friction or commanded != "frame":
+            raise InputError("--no-friction and --commanded are about motions: none is given")
     robot = load(name)
     sizing = None
     if motions:
@@ -119,8 +134,7 @@ def command(
             for violation in robot.check(states).violations:
                 warn(f"{one}: {violation}")
     region = None
-    bounds = {"acceleration": acceleration, "load": load_bound, "twist": twist}
-    if any(one is not None for one in (shift, turn, *bounds.values())):
+    if regional:
         turns = [radians(one) for one in _bound("--turn", turn, 3)]
         place = Region(robot.home, _bound("--shift", shift, 3), turns)
         boxes: dict[str, Any] = {key: _bound(f"--{key}", one, 6) for key, one in bounds.items()}
@@ -140,9 +154,7 @@ def command(
     if output is not None:
         found.write(output)
         say_written(output)
-    if plot is not None:
-        if sizing is None:
-            raise InputError("--plot shows motors along motions: needs a motion")
+    if plot is not None and sizing is not None:
         from gough.show.pictures.sizing import torque_speed
         from gough.show.plots import save
 

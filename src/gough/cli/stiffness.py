@@ -17,6 +17,7 @@ from gough.cli.arguments import (
     file_to_write,
     load,
     named_numbers,
+    need_turns,
     numbers,
     output_file,
     plane,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from gough.data.columns import Columns
     from gough.motion import Motion
     from gough.robot import Robot
+
+POINTS = 31
 
 
 def command(
@@ -59,7 +62,7 @@ def command(
     slice_: Annotated[
         str | None, typer.Option("--slice", help="plane of the map, such as z=0.8")
     ] = None,
-    points: Annotated[int, typer.Option(help="points of the map per side", min=2)] = 31,
+    points: Annotated[int, typer.Option(help="points of the map per side", min=2)] = POINTS,
     output: Annotated[
         Path | None, output_file("map of a plane: .png, .svg, .pdf", PICTURES)
     ] = None,
@@ -97,14 +100,20 @@ def command(
 
     robot = load(name)
     if measured:
-        if actuator is not None or leg is not None or output is not None:
-            raise InputError(
-                "--measured finds stiffnesses: leave --stiffness, --leg-stiffness, -o out"
-            )
+        others = {
+            "--stiffness": actuator is not None, "--leg-stiffness": leg is not None, "-o": output,
+            "--pose": pose, "--load": load_, "--no-preload": not preload, "--errors": errors,
+            "--slice": slice_, "--points": points != POINTS,
+        }  # fmt: skip
+        unused = [word for word, value in others.items() if value]
+        if unused:
+            raise InputError(f"--measured finds stiffnesses: leave {', '.join(unused)} out")
         _measured(robot, measured, equal, save, Columns.of(units, columns), json)
         return
     if save is not None or equal or units or columns:
         raise InputError("--save, --equal-legs, --units and --map go with --measured")
+    if output is None and (slice_ is not None or points != POINTS):
+        raise InputError("--slice and --points are about the map: they go with -o")
     if actuator is None and leg is None and not robot.drives.compliant and not robot.bends:
         raise InputError(
             f"needs --stiffness: {robot.name} has no [legs.drive] or [legs.beams] that says it"
@@ -124,6 +133,10 @@ def command(
         for one in caught:
             warn(str(one.message))
     exact = None if spread is None else accuracy(robot, place, spread)
+    if load_at is not None:
+        found.deflection(load_at[:3], load_at[3:])  # one that is none is refused before all else
+    if output is not None:
+        _draw(robot, held, links, level, place, points, preload, output)
     if json:
         print_json(stiffness_numbers(robot, found, rings, load_at, exact))
     else:
@@ -131,7 +144,6 @@ def command(
     if not found.stable:
         warn("this pose does not hold itself against its load")
     if output is not None:
-        _draw(robot, held, links, level, place, points, preload, output)
         say_written(output, json)
 
 
@@ -185,6 +197,7 @@ def _pose(robot: Robot, text: str | None) -> Motion:
     if text is None:
         return robot.home
     values = numbers("--pose", text, 6)
+    need_turns("--pose", text, values[3:])
     return Motion(values[:3], Rotation.from_rotvec(values[3:], degrees=True))
 
 
@@ -206,7 +219,8 @@ def _draw(
     if output.suffix.lower() not in KINDS:
         raise InputError(f"{output}: the name of a picture must end in {', '.join(KINDS)}")
     across, at = ("z", float(place.position[2])) if level is None else level
-    with progress_bar() as progress:
+    with warnings.catch_warnings(), progress_bar() as progress:
+        warnings.simplefilter("ignore")  # the map shows where poses do not hold themselves
         bar = progress.add_task("map", total=1.0)
         found = stiffness_map(
             robot, actuator, leg, across=across, at=at, rotation=place.rotation, points=points,

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gough.cli.arguments import (
+    PICTURES,
     Json,
     RobotArgument,
     load,
+    need_turns,
     numbers,
     output_file,
     plane,
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
     from gough.analysis.workspace_result import Workspace
     from gough.robot import Robot
 
-FILES = (".png", ".svg", ".pdf", ".stl", ".vtk")
+FILES = (*PICTURES, ".stl", ".vtk")
+TOLERANCE = 0.01
 
 
 def command(
@@ -64,7 +67,7 @@ def command(
     everywhere: Annotated[
         bool, typer.Option("--everywhere", help="also what no path from home reaches")
     ] = False,
-    tolerance: Annotated[float, typer.Option(help="of the volume, relative, proved")] = 0.01,
+    tolerance: Annotated[float, typer.Option(help="of the volume, relative, proved")] = TOLERANCE,
     output: Annotated[
         Path | None, output_file("picture .png .svg .pdf, surface .stl, boxes .vtk")
     ] = None,
@@ -83,6 +86,8 @@ def command(
     if output is not None and output.suffix.lower() not in FILES:
         raise InputError(f"{output}: the name must end in {', '.join(FILES)}")
     planes = [plane("--slice", one, degrees=point is not None) for one in slices or []]
+    if planes and (output is None or output.suffix.lower() not in PICTURES):
+        raise InputError(f"--slice draws: needs -o with a name that ends in {', '.join(PICTURES)}")
     common: dict[str, Any] = {
         "tolerance": tolerance,
         "from_home": not everywhere,
@@ -94,7 +99,18 @@ def command(
     if stroke is not None:
         robot = robot.edited({"legs.limits.stroke": numbers("--stroke", stroke, 2)})
     if point is None and not provable(robot):
-        _sampled(robot, orientation, tilt, bounds, output, json)
+        proving = {
+            "--tilt": tilt is not None, "--any": any_tilt, "--leg-radius": leg_radius is not None,
+            "--platform-angle": platform_angle is not None, "--everywhere": everywhere,
+            "--tolerance": tolerance != TOLERANCE, "--output": output is not None,
+        }  # fmt: skip
+        given = [word for word, value in proving.items() if value]
+        if given:
+            raise InputError(
+                f"{', '.join(given)}: need bounds that prove; {robot.name} is sampled in its own "
+                f"coordinates {', '.join(robot.coordinates)}"
+            )
+        _sampled(robot, orientation, bounds, json)
         return
     if bounds is not None:
         if point is not None:
@@ -118,9 +134,7 @@ def command(
 def _sampled(
     robot: Robot,
     orientation: str | None,
-    tilt: float | None,
     bounds: str | None,
-    output: Path | None,
     json: bool,
 ) -> None:
     """The workspace of a robot of which none can be proved, in its own coordinates."""
@@ -128,11 +142,6 @@ def _sampled(
     from gough.analysis.own_workspace import own_workspace
     from gough.show.sheets.workspace import own_workspace_numbers, print_own_workspace
 
-    if tilt is not None or output is not None:
-        raise InputError(
-            f"--tilt and --output need bounds that prove; {robot.name} is sampled in its own "
-            f"coordinates {', '.join(robot.coordinates)}"
-        )
     turn = None
     if orientation is not None:
         from scipy.spatial.transform import Rotation
@@ -154,8 +163,7 @@ def _sampled(
 def _turn(text: str) -> list[float]:
     """A rotation vector in degrees."""
     vector = numbers("--orientation", text, 3)
-    if max(map(abs, vector)) > 360:
-        raise InputError(f"--orientation is {text!r}, needs angles of at most 360 degrees")
+    need_turns("--orientation", text, vector)
     return vector
 
 

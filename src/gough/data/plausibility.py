@@ -119,12 +119,14 @@ def check_fit(robot: Model, q: Array, qd: Array, qdd: Array, forces: Array, head
     if given < SUSPICIOUS:
         return
     if np.isfinite(model).any():
+        if not measured.any():
+            raise InputError(f"{header}: all forces are 0, those of {robot.name} are not")
         ratio = float(np.sqrt(np.nanmean(model**2) / max(np.mean(measured**2), 1e-300)))
         if ratio > FAR or ratio < 1 / FAR:
             size = "large" if ratio < 1 else "small"
             unit = ("milli" if ratio < 1 else "kilo") + robot.units.force_name
             raise InputError(
-                f"{header}: the forces are {max(ratio, 1 / ratio):.0f} times too {size} for "
+                f"{header}: the forces are {max(ratio, 1 / ratio):.3g} times too {size} for "
                 f"{robot.name}; are they in {unit}?"
             )
         if _believed(_misfit(model, -measured), given):

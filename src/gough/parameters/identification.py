@@ -161,6 +161,8 @@ def identify(
     """
     if method not in get_args(Method):
         raise InputError(f"method is {method!r}, must be one of {', '.join(get_args(Method))}")
+    if reference is not None and method != "instrumental":
+        raise InputError(f"a reference is for the method instrumental, not for {method}")
     robot.need_rigid_drives("identification from a log")
     elastic_of(robot, log)  # refused at once where a flexible platform has none
     if base is None:

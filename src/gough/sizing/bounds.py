@@ -37,6 +37,8 @@ from gough.motion import Motion
 
 TOGETHER = 512
 """Poses taken at a time: their faces stay in memory."""
+LARGEST = 1e15
+"""Of a bound, in its unit."""
 
 
 class Box(NamedTuple):
@@ -307,8 +309,8 @@ def _box(name: str, value: ArrayLike) -> Box:
         array = np.stack([-array, array])
     if array.shape != (2, 6):
         raise InputError(f"{name} bounds have shape {array.shape}, need (6,) or (2, 6)")
-    if not np.isfinite(array).all():
-        raise InputError(f"{name} bounds are not finite")
+    if not np.all(np.abs(array) <= LARGEST):
+        raise InputError(f"{name} bounds are not finite, or over {LARGEST:g}")
     if np.any(array[0] > array[1]):
         k = int(np.argmax(array[0] > array[1]))
         raise InputError(f"{name} bounds: low {array[0, k]:g} is above high {array[1, k]:g}")

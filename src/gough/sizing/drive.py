@@ -29,6 +29,16 @@ class Motor(NamedTuple):
     """torque · speed, W; negative: the load drives the motor."""
 
 
+WITHIN = {
+    "lead": (1e-9, 10.0, " m a turn"),
+    "ratio": (1e-6, 1e6, " turns of the motor for one of the crank"),
+    "efficiency": (1e-3, 1.0, ""),
+    "back_efficiency": (-1e3, 1.0, ""),
+    "rotor_inertia": (1e-15, 1e6, " kg m², or 0"),
+}
+"""What a drive's numbers can be, least and largest, and their units."""
+
+
 @dataclass(frozen=True)
 class Drive:
     """A screw or a gear and its motor. Numbers, or arrays that broadcast against (..., actuators).
@@ -58,13 +68,7 @@ class Drive:
     def __post_init__(self) -> None:
         if (self.lead is None) == (self.ratio is None):
             raise InputError("drive: needs the lead of a screw or the ratio of a gear, one of both")
-        for name, low, high in (
-            ("lead", 0.0, 10.0),
-            ("ratio", 0.0, 1e6),
-            ("efficiency", 0.0, 1.0),
-            ("back_efficiency", -np.inf, 1.0),
-            ("rotor_inertia", -np.nextafter(0, 1), 1e6),
-        ):
+        for name, (low, high, unit) in WITHIN.items():
             value = getattr(self, name)
             if value is None:
                 continue
@@ -72,10 +76,11 @@ class Drive:
                 array = real_numbers(value)
             except (TypeError, ValueError):
                 raise InputError(f"drive: {name} is not a number") from None
-            good = np.isfinite(array) & (array > low) & (array <= high)
+            none = (array == 0) & (name == "rotor_inertia")
+            good = none | ((array >= low) & (array <= high))
             if not good.all():
                 bad = np.ravel(array)[np.argmin(np.ravel(good))]
-                raise InputError(f"drive: {name} is {bad:g}, {_wanted(name)}")
+                raise InputError(f"drive: {name} is {bad:g}, needs {low:g} to {high:g}{unit}")
             object.__setattr__(self, name, array)
 
     @property
@@ -128,13 +133,3 @@ class Drive:
         worst = np.maximum(1 / np.asarray(self.efficiency), np.abs(self.driven))
         torque = self.inertia(rotor) * acceleration / self.arm + self.arm * thrust * worst
         return np.asarray(torque), np.asarray(rate / self.arm)
-
-
-def _wanted(name: str) -> str:
-    return {
-        "lead": "needs a positive number of metres a turn, at most 10",
-        "ratio": "needs a positive number of turns of the motor for one of the crank, at most 1e6",
-        "efficiency": "needs a number above 0 and at most 1",
-        "back_efficiency": "needs a finite number of at most 1",
-        "rotor_inertia": "needs 0 or more, at most 1e6 kg m²",
-    }[name]

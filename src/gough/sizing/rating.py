@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -16,6 +16,8 @@ SHARES = {
     "top_speed_share": ("top_speed", ("peak_motor_speed", "worst_motor_speed")),
 }
 """By name the rating and the demands of motions and of a region that it must hold."""
+SMALLEST, LARGEST = 1e-9, 1e15
+"""Of a rating, in its unit."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,18 @@ class Rating:
     def __post_init__(self) -> None:
         for one in fields(self):
             value = getattr(self, one.name)
-            if value is not None and not (np.isfinite(value) and value > 0):
-                raise InputError(f"motor: {one.name} is {value:g}, needs a positive number")
+            if value is not None and not SMALLEST <= value <= LARGEST:
+                raise InputError(
+                    f"motor: {one.name} is {value:g}, needs {SMALLEST:g} to {LARGEST:g}"
+                )
+
+    def need_demands(self, names: Iterable[str]) -> None:
+        """Refuse a rating of which none of the demands named here takes a share."""
+        known = {*names}
+        for rating, wanted in SHARES.values():
+            if getattr(self, rating) is not None and known.isdisjoint(wanted):
+                other = " or a region with twists" if len(wanted) > 1 else ""
+                raise InputError(f"motor: {rating} needs a motion{other}, whose demand it limits")
 
     def shares(self, demands: Mapping[str, Array]) -> dict[str, Array]:
         """Demand over rating (legs,) by name: above 1 the motor does not do."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from gough.analysis.closest import WIDEST
 from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.legs.units import LegUnits
@@ -34,10 +35,12 @@ class Region:
     def size(self) -> Array:
         """(shift, turn) (6,)."""
         parts = []
-        for name in ("shift", "turn"):
+        for name, most, unit in (("shift", WIDEST, "m"), ("turn", np.pi, "rad")):
             value = np.asarray(getattr(self, name), dtype=np.float64)
-            if value.shape != (3,) or not (np.isfinite(value).all() and (value >= 0).all()):
-                raise InputError(f"region: {name} needs three numbers of 0 or more, has {value}")
+            if value.shape != (3,) or not ((value >= 0) & (value <= most * (1 + 1e-12))).all():
+                raise InputError(
+                    f"region: {name} needs three numbers of 0 to {most:.3g} {unit}, has {value}"
+                )
             parts.append(value)
         return np.concatenate(parts)
 

@@ -21,7 +21,7 @@ from gough.sizing.rating import SHARES, Rating
 from gough.sizing.region import RegionCase
 
 KINDS = (".csv", ".json", ".html")
-LARGEST_MARGIN = 1000.0
+SMALLEST_MARGIN, LARGEST_MARGIN = 1e-3, 1e3
 """Largest factor on what a drive must do."""
 
 
@@ -185,8 +185,8 @@ def requirements(
 
     `drive` and `rotor` (legs,), the robot file's, are for the region; a sizing has its own.
     """
-    if not 0 < margin <= LARGEST_MARGIN:
-        raise InputError(f"margin is {margin:g}, must be above 0 and {LARGEST_MARGIN:g} at most")
+    if not SMALLEST_MARGIN <= margin <= LARGEST_MARGIN:
+        raise InputError(f"margin is {margin:g}, must be {SMALLEST_MARGIN:g} to {LARGEST_MARGIN:g}")
     source = sizing or region
     if source is None:
         raise InputError("sizing needs a motion or a region")
@@ -203,6 +203,8 @@ def requirements(
             found["worst_torque"] = torque
             if np.any(worst.speed):
                 found["worst_motor_speed"] = RPM * speed
+    if rating is not None:
+        rating.need_demands([*found, *(() if sizing is None else sizing.numbers())])
     name = sizing.robot if sizing is not None else robot
     return Requirements(name, source.units, sizing, found, margin, rating)
 

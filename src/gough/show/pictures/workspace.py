@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
+from gough.analysis.closest import WIDEST
 from gough.analysis.isosurface import Surface
 from gough.analysis.workspace_result import Workspace
 from gough.base.arrays import Array
@@ -60,9 +61,11 @@ def slices(found: Workspace, planes: Sequence[tuple[str, float]] | None = None) 
     planes = default_slices(found) if planes is None else list(planes)
     if not 1 <= len(planes) <= MOST_SLICES:
         raise InputError(f"{len(planes)} slices: a picture has 1 to {MOST_SLICES}")
-    for axis, _ in planes:
+    for axis, at in planes:
         if axis not in tuple("xyz"):
             raise InputError(f"a slice is across 'x', 'y' or 'z', not {axis!r}")
+        if not abs(at) <= WIDEST:
+            raise InputError(f"a slice at {axis} = {at:g}: must be at most {WIDEST:g}")
     scale, unit = (np.degrees(1.0), "°") if found.unit == "rad" else (1.0, "m")
     names = "xyz" if unit == "m" else ("rx", "ry", "rz")
     limits = _limits(found)

@@ -68,6 +68,7 @@ def print_stiffness(
     console: Console,
 ) -> None:
     """Principal stiffness with its axes; what was asked for beside it, a line each."""
+    moved = None if load is None else found.deflection(load[:3], load[3:])
     where = ", ".join(f"{x:.4g}" for x in found.motion.position)
     console.print(
         f"[bold]{escape(robot.name)}[/bold]   stiffness of the tool, platform at {where} m"
@@ -87,8 +88,7 @@ def print_stiffness(
         if len(legs):
             tones = ", ".join(dict.fromkeys(f"{x:.4g}" for x in legs))
             console.print(f"legs bend at          {tones} Hz", highlight=False, soft_wrap=True)
-    if load is not None:
-        moved = found.deflection(load[:3], load[3:])
+    if moved is not None:
         least = 1e-9 * np.abs(moved).max()
         shown = [f"{1e6 * x if abs(x) > least else 0.0:.4g}" for x in moved]
         way, turn = ", ".join(shown[:3]), ", ".join(shown[3:])
