@@ -11,6 +11,7 @@ import random
 import tomllib
 from collections.abc import Iterator
 from copy import deepcopy
+from functools import lru_cache
 from typing import Any
 
 VALUES: tuple[Any, ...] = (
@@ -24,7 +25,7 @@ VALUES: tuple[Any, ...] = (
 
 def changed(data: bytes, other: bytes, rng: random.Random) -> bytes:
     """A TOML file with one to five changes; some bring keys and values of another."""
-    tree, donor = (tomllib.loads(one.decode()) for one in (data, other))
+    tree, donor = deepcopy(_tree(data)), _tree(other)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 5))):
         places = [*_places(tree)]
         if not places:
@@ -48,6 +49,12 @@ def changed(data: bytes, other: bytes, rng: random.Random) -> bytes:
             given = given if rng.random() < 0.6 else _other(given, rng)
             parent[name if isinstance(name, str) else key] = given
     return text(tree).encode()
+
+
+@lru_cache(200)
+def _tree(data: bytes) -> dict[str, Any]:
+    """A sound file's tree: the same few are changed over and over."""
+    return tomllib.loads(data.decode())
 
 
 def _places(tree: Any) -> Iterator[tuple[Any, Any]]:
