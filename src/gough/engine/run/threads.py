@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from functools import cache
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -54,16 +57,82 @@ def cores() -> int:
 
 
 def spread(work: Callable[[int], Any], starts: Sequence[int]) -> list[Any]:
-    """Do the parts of a batch that start at the given rows, on as many threads as there may be."""
-    if len(starts) > 1 and (count := threads()) > 1:
-        return list(_pool(count).map(work, starts))
-    return [work(start) for start in starts]
+    """Do the parts of a batch that start at the given rows, on as many threads as there may be.
+
+    An interrupt (Ctrl-C) leaves the parts that no thread has begun.
+    """
+    if len(starts) < 2 or (count := threads()) < 2:
+        return [work(start) for start in starts]
+    parts = _Parts(work, starts)
+    waiting = _crew(count)
+    try:
+        for _ in range(min(count, len(starts))):
+            waiting.put(parts.do)
+        parts.over.get()
+    except BaseException:
+        parts.left = True
+        raise
+    ended = dict(parts.ended)
+    for result in map(ended.get, starts):
+        if isinstance(result, BaseException):
+            raise result
+    return [ended[start] for start in starts]
+
+
+class _Parts:
+    """Parts of a batch that threads share.
+
+    All that the caller touches is done in one piece by the interpreter. Locks that are written in
+    Python, like those of `concurrent.futures`, can be left taken by an interrupt, for ever.
+    """
+
+    def __init__(self, work: Callable[[int], Any], starts: Sequence[int]) -> None:
+        self._work, self._count = work, len(starts)
+        self._waiting = deque(starts)
+        self.ended: list[tuple[int, Any]] = []
+        """Starts, and what came of them: a result or an exception."""
+        self.over: SimpleQueue[None] = SimpleQueue()
+        self.left = False
+
+    def do(self) -> None:
+        """Do parts until none waits."""
+        while True:
+            try:
+                start = self._waiting.popleft()
+            except IndexError:
+                return
+            try:
+                result = None if self.left else self._work(start)
+            except BaseException as error:
+                result = error
+            self.ended.append((start, result))
+            if len(self.ended) == self._count:
+                self.over.put(None)
 
 
 @cache
-def _pool(count: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(count, thread_name_prefix="gough")
+def _crew(count: int) -> SimpleQueue[Callable[[], None] | None]:
+    """Where so many threads wait for what they are to do; None ends one."""
+    waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+
+    def serve() -> None:
+        while (do := waiting.get()) is not None:
+            do()
+            del do  # and with it the arrays of a batch
+
+    crew = [Thread(target=serve, name=f"gough_{i}", daemon=True) for i in range(count)]
+    for one in crew:
+        one.start()
+
+    def end() -> None:  # none may be in a kernel while Python takes kernels down
+        for _ in crew:
+            waiting.put(None)
+        for one in crew:
+            one.join()
+
+    atexit.register(end)
+    return waiting
 
 
-if hasattr(os, "register_at_fork"):  # a forked child has the pool but not its threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+if hasattr(os, "register_at_fork"):  # a forked child has the crew's queue but not its threads
+    os.register_at_fork(after_in_child=_crew.cache_clear)
