@@ -114,7 +114,7 @@ def test_excitation_goes_on_where_it_was_stopped(sliding, tmp_path):
 
 def test_the_batch_of_motions_is_that_of_the_trajectories(sliding):
     base = base_parameters(sliding)
-    search = excitation._Search(sliding, base, excitation.default_bounds(sliding), 5.0, 4)
+    search = excitation.ExcitingSearch(sliding, base, excitation.default_bounds(sliding), 5.0, 4)
     z = np.random.default_rng(0).normal(size=(2, search.free.shape[1]))
     both = search.motions(z, 10)
     for i in range(2):
