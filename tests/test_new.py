@@ -68,8 +68,33 @@ def test_what_makes_no_robot_is_refused(tmp_path):
     assert "nearest is crank_length" in wrong("delta", crank_lenght=1)
     assert "nearest is 'hexapod'" in wrong("hexpod")
     assert "across their rails" in wrong("linear-delta", rail_angle=0, platform_radius=0.3)
+    assert "base_radius is 1e-10 m, must be 1e-09 to 1e+06 m" in wrong("tripod", base_radius=1e-10)
+    assert "slider_mass is 1e+07 kg, must be" in wrong("hexaslide", slider_mass=1e7)
     assert "--base-radius" in refused("new", "hexapod", "-o", "a.toml", "--base-radius", "x")
     assert not (tmp_path / "a.toml").exists()
+
+
+@pytest.mark.parametrize(("motion", "said"), [
+    ("", "the name must end in .csv or .nc"),
+    ("nowhere.csv", "nowhere.csv: No such file"),
+    ("kim-ryu-2002/circle", "the nearest is 'kim-ryu-2002/circle-"),
+    ("robot.toml", "is a robot file, not a motion"),
+])  # fmt: skip
+def test_a_file_about_a_motion_needs_one_that_can_be_read(motion, said, tmp_path):
+    (tmp_path / "robot.toml").write_text(draft("hexapod", "mine", Answers()))
+    for words in (
+        ["study", "robot.toml", motion],
+        ["simulation", "robot.toml", "--motion", motion],
+    ):
+        assert said in refused("new", *words, "-o", "z.toml", cwd=tmp_path)
+        assert not (tmp_path / "z.toml").exists()
+
+
+def test_cranks_in_line_with_their_links_at_home(tmp_path):
+    """A dead point is told by the sheet; a robot at one loads without words of another library."""
+    answer = run("new", "delta", "-o", "flat.toml", "--height", "1e-4", cwd=tmp_path)
+    assert (answer.returncode, answer.stderr) == (0, ""), answer
+    assert "perpendicular to its crank's motion" in run("show", "flat.toml", cwd=tmp_path).stdout
 
 
 def test_questions_on_a_terminal(tmp_path, monkeypatch):

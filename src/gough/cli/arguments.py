@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gough.motion import Motion
     from gough.robot import Robot
 
-MOST_SAMPLES = 100_000_000
+LEAST_SAMPLES, MOST_SAMPLES = 2, 100_000_000
 PICTURES = (".png", ".svg", ".pdf")
 TABLES = (".nc", ".csv")
 PAGES = (".html", ".htm")
@@ -91,7 +91,10 @@ MotionArgument = Annotated[
     str, motion_argument("motion file (.csv, .nc) or a paper's motion by name")
 ]
 Samples = Annotated[
-    int, typer.Option(metavar="N", help="samples of a paper's motion", min=2, max=MOST_SAMPLES)
+    int,
+    typer.Option(
+        metavar="N", help="samples of a paper's motion", min=LEAST_SAMPLES, max=MOST_SAMPLES
+    ),
 ]
 ResultFile = Annotated[Path, output_file("result file, .nc or .csv", TABLES)]
 Units = Annotated[

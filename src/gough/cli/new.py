@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gough.base.words import counted
-from gough.cli.arguments import MotionArgument, RobotArgument, load, load_rigid, output_file
+from gough.cli.arguments import (
+    LEAST_SAMPLES,
+    MotionArgument,
+    RobotArgument,
+    load,
+    load_rigid,
+    output_file,
+    read_motion,
+)
 from gough.cli.help import Command, CommandGroup
 from gough.cli.terminal import err, say, warn
 from gough.description.drafts import FAMILIES, Answers, Question, checked, draft
@@ -196,6 +204,7 @@ def simulation(
     robot = load(name)
     wanted = "hold = true  # the home pose; or name = a paper's motion, or file = a motion file"
     if motion is not None:
+        read_motion(motion, LEAST_SAMPLES, robot)
         key = "name" if motion in MOTIONS else "file"
         wanted = f"{key} = {_quoted(_beside(motion, output))}  # or hold = true: the home pose"
     first = robot.coordinates[0]
@@ -233,6 +242,7 @@ def study(name: RobotArgument, motion: MotionArgument, output: NewFile) -> None:
     Example: gough new study my.toml path.csv -o study.toml
     """
     robot = load(name)
+    read_motion(motion, LEAST_SAMPLES, robot)
     key, value, unit = _number_to_vary(robot)
     low, high = sorted((0.8 * value, 1.2 * value))
     _write(

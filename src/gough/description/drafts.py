@@ -16,6 +16,8 @@ from gough.errors import InputError
 
 STEEL = 7850.0
 """kg/m³."""
+SMALLEST, LARGEST = 1e-9, 1e6
+"""Of what is m, kg, kg/m³ and not 0: the file has ten digits, and what is 0 but for rounding is 0."""
 THIRDS = (0.0, 120.0, 240.0)
 Point = tuple[float, float, float]
 
@@ -72,6 +74,9 @@ def checked(question: Question, value: float) -> float:
         raise InputError(f"{question.name} is {value:g} {question.unit}, must be {wanted}")
     if question.unit == "deg" and abs(value) > 360:
         raise InputError(f"{question.name} is {value:g} deg, must be at most 360")
+    if question.unit != "deg" and value and not SMALLEST <= abs(value) <= LARGEST:
+        limits = f"{SMALLEST:g} to {LARGEST:g} {question.unit}"
+        raise InputError(f"{question.name} is {value:g} {question.unit}, must be {limits}")
     return value
 
 

@@ -117,8 +117,9 @@ def _rows(mechanism: Mechanism, state: State) -> Array:
     return np.asarray((columns / np.where(sizes == 0, 1, sizes)).T)
 
 
+@np.errstate(all="ignore")
 def _columns(mechanism: Mechanism, state: State) -> tuple[Array, Array]:
-    """C (6, k), scaled, and the gaps (k,)."""
+    """C (6, k), scaled, and the gaps (k,); a leg that cannot reach is none of what holds."""
     platform, legs = coasting(mechanism, state)
     found = unheld(mechanism, platform, legs)
     if found is None:
