@@ -77,7 +77,9 @@ def test_what_is_taken_as_rigid_or_undeformed_is_told(tmp_path):
     page = ("--motion", *circle, "-o", tmp_path / "slim.html")
     assert "taken as rigid along the motion" in run("report", slim, *page).stderr
     assert told in run("export", "mjcf", slim, "-o", tmp_path / "slim.xml").stderr
-    assert "taken as undeformed here" in run("singularities", LONG).stderr
+    clamp = ("clamp", LONG, f"{LONG}/poses", "--samples", 3, "-o", motion)
+    for words in (("singularities", LONG), ("room", LONG), clamp):
+        assert "taken as undeformed here" in run(*words).stderr
     done = run("stiffness", LONG, "--stiffness", 1e7)
     assert "warning: long-khalil-martinet-2014 cannot stand" in done.stderr
     assert ".py" not in done.stderr

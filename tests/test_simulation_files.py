@@ -122,6 +122,19 @@ def test_trouble_on_the_command_line(tmp_path):
             read_config(tmp_path / "run.toml")
     with pytest.raises(FileError, match="No such file"):
         read_config(tmp_path / "none.toml")
+    assert "Is a directory" in refused("simulate", "", cwd=tmp_path)
+
+
+def test_what_cannot_be_written_is_refused_before_it_is_simulated(tmp_path, monkeypatch):
+    """Results of an hour would be lost at its end."""
+    monkeypatch.setattr("gough.simulation.loop.simulate", lambda *_, **__: pytest.fail("simulated"))
+    (tmp_path / "run.toml").write_text(f"{GOOD}\n[simulation]\nsimulations = 3\n")
+    said = refused("simulate", "run.toml", "-o", "run.csv", cwd=tmp_path)
+    assert "run.csv: a .csv has one simulation, and run.toml asks for several" in said
+    run("new", "motion", "kim-ryu-2002", "-o", "run.nc", cwd=tmp_path)
+    own = GOOD.replace('name = "kim-ryu-2002/circle-40rpm"', 'file = "run.nc"')
+    (tmp_path / "run.toml").write_text(own)
+    assert "run.nc: would be overwritten" in refused("simulate", "run.toml", cwd=tmp_path)
 
 
 PRESS = """

@@ -15,6 +15,7 @@ from gough.cli.arguments import (
     load,
     output_file,
     read_motion,
+    tell_undeformed,
 )
 from gough.cli.terminal import err, finishing, print_json, say
 
@@ -38,6 +39,7 @@ def command(
     from gough.motion import Motion
 
     robot = load(name)
+    tell_undeformed(robot)
     wished = read_motion(motion, samples, robot)
     with err.status("clamping …"):
         found = robot.clamp(Motion(wished.position, wished.rotation))

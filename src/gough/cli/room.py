@@ -7,7 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from gough.cli.arguments import Json, RobotArgument, load, need_turns, numbers
+from gough.cli.arguments import (
+    Json,
+    RobotArgument,
+    load,
+    need_turns,
+    numbers,
+    tell_undeformed,
+)
 from gough.cli.terminal import out, print_json
 
 
@@ -34,6 +41,7 @@ def command(
     from rich.table import Table
 
     robot = load(name)
+    tell_undeformed(robot)
     point = None if pivot is None else numbers("--pivot", pivot, 3)
     pose = robot.home
     if at is not None:

@@ -13,7 +13,7 @@ from gough.cli.arguments import PICTURES, TABLES, file_to_write, output_file, pi
 from gough.cli.file_kinds import reading
 from gough.cli.results import origin
 from gough.cli.terminal import finishing, progress_bar, say, warn
-from gough.errors import GoughError
+from gough.errors import FileError, GoughError
 
 if TYPE_CHECKING:
     from gough.base.arrays import Array
@@ -37,17 +37,22 @@ def command(
 
     Example: gough simulate circle.toml -o circle.nc
     """
-    from gough.data.datasets import kind_of
+    from gough.base.files import refuse_inputs
     from gough.show.plots import save
     from gough.simulation.config import read_config
     from gough.simulation.loop import simulate
 
-    target = config.with_suffix(".nc") if output is None else output
-    kind_of(target)
-    picture = picture_beside(plot, target)
     with warnings.catch_warnings(record=True) as caught, reading(config, "simulation file"):
         warnings.simplefilter("always")
         setup = read_config(config)
+    target = config.with_suffix(".nc") if output is None else output
+    picture = picture_beside(plot, target)
+    for path in (target, picture):
+        refuse_inputs(path, setup.robot.mesh_paths)
+    if "seeds" in setup.options and target.suffix.lower() == ".csv":
+        raise FileError(
+            f"{target}: a .csv has one simulation, and {config} asks for several: use .nc"
+        )
     for warning in caught:
         warn(str(warning.message))
     result: Simulation | None = None
