@@ -1,8 +1,10 @@
 """Options of commands with numbers that nobody can mean: refused in one line, by name and limit."""
 
 import errno
+import json
 import os
 
+import numpy as np
 import pytest
 
 from cases import command
@@ -119,6 +121,31 @@ def test_a_vehicle_faster_than_anything_is_refused(folder):
 def test_options_that_would_do_nothing_are_refused(words, said, folder, monkeypatch):
     monkeypatch.setenv("GOUGH_ENGINE", "numpy")
     assert said in command.refused(*words.split(), cwd=folder)
+
+
+def test_units_of_a_log_are_those_of_its_reference_too(tmp_path):
+    command.run("new", "motion", KIM, "-o", "motion.csv", cwd=tmp_path)
+    command.run("new", "log", KIM, "-o", "log.csv", cwd=tmp_path)
+    words = (
+        f"identify {KIM} log.csv --no-friction --json --method instrumental --reference motion.csv"
+    )
+    plain = command.run(*words.split(), cwd=tmp_path)
+    assert plain.returncode == 0, plain
+    for name in ("motion.csv", "log.csv"):
+        head, *rows = (tmp_path / name).read_text("utf-8").splitlines()
+        assert head.startswith("time [s],")
+        seconds = (row.split(",", 1) for row in rows)
+        lines = [f"{1000 * float(time)!r},{rest}" for time, rest in seconds]
+        text = "\n".join([head.replace("time [s]", "time"), *lines, ""])
+        (tmp_path / name).write_text(text, "utf-8")
+    scaled = command.run(*words.split(), "--units", "ms", cwd=tmp_path)
+    assert scaled.returncode == 0, scaled
+    values, expected = (
+        [one["value"] for one in json.loads(done.stdout)["parameters"]] for done in (scaled, plain)
+    )
+    np.testing.assert_allclose(values, expected, rtol=1e-6, atol=1e-6 * max(map(abs, expected)))
+    other = command.run(*words.split()[:-1], "log.csv", "--units", "ms", cwd=tmp_path)
+    assert "gough: log.csv: is a log with forces, not a motion" in other.stderr
 
 
 def test_a_long_text_is_shortened(folder):

@@ -85,8 +85,13 @@ def command(
             robot = robot.rigid
         if robot.modes and (output is not None or report is not None):
             raise InputError("-o and --report are for rigid platforms; --json has all numbers")
-        second = None if validation is None else read_log(robot, validation, columns=given)
-        commanded = None if reference is None else read_motion(reference, robot)
+        second = commanded = None
+        if validation is not None:
+            with reading(validation, "log with forces"):
+                second = read_log(robot, validation, columns=given)
+        if reference is not None:
+            with reading(reference, "motion"):  # its names are gough's, the map is of the log's
+                commanded = read_motion(reference, robot, columns=Columns(given.units), say=note)
         status.update("identifying")
         found = identify(
             robot,
