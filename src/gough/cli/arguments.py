@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gough.robot import Robot
 
 LEAST_SAMPLES, MOST_SAMPLES = 2, 100_000_000
+SAMPLES = 601
+"""Of a paper's motion, where nothing else is asked for."""
 PICTURES = (".png", ".svg", ".pdf")
 TABLES = (".nc", ".csv")
 PAGES = (".html", ".htm")
@@ -79,6 +81,11 @@ def motion_argument(what: str) -> Any:
     return typer.Argument(metavar="MOTION", help=what, autocompletion=motion_names)
 
 
+def samples_option(what: str) -> Any:
+    """The option --samples: how many."""
+    return typer.Option(metavar="N", help=what, min=LEAST_SAMPLES, max=MOST_SAMPLES)
+
+
 RobotArgument = Annotated[
     str,
     typer.Argument(
@@ -90,12 +97,7 @@ RobotArgument = Annotated[
 MotionArgument = Annotated[
     str, motion_argument("motion file (.csv, .nc) or a paper's motion by name")
 ]
-Samples = Annotated[
-    int,
-    typer.Option(
-        metavar="N", help="samples of a paper's motion", min=LEAST_SAMPLES, max=MOST_SAMPLES
-    ),
-]
+Samples = Annotated[int | None, samples_option(f"samples of a paper's motion; default: {SAMPLES}")]
 ResultFile = Annotated[Path, output_file("result file, .nc or .csv", TABLES)]
 Units = Annotated[
     str, typer.Option(metavar="mm,deg,ms", help="units of columns that do not say theirs; else SI")
@@ -170,20 +172,36 @@ def tell_undeformed(robot: Robot, motion: Motion | None = None) -> None:
         note(f"{robot.name} has a flexible platform, taken as undeformed here")
 
 
-def read_motion(name: str, samples: int, robot: Robot, units: str = "", names: str = "") -> Motion:
-    """A motion of a robot from a file, or a paper's by its name; says what it converted."""
+def read_motion(
+    name: str,
+    samples: int | None,
+    robot: Robot,
+    units: str = "",
+    names: str = "",
+    usual: int = SAMPLES,
+) -> Motion:
+    """A motion of a robot from a file, or a paper's by its name; says what it converted.
+
+    A paper's has the samples asked for, or the usual ones; to ask a file for some is refused.
+    """
     from gough.data.columns import Columns
+    from gough.data.motion_names import MOTIONS
     from gough.data.paper_motions import motion_named
 
     columns = Columns.of(units, names)
     with reading(name, "motion"):
-        return motion_named(name, samples, robot=robot, columns=columns, say=note)
+        found = motion_named(name, samples or usual, robot=robot, columns=columns, say=note)
+    if samples is not None and name not in MOTIONS:
+        raise InputError(f"--samples is about a paper's motion: {name} has samples of its own")
+    return found
 
 
-def refuse_columns(units: str, names: str) -> None:
-    """Refuse --units and --map where there is no file whose columns they could be about."""
+def refuse_columns(units: str, names: str, samples: int | None = None) -> None:
+    """Refuse --units, --map and --samples where there is no motion that they could be about."""
     if units or names:
         raise InputError("--units and --map are about the columns of a motion file: none is given")
+    if samples is not None:
+        raise InputError("--samples is about a paper's motion: none is given")
 
 
 def deflecting(robot: Robot, motion: Motion, commanded: str, friction: bool) -> Motion:

@@ -24,7 +24,7 @@ def command(
     name: RobotArgument,
     motion: MotionArgument,
     output: Annotated[Path, output_file("motion file, .csv or .nc", TABLES)],
-    samples: Samples = 601,
+    samples: Samples = None,
     json: Json = False,
 ) -> None:
     """The nearest poses that limits allow.

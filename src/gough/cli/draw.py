@@ -83,7 +83,7 @@ def command(
     robot = load(name)
     states = _pose(robot, pose) if pose else None
     if motion is not None:
-        states = read_motion(motion, SAMPLES, robot, units, columns)
+        states = read_motion(motion, None, robot, units, columns, usual=SAMPLES)
     else:
         refuse_columns(units, columns)
     seen = _view(view)

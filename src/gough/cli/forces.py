@@ -57,7 +57,7 @@ def command(
     plot: Annotated[
         Path | None, file_to_write("picture; default: beside the result, .png", kinds=PICTURES)
     ] = None,
-    samples: Samples = 601,
+    samples: Samples = None,
     units: Units = "",
     columns: ColumnNames = "",
     strict: Strict = False,

@@ -38,7 +38,7 @@ def command(
     name: RobotArgument,
     motion: MotionArgument,
     output: ResultFile,
-    samples: Samples = 601,
+    samples: Samples = None,
     units: Units = "",
     columns: ColumnNames = "",
     leg_radius: Annotated[

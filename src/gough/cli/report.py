@@ -44,7 +44,7 @@ def command(
             autocompletion=motion_names,
         ),
     ] = None,
-    samples: Samples = 601,
+    samples: Samples = None,
     units: Units = "",
     columns: ColumnNames = "",
 ) -> None:
@@ -62,7 +62,7 @@ def command(
     if target.is_dir():
         raise FileError(f"{target}: a folder")
     if motion is None:
-        refuse_columns(units, columns)
+        refuse_columns(units, columns, samples)
     with err.status("reading"):
         if is_result(subject):
             from gough.show.report.result import read_result, result_page

@@ -9,11 +9,11 @@ import typer
 
 from gough.cli.arguments import (
     PICTURES,
+    SAMPLES,
     TABLES,
     Friction,
     Json,
     RobotArgument,
-    Samples,
     file_to_write,
     load_rigid,
     motion_argument,
@@ -21,6 +21,7 @@ from gough.cli.arguments import (
     per_actuator,
     picture_beside,
     read_motion,
+    samples_option,
 )
 from gough.cli.terminal import finishing, print_json, progress_bar, say, say_written
 
@@ -51,13 +52,15 @@ def command(
     plot: Annotated[
         Path | None, file_to_write("picture; default: beside the motion, .png", kinds=PICTURES)
     ] = None,
-    samples: Samples = 601,
+    samples: Annotated[
+        int, samples_option("of what is written, and of a paper's motion that is read")
+    ] = SAMPLES,
     json: Json = False,
 ) -> None:
     """The same path as fast as limits allow.
 
     From rest to rest, by TOPP-RA, with the limits of the robot file and those given, whichever is
-    less. What is written has --samples samples; so has a paper's motion that is read.
+    less.
 
     Example: gough retime kim-ryu-2002 kim-ryu-2002/circle-20rpm -o fast.csv --speed 0.5 --force 200
     """
@@ -77,7 +80,7 @@ def command(
     path = (
         read_path(motion, robot)
         if motion.lower().endswith(".toml")
-        else read_motion(motion, samples, robot)
+        else read_motion(motion, None, robot, usual=samples)
     )
     with progress_bar() as bar:
         task = bar.add_task("retiming", total=1.0)

@@ -13,7 +13,6 @@ from gough.cli.arguments import (
     ColumnNames,
     Json,
     RobotArgument,
-    Samples,
     Units,
     file_to_write,
     load,
@@ -21,6 +20,7 @@ from gough.cli.arguments import (
     output_file,
     read_motion,
     refuse_columns,
+    samples_option,
     tell_undeformed,
 )
 from gough.cli.results import in_parts
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from gough.motion import Motion
     from gough.robot import Robot
 
+SAMPLES = 201
+"""Of a paper's motion."""
 PART = 50
 """Samples of a motion between two steps of the progress bar."""
 
@@ -52,7 +54,9 @@ def command(
     length: Annotated[
         float | None, typer.Option(help="characteristic length, m; default: the platform's")
     ] = None,
-    samples: Samples = 201,
+    samples: Annotated[
+        int | None, samples_option(f"samples of a paper's motion; default: {SAMPLES}")
+    ] = None,
     units: Units = "",
     columns: ColumnNames = "",
     json: Json = False,
@@ -69,8 +73,10 @@ def command(
 
     robot = load(name, output, surface)
     if motion is None:
-        refuse_columns(units, columns)
-    states = robot.home if motion is None else read_motion(motion, samples, robot, units, columns)
+        refuse_columns(units, columns, samples)
+        states = robot.home
+    else:
+        states = read_motion(motion, samples, robot, units, columns, usual=SAMPLES)
     tell_undeformed(robot)
     measures = singularity(robot, states, length=length)
     near = None

@@ -77,7 +77,7 @@ def command(
         str | None, typer.Option(help=f"± bound in the region, m/s, rad/s: {SIX}")
     ] = None,
     steps: Annotated[int, typer.Option(help="grid poses per axis of the region", min=2)] = STEPS,
-    samples: Samples = 601,
+    samples: Samples = None,
     units: Units = "",
     columns: ColumnNames = "",
 ) -> None:
@@ -115,7 +115,7 @@ def command(
     if steps != STEPS and not regional:
         raise InputError("--steps is about a region: none is given")
     if not motions:
-        refuse_columns(units, columns)
+        refuse_columns(units, columns, samples)
         if plot is not None:
             raise InputError("--plot shows motors along motions: needs a motion")
         if not friction or commanded != "frame":
