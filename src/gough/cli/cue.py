@@ -21,6 +21,9 @@ from gough.cli.arguments import (
     picture_beside,
 )
 from gough.cli.terminal import err, finishing, note, print_json, say, say_written
+from gough.errors import InputError
+
+PREVIEW = 20.0
 
 
 def command(
@@ -50,7 +53,7 @@ def command(
     ] = 3.0,
     preview: Annotated[
         float, typer.Option(metavar="S", help="how far the optimised cue looks ahead")
-    ] = 20.0,
+    ] = PREVIEW,
     stroke: Annotated[
         str | None, typer.Option(help="of actuators, either way from home, m or rad")
     ] = None,
@@ -79,6 +82,8 @@ def command(
     from gough.show.pictures.cueing import cueing_curves
     from gough.show.style import save
 
+    if classical and preview != PREVIEW:
+        raise InputError("--preview is about the optimised cue: --classical makes none")
     picture = picture_beside(plot, output)
     robot = load_rigid(name, output, picture)
     count = robot.actuator_count

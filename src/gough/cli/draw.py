@@ -110,7 +110,9 @@ def _pose(robot: Robot, text: str) -> Motion:
 
     names = robot.coordinates
     values = values_of(robot, start_pose(robot))
-    for name, value in named_numbers("--pose", text, names).items():
+    given = named_numbers("--pose", text, names)
+    need_turns("--pose", text, (value for name, value in given.items() if name.startswith("r")))
+    for name, value in given.items():
         values[list(names).index(name)] = value
     return pose_of(robot, values)
 
