@@ -147,6 +147,26 @@ def test_drives_ever_heavier_are_right_or_refused_as_rounded(monkeypatch):
     assert any("which may change the answer by a share of" in one for one in reasons)
 
 
+def test_a_turn_that_rounding_alone_resists_is_refused():
+    """All lines of legs meet the platform's z axis: their moments about it are digits that were lost."""
+    data = random_robot(np.random.default_rng(0), "UPS")
+    angles = np.radians([10, 75, 130, 205, 250, 340])
+    around = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    base = around * np.array([[0.5, 0.61, 0.55, 0.48, 0.66, 0.52]]).T
+    tips = around * np.array([[0.31, 0.22, 0.35, 0.28, 0.25, 0.33]]).T
+    heights = [0, 0.05, 0.02, 0, 0.07, 0.01]
+    data["legs"]["base"] = np.column_stack([base, np.zeros(6)]).tolist()
+    data["legs"]["platform"] = np.column_stack([tips, heights]).tolist()
+    data["home"] = {"position": [0, 0, 0.8], "rotation_vector": [0, 0, 0.5]}
+    robot = Robot.from_text(toml_text(data), "untwisted")
+    for turn in (0, 1e-12, 1e-9, 1e-7):
+        with pytest.raises(SingularError, match="the pose is singular"):
+            robot.inverse_dynamics(Motion([0, 0, 0.8], rotvec=[0, 0, turn], **SPEEDS))
+    motion = Motion([0, 0, 0.8], rotvec=[0, 0, 1e-3], **SPEEDS)
+    off, _ = told(robot, motion, "inverse_dynamics")
+    assert off < 1e-8
+
+
 def test_floors_lie_below_the_reciprocal_condition_number():
     rng = np.random.default_rng(0)
     for spread in np.logspace(0, -7, 30):

@@ -8,6 +8,7 @@ the actuators: as many as m, and Γ is unique, or more, and it is the least ‖�
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from gough.mechanics.leg import MovingLeg
 from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.platforms.platform import MovingPlatform, jacobian_rows
 from gough.mechanics.solves import eliminate, factor, least_norm, substitute
-from gough.mechanics.vectors import Components, minimum, stacked, waist
+from gough.mechanics.vectors import Components, maximum, minimum, or_one, stacked, waist
 
 SOLVERS: dict[str, tuple[Callable[..., Any], Callable[..., Components]]] = {
     "qr": (factor, least_norm),
@@ -37,15 +38,14 @@ class Driving(NamedTuple):
     solve: Callable[..., Components]
     scale: Components
     """(6, 1 or samples): wrenches times it are scaled."""
+    evenness: Components
+    """Smallest over largest row of what is solved, scaled, (samples,): a tiny one is rounding."""
 
     @property
     def health(self) -> Components:
         """Floor under the reciprocal condition number of the solves, (samples,)."""
-        if self.held is None:
-            health: Components = self.factors.floor
-            return health
-        both: Components = minimum(self.factors.floor, self.held.health)
-        return both
+        health: Components = self.factors.floor * self.evenness
+        return health if self.held is None else minimum(health, self.held.health)
 
     def least(self, wanted: Components) -> Components:
         """The least Γ (actuators, samples) that carries (6, samples), less what is held."""
@@ -80,10 +80,16 @@ def drive(
     factorise, solve = SOLVERS[solver]
     scale = mechanism.scale()
     if held is None:
-        return Driving(columns, None, factorise(np.swapaxes(columns, 0, 1)), solve, scale)
-    free = [held.free(one * scale) for one in np.swapaxes(columns, 0, 1)]
-    factors = factorise(stacked(*free))
-    return Driving(columns, held, factors, solve, scale)
+        factors = factorise(np.swapaxes(columns, 0, 1))
+        sizes = [
+            (row * row).sum(axis=0) * one * one for row, one in zip(columns, scale, strict=True)
+        ]
+    else:
+        free = stacked(*(held.free(one * scale) for one in np.swapaxes(columns, 0, 1)))
+        factors = factorise(free)
+        sizes = [(row * row).sum(axis=0) for row in np.swapaxes(free, 0, 1)]
+    evenness = np.sqrt(reduce(minimum, sizes) / or_one(reduce(maximum, sizes)))
+    return Driving(columns, held, factors, solve, scale, evenness)
 
 
 class Unheld(NamedTuple):
