@@ -108,16 +108,15 @@ def trace(
     if iteration is not None:
         outputs, repetition = _repeated(graph, symbols, outputs, iteration)
     if "margin" in outputs:
+        bounded = [*symbols.values()]
+        if single:
+            bounded += [array for name, array in outputs.items() if name != "margin"]
         everything = [
             (one * one).over_modes() if graph.varying[one.number] else one * one
-            for array in symbols.values()
+            for array in bounded
             for one in array.flat
+            if graph.value(one.number) is None  # constants: NaN of joints that a leg does not have
         ]
-        if single:
-            found = [
-                one for name, array in outputs.items() if name != "margin" for one in array.flat
-            ]
-            everything += [one * one for one in found]
         largest = LARGEST_SINGLE if single else LARGEST
         spare = largest**2 - sum(everything[1:], start=everything[0])
         outputs["margin"] = _symbols(graph, outputs["margin"].item().minimum(spare))

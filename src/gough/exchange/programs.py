@@ -126,7 +126,8 @@ def traced(robot: Model, name: str, loads: bool = False, real: str = "double") -
             inputs["loads"] = (3, legs)
     if by_columns(robot, name):
         function, inputs = mass_times, {"along": (6,), "elastic_along": (robot.modes,)}
-    return with_numbers(robot, trace(function, in_precision(robot, real), inputs))
+    program = trace(function, in_precision(robot, real), inputs, real == "float")
+    return with_numbers(robot, program)
 
 
 def can_force(robot: Model) -> bool:

@@ -51,10 +51,13 @@ def numpy_executor(mechanism: Mechanism) -> NumPyExecutor:
 
 
 def trace(
-    function: Function, mechanism: Mechanism, inputs: Mapping[str, tuple[int, ...]]
+    function: Function,
+    mechanism: Mechanism,
+    inputs: Mapping[str, tuple[int, ...]],
+    single: bool = False,
 ) -> Program:
     """The program of a function for this robot; inputs beside the state by name and shape."""
-    return tracing.trace(function, mechanism, fields_of(mechanism), inputs)
+    return tracing.trace(function, mechanism, fields_of(mechanism), inputs, single)
 
 
 def trace_stages(
