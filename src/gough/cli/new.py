@@ -204,7 +204,7 @@ def simulation(
     robot = load(name)
     wanted = "hold = true  # the home pose; or name = a paper's motion, or file = a motion file"
     if motion is not None:
-        read_motion(motion, LEAST_SAMPLES, robot)
+        read_motion(motion, None, robot, usual=LEAST_SAMPLES)
         key = "name" if motion in MOTIONS else "file"
         wanted = f"{key} = {_quoted(_beside(motion, output))}  # or hold = true: the home pose"
     first = robot.coordinates[0]
@@ -242,7 +242,7 @@ def study(name: RobotArgument, motion: MotionArgument, output: NewFile) -> None:
     Example: gough new study my.toml path.csv -o study.toml
     """
     robot = load(name)
-    read_motion(motion, LEAST_SAMPLES, robot)
+    read_motion(motion, None, robot, usual=LEAST_SAMPLES)
     key, value, unit = _number_to_vary(robot)
     low, high = sorted((0.8 * value, 1.2 * value))
     _write(
