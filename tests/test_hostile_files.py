@@ -1,10 +1,12 @@
 """Files that try to run code, to read other files, to hang or to fill the memory: none gets that far."""
 
+import contextlib
 import json
 import os
 import struct
 import subprocess
 import sys
+import time
 import warnings
 import zipfile
 
@@ -15,6 +17,7 @@ import xarray
 import gough
 from cases import command
 from fuzz.files import MATERIAL, SQUARE, WANTED, write_brick
+from gough.cli.file_kinds import sort_of
 from gough.data.columns import Columns
 from gough.data.logs import read_log
 from gough.data.motion_files import read_motion
@@ -125,6 +128,14 @@ def limited(code, *words, megabytes=1000, seconds=20):
     )  # fmt: skip
 
 
+@contextlib.contextmanager
+def soon(seconds=5):
+    """While something is done that takes little of the processor's time."""
+    begun = time.process_time()
+    yield
+    assert time.process_time() - begun < seconds
+
+
 READERS = {
     "robot": load,
     "motion.csv": read_motion,
@@ -197,12 +208,27 @@ def test_a_bomb_of_an_npz_is_refused(tmp_path):
         ("".join(f"[a{i}.b.c.d.e.f.g.h.i]\n" for i in range(9)), "nested too deep"),
         ("x = 0x" + "f" * 900_000, "has over 400 digits"),
         ("#" * 1_100_000, "a robot file has at most 1 MB"),
+        ('"\\"".' * 150_000 + "a = 1", "nested too deep"),
+        ("a = '" + '\\"' * 100_000, "not TOML"),
+        ("units = { length = 'mm' }\n" + "a = [" + "1," * 200_000 + "]", "at most 100 kB"),
     ],
 )
 def test_toml_takes_little_time_and_memory(tmp_path, text, words):
     (tmp_path / "r.toml").write_text(text)
-    with pytest.raises(FileError, match=words):
+    with soon(), pytest.raises(FileError, match=words):
         load(tmp_path / "r.toml")
+
+
+def test_what_says_which_sort_a_file_is_has_the_limits_of_toml(tmp_path):
+    for text in ("[legs]\n" + "a." * 20_000 + "b = 1", "[legs]\n" + "#" * 1_100_000):
+        (tmp_path / "r.toml").write_text(text)
+        assert sort_of(tmp_path / "r.toml") is None
+
+
+def test_a_long_heading_takes_little_time(tmp_path):
+    (tmp_path / "m.csv").write_text("t [s],x" + " " * 100_000 + "]\n0,0\n")
+    with soon(), pytest.raises(FileError):
+        read_motion(tmp_path / "m.csv")
 
 
 def test_a_file_of_columns_is_read_as_other_toml(tmp_path):

@@ -21,7 +21,7 @@ from gough.errors import FileError
 
 LARGEST = 200_000_000
 """Largest file that is read, bytes."""
-HEADING = re.compile(r"([^\[\]()]*?)\s*(?:\[([^\[\]]*)\]|\(([^()]*)\))?")
+HEADING = re.compile(r"([^\[\]()]*)(?:\[([^\[\]]*)\]|\(([^()]*)\))?")
 NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.ASCII | re.I)
 
 Where = Callable[[int], str]
@@ -119,4 +119,4 @@ def split_heading(cell: str) -> tuple[str, str | None]:
     found = HEADING.fullmatch(cell)
     if found is None:
         return cell, None
-    return found[1], found[2] if found[3] is None else found[3]
+    return found[1].rstrip(), found[2] if found[3] is None else found[3]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,7 +23,6 @@ READ_BY = {
 """Sorts of files, and what reads each."""
 FOREIGN = (".xml", ".urdf", ".mjcf")
 PICTURES = (".png", ".svg", ".pdf", ".html", ".gif", ".mp4")
-MOST_BYTES = 4_000_000
 
 
 @contextmanager
@@ -59,11 +57,13 @@ def sort_of(path: Path) -> str | None:
 
 def _tables(path: Path) -> str | None:
     """What a TOML file is, by its keys."""
+    from gough.base.files import small_text
+    from gough.description.files import MOST_MEGABYTES
+    from gough.description.mistakes import tables
+
     try:
-        if path.stat().st_size > MOST_BYTES:
-            return None
-        keys = {*tomllib.loads(path.read_text("utf-8"))}
-    except (OSError, ValueError, RecursionError):
+        keys = {*tables(small_text(path, "file", MOST_MEGABYTES), path.name, "file")}
+    except GoughError:
         return None
     for key, sort in (
         ("legs", "robot file"),

@@ -15,7 +15,9 @@ from pydantic import BaseModel, Tag, ValidationError
 from gough.base.words import nearest
 from gough.errors import FileError
 
-DEEP_KEY = re.compile(r"""(?<![\w-])(?:(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){8}""")
+DEEP_KEY = re.compile(
+    r"""(?<![\w\\-])(?:(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')[ \t]*\.[ \t]*){8}"""
+)
 """Dotted keys that no file has; what reads TOML takes kilobytes for each of their parts."""
 LONG_NUMBER = re.compile(r"0[xob][0-9A-Fa-f_]{400}")
 """Whole numbers that take minutes to be told; those in decimals are refused by Python."""
