@@ -21,8 +21,9 @@ from gough.errors import FileError
 
 LARGEST = 200_000_000
 """Largest file that is read, bytes."""
+MOST_COLUMNS = 10_000
 HEADING = re.compile(r"([^\[\]()]*)(?:\[([^\[\]]*)\]|\(([^()]*)\))?")
-NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.ASCII | re.I)
+NUMBER = re.compile(r"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.ASCII | re.I)
 
 Where = Callable[[int], str]
 """Place of a sample in its file, in words."""
@@ -103,6 +104,8 @@ def _headings(header: str) -> dict[str, str | None]:
     cells = [cell.strip().strip('"').strip() for cell in header.split(",")]
     if len(cells) == 1 and re.search("[;\t]", header):
         raise FileError("columns must be separated by commas")
+    if len(cells) > MOST_COLUMNS:
+        raise FileError(f"the header names {len(cells)} columns; limit {MOST_COLUMNS}")
     if NUMBER.fullmatch(cells[0]):
         raise FileError(f"the first line must name the columns, and begins with {shown(cells[0])}")
     units: dict[str, str | None] = {}

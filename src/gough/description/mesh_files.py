@@ -173,7 +173,8 @@ class _Glb:
 
         Nodes are a tree: one that comes twice is refused.
         """
-        waiting = [(one, np.eye(4)) for one in _list(self.entry("scenes", self.scene), "nodes")]
+        origin = np.eye(4)
+        waiting = [(one, origin) for one in _list(self.entry("scenes", self.scene), "nodes")]
         seen: set[int] = set()
         count = 0
         while waiting:

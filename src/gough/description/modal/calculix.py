@@ -263,6 +263,7 @@ class _Inp:
                 raise FileError(f"{self.path}: material {name or '(no name)'} has no *DENSITY")
             if elements not in sets:
                 raise FileError(f"{self.path}: no element set {elements or '(no name)'}")
+            self._count(len(sets[elements]))
             found.update(dict.fromkeys(sets[elements], density[name]))
         if not found:
             raise FileError(f"{self.path}: no *SOLID SECTION or *SHELL SECTION with elements")
@@ -312,8 +313,10 @@ class _Inp:
                         f"{self.path}: *ELSET, GENERATE needs first, last and step, has {line[:40]!r}"
                     )
                 first, last, step = (*numbers, 1)[:3]
-                some = known[(known >= first) & (known <= last) & ((known - first) % step == 0)]
-                added = set(some.tolist())
+                begin, end = np.searchsorted(known, (first, last + 1))
+                some = known[begin:end]
+                added = set(some[(some - first) % step == 0].tolist())
+                self._count(len(some) - len(added))
             else:
                 added = set()
                 for part in parts:
