@@ -259,6 +259,49 @@ def test_a_table_takes_little_time(tmp_path, text, words):
         read_motion(tmp_path / "m.csv")
 
 
+def netcdf(dims, variables, data, attribute=b""):
+    """A NetCDF-3 file whose variables (name, numbers of dimensions) all begin at the same byte."""
+
+    def name(text):
+        return struct.pack(">i", len(text)) + text.encode().ljust(-(-len(text) // 4) * 4, b"\0")
+
+    def table(tag, entries):
+        return struct.pack(">ii", tag, len(entries)) + b"".join(entries)
+
+    about = struct.pack(">ii", 12, 1) + attribute if attribute else bytes(8)
+    kind = 2 if attribute else 6
+
+    def described(start):
+        one = struct.pack(">iii", kind, len(data), start)
+        return table(11, [
+            name(text) + struct.pack(f">{len(own) + 1}i", len(own), *own) + about + one
+            for text, own in variables
+        ])  # fmt: skip
+
+    head = b"CDF\x01" + bytes(4) + table(10, [name(t) + struct.pack(">i", n) for t, n in dims])
+    head += bytes(8)
+    return head + described(len(head) + len(described(0))) + data
+
+
+ENCODED = b"\0\0\0\x09_Encoding\0\0\0\0\0\0\x02\0\0\0\x08punycode"
+LONG = [("time", 100_000)]
+NETCDF = {
+    "more than": netcdf(LONG, [(f"v{i}", (0,)) for i in range(1000)], bytes(800_000)),
+    "over 100000 entries": netcdf(LONG, [(f"v{i}", ()) for i in range(20_000)], bytes(8)),
+    "same dimension twice": netcdf(
+        [("time", 3), ("axis", 3)], [("position", (0, 0, 1))], bytes(216)
+    ),
+    "texts in 'punycode'": netcdf(LONG, [("position", (0,))], b"a-".ljust(100_000, b"b"), ENCODED),
+}
+
+
+@pytest.mark.parametrize("words", NETCDF)
+def test_netcdf_takes_little_time_and_memory(tmp_path, words):
+    (tmp_path / "m.nc").write_bytes(NETCDF[words])
+    with soon(), pytest.raises(FileError, match=words):
+        read_motion(tmp_path / "m.nc")
+
+
 def test_a_file_of_columns_is_read_as_other_toml(tmp_path):
     (tmp_path / "map.toml").write_text("[columns]\n" + "a." * 20_000 + "b = 'q1'\n")
     with pytest.raises(FileError, match="nested too deep"):

@@ -19,6 +19,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -90,6 +91,10 @@ DERIVATIVES = (
 RIGID = {name: one for name, one in QUANTITIES.items() if name not in ELASTIC_FIELDS}
 UNITS = {column: one.unit for one in RIGID.values() for column in one.columns}
 UNITS |= dict.fromkeys(ROTATION_VECTOR, "rad")
+ENCODINGS = ("utf-8", "ascii", "latin-1", "iso-8859-1")
+"""Of texts in NetCDF files."""
+MOST_ENTRIES = 100_000
+"""Of the header of a NetCDF file: names, sizes, attributes."""
 ELASTIC_COLUMN = re.compile(r"e([1-9][0-9]{0,3})(_rate|_acceleration)?")
 
 
@@ -315,6 +320,23 @@ def _names(table: ColumnTable) -> list[str]:
     return list(table.units)
 
 
+class _ReadOnce(io.BytesIO):
+    """The bytes of a NetCDF file, whose variables must not lie on top of each other."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.left, self.entries = 2 * len(data), MOST_ENTRIES
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        found = super().read(size)
+        self.left, self.entries = self.left - len(found), self.entries - 1
+        if self.left < 0:
+            raise FileError("its variables hold more than the file")
+        if self.entries < 0:
+            raise FileError(f"its header has over {MOST_ENTRIES} entries")
+        return found
+
+
 def read_dataset(data: bytes) -> xarray.Dataset:
     """The labelled dataset in a NetCDF-3 file's bytes."""
     import xarray
@@ -323,9 +345,28 @@ def read_dataset(data: bytes) -> xarray.Dataset:
         four = ", but NetCDF-4: save it as NetCDF-3" if data.startswith(b"\x89HDF") else ""
         raise FileError(f"not a NetCDF-3 file{four}")
     try:
-        return xarray.load_dataset(io.BytesIO(data), engine="scipy", decode_times=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            raw = xarray.load_dataset(_ReadOnce(data), engine="scipy", decode_cf=False)
+            for name, variable in raw.variables.items():
+                _check_variable(str(name), variable)
+            return xarray.decode_cf(raw, decode_times=False).load()
+    except FileError:
+        raise
     except Exception as error:  # a broken file can trip the parser anywhere
         raise FileError(f"a broken NetCDF file ({type(error).__name__}: {error})") from None
+
+
+def _check_variable(name: str, variable: xarray.Variable) -> None:
+    """Refuse what would trip, or take hours."""
+    encoding = str(variable.attrs.get("_Encoding", ENCODINGS[0]))
+    if encoding.lower() not in ENCODINGS:
+        known = ", ".join(ENCODINGS)
+        raise FileError(
+            f"variable {shown(name)} has texts in {shown(encoding)}, which is none of {known}"
+        )
+    if len({*variable.dims}) < variable.ndim:
+        raise FileError(f"variable {shown(name)} has the same dimension twice")
 
 
 def _read_netcdf(data: bytes, columns: Columns, say: Say) -> tuple[dict[str, Array], Where]:
