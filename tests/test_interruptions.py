@@ -12,7 +12,7 @@ import gough
 from cases import command
 from cases.mjcf import stewart
 from cases.studies import SWEEP
-from gough.base.files import replacing
+from gough.base.files import new_folder, replacing
 from gough.data.motion_files import write_motion
 from gough.data.paper_motions import paper_motion
 from gough.errors import FileError
@@ -132,6 +132,50 @@ def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
         assert target.read_text() == "two"
     assert target.read_text() == "one"
     assert list(tmp_path.iterdir()) == [target]
+
+
+WRITING = """
+import os, pathlib, signal
+from gough.__main__ import main
+true = pathlib.Path.{instant}
+def struck(*given, **options):
+    for number in {numbers}:
+        os.kill(os.getpid(), number)
+    return true(*given, **options)
+pathlib.Path.{instant} = struck
+main()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="has no such signal")
+@pytest.mark.parametrize("numbers", [(1,), (15,), (1, 15), (15, 1, 15)])
+@pytest.mark.parametrize("words", ["new hexapod -o h.toml", "export washout kim-ryu-2002 -o w"])
+def test_a_closed_terminal_ends_a_command_that_clears_away_what_it_wrote(tmp_path, words, numbers):
+    code = WRITING.format(instant="chmod", numbers=numbers)
+    started = [sys.executable, "-c", code, *words.split()]
+    ended = subprocess.run(started, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (128 + numbers[0], "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="has no such signal")
+def test_nohup_is_heeded(tmp_path):
+    code = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+    code += WRITING.format(instant="chmod", numbers=(1,))
+    started = [sys.executable, "-c", code, "new", "hexapod", "-o", "h.toml"]
+    assert subprocess.run(started, cwd=tmp_path, check=False).returncode == 0
+    assert (tmp_path / "h.toml").exists()
+
+
+@pytest.mark.parametrize("writer", [replacing, new_folder])
+def test_ctrl_c_just_when_a_file_was_made_leaves_nothing(tmp_path, monkeypatch, writer):
+    def struck(handle):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("gough.base.files._lock", struck)
+    with pytest.raises(KeyboardInterrupt), writer(tmp_path / "out"):
+        raise AssertionError
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture

@@ -242,8 +242,8 @@ class Findings:
         with tempfile.TemporaryDirectory() as beside, contextlib.ExitStack() as stack:
             self.kept = Path(beside) / "kept"
             for owner, name in (
-                (tempfile, "mkstemp"),
-                (tempfile, "mkdtemp"),
+                (files, "_locked"),
+                (files, "_locked_folder"),
                 (files, "to_disk"),
                 (Path, "replace"),
                 (Path, "rename"),

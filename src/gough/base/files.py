@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import secrets
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
@@ -130,12 +130,10 @@ def replacing(path: str | os.PathLike[str], own: bool = False) -> Iterator[Path]
     target = in_a_folder(path)
     if not own:
         refuse_inputs(target)
+    sweep(target)
+    temporary, handle = _unfinished(target), None
     try:
-        sweep(target)
-        handle, temporary = _locked(target)
-    except OSError as error:
-        raise FileError(f"{target}: {error.strerror}") from None
-    try:
+        handle = _locked(temporary)
         yield temporary
         temporary.chmod(0o666 & ~umask())
         to_disk(temporary)
@@ -145,7 +143,8 @@ def replacing(path: str | os.PathLike[str], own: bool = False) -> Iterator[Path]
         raise _named(error, temporary, target) from None
     finally:
         temporary.unlink(missing_ok=True)
-        os.close(handle)
+        if handle is not None:
+            os.close(handle)
 
 
 @contextlib.contextmanager
@@ -153,11 +152,9 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary folder beside `path`, renamed to it when the block ends well, removed if not."""
     target = in_a_folder(path)
     sweep(target)
-    temporary = Path(tempfile.mkdtemp(UNFINISHED, f".{target.stem}-", target.parent))
-    handle = os.open(temporary, os.O_RDONLY) if fcntl is not None else None
+    temporary, handle = _unfinished(target), None
     try:
-        if handle is not None:
-            _lock(handle)
+        handle = _locked_folder(temporary)
         yield temporary
         for one in (*temporary.iterdir(), temporary):
             to_disk(one)
@@ -172,13 +169,29 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.close(handle)
 
 
-def _locked(target: Path) -> tuple[int, Path]:
-    """A new temporary file for a target, locked as long as its descriptor is open."""
+def _unfinished(target: Path) -> Path:
+    """A new name beside a target, known before it is used: a signal at any time leaves no file of it."""
+    return target.parent / f".{target.stem}-{secrets.token_hex(4)}{UNFINISHED}"
+
+
+def _locked(temporary: Path) -> int:
+    """A new file, locked as long as its descriptor is open."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | _BINARY
     while True:
-        handle, name = tempfile.mkstemp(UNFINISHED, f".{target.stem}-", target.parent)
+        handle = os.open(temporary, flags, 0o600)
         if _lock(handle) and os.fstat(handle).st_nlink:
-            return handle, Path(name)
+            return handle
         os.close(handle)  # a sweeper was quicker
+
+
+def _locked_folder(temporary: Path) -> int | None:
+    """A new folder, locked as long as its descriptor is open; None where folders have none."""
+    temporary.mkdir(0o700)
+    if fcntl is None:
+        return None
+    handle = os.open(temporary, os.O_RDONLY)
+    _lock(handle)
+    return handle
 
 
 def _lock(handle: int) -> bool:

@@ -83,6 +83,8 @@ START = (
 )
 
 
+ENDING = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+"""Signals that ask a command to end: of a system, and of a terminal that is closed."""
 LONGEST = 2000
 """Characters of an error: what it quotes may be as long as it likes."""
 
@@ -170,8 +172,10 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a sign shows another
             stream.reconfigure(errors="replace")
     alone = threading.current_thread() is threading.main_thread()
-    if alone:
-        signal.signal(signal.SIGTERM, _terminated)
+    before = {one: signal.getsignal(one) for one in ENDING} if alone else {}
+    heard = {one: known for one, known in before.items() if known not in (None, signal.SIG_IGN)}
+    for one in heard:  # not SIGHUP where nohup has it ignored
+        signal.signal(one, _terminated)
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="gough", standalone_mode=False)
         sys.stdout.flush()
@@ -189,8 +193,8 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     finally:
-        if alone:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for one, known in heard.items():
+            signal.signal(one, known)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -208,7 +212,12 @@ def _give_up_output() -> None:
 
 
 def _terminated(number: int, frame: object) -> None:
-    """A polite kill ends a command as an error does: what it was writing is cleared away."""
+    """A polite kill ends a command as an error does: what it was writing is cleared away.
+
+    Meanwhile another one changes nothing: systems send both signals, one after the other.
+    """
+    for one in ENDING:
+        signal.signal(one, signal.SIG_IGN)
     raise SystemExit(128 + number)
 
 
