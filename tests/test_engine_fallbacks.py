@@ -17,6 +17,7 @@ from cases.engine import conditions
 from gough import Motion
 from gough.engine.run.compiled import CompiledExecutor
 from gough.engine.run.execute import NumPyExecutor
+from gough.engine.run.threads import at_most, spread
 from gough.errors import InputError
 from gough.show import installation as doctor
 from oracles.random_robot import random_robot, toml_text
@@ -234,3 +235,72 @@ def test_an_interrupt_at_any_instruction_leaves_threads_that_work():
     result = subprocess.run(command, timeout=60, check=False, capture_output=True)
     assert result.returncode == 0, result.stderr[-300:]
     assert int(result.stdout) > 100
+
+
+def ended(script):
+    """What a script of its own prints, which must come to its end."""
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    result = subprocess.run(command, timeout=60, check=False, capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, ""), result.stderr[-2000:]
+    return result.stdout
+
+
+def test_batches_end_also_where_python_ends():
+    """Callbacks that were there before gough run after its threads have ended."""
+    script = """
+        import atexit
+        atexit.register(lambda: squares())
+
+        from gough.engine.run.threads import at_most, spread
+
+        def squares():
+            with at_most(2):
+                print(spread(lambda start: start * start, range(4)), flush=True)
+
+        squares()
+    """
+    assert ended(script) == 2 * "[0, 1, 4, 9]\n"
+
+
+def test_a_part_of_a_batch_may_have_parts():
+    script = """
+        from gough.engine.run.threads import at_most, spread
+
+        def row(start):
+            with at_most(2):
+                return spread(lambda column: start + column, range(3))
+
+        with at_most(2):
+            print(spread(row, range(4)))
+    """
+    assert ended(script) == "[[0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 5]]\n"
+
+
+def test_batches_do_without_threads_that_are_not_to_be_had():
+    script = """
+        import threading
+        from gough.engine.run.threads import at_most, spread
+
+        def refused(self):
+            raise RuntimeError("can't start new thread")
+
+        threading.Thread.start = refused
+        with at_most(4):
+            print(spread(lambda start: start * start, range(4)))
+    """
+    assert ended(script) == "[0, 1, 4, 9]\n"
+
+
+def test_an_interrupt_goes_before_errors_of_other_parts():
+    def work(start):
+        raise KeyboardInterrupt if start == 3 else ValueError(start)
+
+    with pytest.raises(KeyboardInterrupt), at_most(2):
+        spread(work, range(6))
+
+    def late(start):
+        if start:
+            raise ValueError(start)
+
+    with pytest.raises(ValueError, match="1"), at_most(2):
+        spread(late, range(6))

@@ -59,24 +59,29 @@ def cores() -> int:
 def spread(work: Callable[[int], Any], starts: Sequence[int]) -> list[Any]:
     """Do the parts of a batch that start at the given rows, on as many threads as there may be.
 
-    An interrupt (Ctrl-C) leaves the parts that no thread has begun.
+    The caller is one of them: it waits for nothing but parts that others have begun, so a batch ends
+    also where no other thread is to be had. An interrupt (Ctrl-C) leaves the parts that none has begun.
     """
     if len(starts) < 2 or (count := threads()) < 2:
         return [work(start) for start in starts]
     parts = _Parts(work, starts)
-    waiting = _crew(count)
+    waiting, others = _crew(count - 1)
     try:
-        for _ in range(min(count, len(starts))):
+        for _ in range(min(others, len(starts) - 1)):
             waiting.put(parts.do)
+        parts.do()
         parts.over.get()
     except BaseException:
         parts.left = True
         raise
     ended = dict(parts.ended)
-    for result in map(ended.get, starts):
-        if isinstance(result, BaseException):
-            raise result
-    return [ended[start] for start in starts]
+    results = [ended[start] for start in starts]
+    errors = [one for one in results if isinstance(one, BaseException)]
+    if errors:
+        raise min(
+            errors, key=lambda one: isinstance(one, Exception)
+        )  # the first; interrupts before
+    return results
 
 
 class _Parts:
@@ -103,16 +108,18 @@ class _Parts:
                 return
             try:
                 result = None if self.left else self._work(start)
-            except BaseException as error:
+            except Exception as error:
                 result = error
+            except BaseException as error:
+                result, self.left = error, True
             self.ended.append((start, result))
             if len(self.ended) == self._count:
                 self.over.put(None)
 
 
 @cache
-def _crew(count: int) -> SimpleQueue[Callable[[], None] | None]:
-    """Where so many threads wait for what they are to do; None ends one."""
+def _crew(count: int) -> tuple[SimpleQueue[Callable[[], None] | None], int]:
+    """Where so many threads wait for what they are to do, None ends one; and how many there are."""
     waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
 
     def serve() -> None:
@@ -120,9 +127,12 @@ def _crew(count: int) -> SimpleQueue[Callable[[], None] | None]:
             do()
             del do  # and with it the arrays of a batch
 
-    crew = [Thread(target=serve, name=f"gough_{i}", daemon=True) for i in range(count)]
-    for one in crew:
-        one.start()
+    crew: list[Thread] = []
+    with contextlib.suppress(RuntimeError):  # no more threads: of this user, or as Python ends
+        for i in range(count):
+            one = Thread(target=serve, name=f"gough_{i}", daemon=True)
+            one.start()
+            crew.append(one)
 
     def end() -> None:  # none may be in a kernel while Python takes kernels down
         for _ in crew:
@@ -131,7 +141,7 @@ def _crew(count: int) -> SimpleQueue[Callable[[], None] | None]:
             one.join()
 
     atexit.register(end)
-    return waiting
+    return waiting, len(crew)
 
 
 if hasattr(os, "register_at_fork"):  # a forked child has the crew's queue but not its threads
