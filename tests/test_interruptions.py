@@ -1,11 +1,13 @@
 """Kills, Ctrl-C and names that clash: no orphans, no lost work, no leftovers, no input overwritten."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 import gough
@@ -18,7 +20,9 @@ from gough.data.paper_motions import paper_motion
 from gough.errors import FileError
 from gough.exchange.urdf import export_urdf
 from gough.simulation.result import Simulation
+from gough.studies.plan import read_plan
 from gough.studies.store import read_study
+from gough.studies.workers import Job, processes
 
 SIMULATION = """
 robot = "kim-ryu-2002"
@@ -89,6 +93,55 @@ def test_workers_of_a_study_end_with_it(tmp_path, killed):
     assert again.returncode == 0, again.stderr
     assert read_study(tmp_path / "s.zarr").attrs["finished"] == 1.0
     assert not list(tmp_path.rglob("*.unfinished"))
+
+
+def holds(process, library):
+    """Whether a process has loaded a library; not, if it is gone."""
+    try:
+        with open(f"/proc/{process}/maps") as file:
+            return library in file.read()
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="asks Linux for its processes")
+def test_ctrl_c_of_a_terminal_while_workers_start_is_one_line(tmp_path):
+    file = tmp_path / "s.toml"
+    file.write_text(SWEEP.format(points=200))
+    words = [sys.executable, "-m", "gough", "study", str(file), "--jobs", "2"]
+    study = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    end = time.monotonic() + 6 * PATIENCE
+    while not any(holds(one, "_multiarray_umath") for one in children(study.pid)):
+        assert time.monotonic() < end
+        assert study.poll() is None
+        time.sleep(0.005)
+    os.killpg(study.pid, signal.SIGINT)
+    said = study.communicate(timeout=2 * PATIENCE)[1]
+    assert study.returncode == 130
+    assert " ".join(said.split()).endswith("s.zarr; the same command goes on"), said
+    assert said.count("\n") == 1, said
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="has no such clock")
+def test_a_study_that_is_given_up_does_not_wait_for_the_parts_under_way(tmp_path):
+    file = tmp_path / "s.toml"
+    file.write_text(SWEEP.format(points=50))
+    plan = read_plan(file)
+    long = Job(0, np.tile([10.0, 0.7], (200_000, 1)))
+
+    def late(number, frame):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, late)
+    try:
+        with pytest.raises(TimeoutError), processes(plan, 1) as work:
+            signal.setitimer(signal.ITIMER_REAL, 2.0)
+            next(iter(work([long])))
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert multiprocessing.active_children() == []
 
 
 def test_ctrl_c_while_a_simulation_is_saved_waits(tmp_path, monkeypatch):

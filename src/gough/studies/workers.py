@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.connection import wait as wait_for
 from typing import Any, NamedTuple, Protocol
 
 from gough.base.arrays import Array
@@ -51,33 +53,45 @@ def here(plan: Plan) -> Iterator[Workers]:
     yield work
 
 
-def end_with_parent() -> None:
-    """Make this process end as soon as the one that started it has, however that ended.
+def end_with(alive: Connection) -> None:
+    """Make this process end as soon as the one that started it has, however, or gives it up.
 
     Ctrl-C reaches all processes of a terminal; the one that started the others sees to it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-    if parent is None:
-        return
 
     def watch() -> None:
-        connection.wait([parent.sentinel])
+        wait_for([alive])
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager
+def _deaf() -> Iterator[None]:
+    """While processes are started that do not hear Ctrl-C, also before they come to `end_with`."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
 def processes(plan: Plan, count: int) -> Iterator[Workers]:
-    """Computes parts in `count` processes of one thread."""
+    """Computes parts in `count` processes of one thread; they end with the block, at once if it fails."""
     digest = plan.recipe.digest()
     context = get_context("spawn")
-    with ProcessPoolExecutor(count, mp_context=context, initializer=end_with_parent) as pool:
+    theirs, ours = context.Pipe(duplex=False)
+    with theirs, ours, ProcessPoolExecutor(count, context, end_with, (theirs,)) as pool:
 
         def work(jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
             def submit(job: Job) -> Future[Outcome]:
-                return pool.submit(compute, digest, plan.recipe, job.inputs, 1)
+                with _deaf():
+                    return pool.submit(compute, digest, plan.recipe, job.inputs, 1)
 
             def next_of(pending: Any) -> Any:
                 return wait(pending, return_when=FIRST_COMPLETED).done
@@ -93,7 +107,7 @@ def processes(plan: Plan, count: int) -> Iterator[Workers]:
         try:
             yield work
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            ours.close()
             raise
 
 
