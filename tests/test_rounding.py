@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gough
+from fuzz.states import PLACES
 from gough import Motion, Robot
 from gough.errors import SampleError, SingularError
 from gough.mechanics import programs
@@ -129,6 +130,37 @@ def test_two_legs_ever_closer_are_right_or_refused_as_rounded(monkeypatch):
     assert off is None
     assert rounded
     assert not posed
+
+
+@pytest.mark.parametrize("kind", ["UPS", "PUS", "RUS"])
+def test_platforms_ever_smaller_beside_their_legs_are_turned_right_or_refused(kind, monkeypatch):
+    """The error of a pose that was found is J⁻¹ (q of that pose in sixty digits − q)."""
+    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
+    rng = np.random.default_rng(4)
+    data = random_robot(rng, kind)
+    joints, ground = (np.array(data["legs"][key]) for key in ("platform", PLACES[kind]))
+    turned, given = joints @ Robot.from_text(toml_text(data), "large").home.rotation.T, []
+    for size in 10.0 ** np.arange(-3, -10, -1):
+        data["legs"]["platform"] = (size * joints).tolist()
+        data["legs"][PLACES[kind]] = (
+            ground + (size - 1) * turned
+        ).tolist()  # at home the same legs
+        robot = Robot.from_text(toml_text(data), "small")
+        for _ in range(5):
+            turn = Motion([0, 0, 0], rotvec=0.1 * rng.normal(size=3)).rotation
+            place = robot.home.position + 0.02 * rng.normal(size=3)
+            pose = Motion(place, turn @ robot.home.rotation)
+            q = robot.inverse_kinematics(pose).q
+            near = pose.replace(position=pose.position + 1e-3 * size)
+            found = robot.forward_kinematics(q, near, on_error="nan")
+            given.append(bool(np.isfinite(found.position).all()))
+            if given[-1]:
+                fields = {name: np.asarray(getattr(found, name)) for name in RIGID_FIELDS}
+                true = exact(robot.mechanism, programs.inverse_kinematics, fields)["q"]
+                off = np.linalg.solve(robot.jacobian(found), (true - q).astype(float))
+                assert np.linalg.norm(off[3:]) < 1e-8
+    assert all(given[:10])
+    assert not any(given[-5:])
 
 
 def test_drives_ever_heavier_are_right_or_refused_as_rounded(monkeypatch):

@@ -40,10 +40,11 @@ from gough.motion import Motion
 
 TOLERANCE = 1e-13
 """Largest |g| of a solution, relative to the longest leg."""
-WORST_TOLD_CONDITION = TOLD / (10 * float(np.finfo(float).eps))
-"""Condition number from which rounding of q and of the legs' geometry may move a pose by 1e-8 of L."""
+EPSILON = float(np.finfo(float).eps)
+ORDINARY = 10.0
+"""Length scales that legs are long and a platform is from the world's origin, or less (`_reach`)."""
 CLOSE = 1e-4
-"""Health below which the condition number of a pose that was found is asked for."""
+"""Health below which the condition number of a pose that was found is asked for, of ordinary reach."""
 STATIONARY = 1e-11
 """Newton's step, rad and length scales, after which the pose is the nearest one there is."""
 MOST_ITERATIONS = 50
@@ -63,7 +64,7 @@ REASONS = {
     FOREIGN: f"forward kinematics did not converge: q is over {FAR:g} times as large as the robot's "
     "own; is it in millimetres, or of rotary actuators in degrees?",
     UNTOLD: f"q cannot tell the pose to {TOLD:g}, which is singular to within rounding "
-    f"(condition number {{condition:.2g}}, limit {WORST_TOLD_CONDITION:.2g})",
+    "(condition number {condition:.2g}, limit {worst:.2g})",
 }
 ERRORS: dict[int, type[SampleError]] = {
     STALLED: ConvergenceError,
@@ -91,6 +92,8 @@ class Solution:
     """CONVERGED or why not: STALLED, SINGULAR, OTHER_BRANCH, NOT_FINITE, IMPOSSIBLE, FOREIGN,
     UNTOLD."""
     limit: Array
+    worst: Array
+    """Condition number from which rounding may move the pose by 1e-8 of L."""
     elastic: Array
     """(..., N): the guess's, for which the pose was found."""
     chains: Array
@@ -121,6 +124,7 @@ class Solution:
             iterations=int(self.iterations[place]),
             condition=self.condition[place],
             limit=self.limit[place],
+            worst=self.worst[place],
         )
 
 
@@ -195,6 +199,7 @@ def _reshape(flat: Solution, shape: tuple[int, ...]) -> Solution:
         flat.condition.reshape(shape),
         flat.status.reshape(shape),
         flat.limit.reshape(shape),
+        flat.worst.reshape(shape),
         flat.elastic.reshape(*shape, flat.elastic.shape[1]),
         flat.chains.reshape(*shape, flat.chains.shape[1]),
     )
@@ -293,19 +298,31 @@ def _part(
         rotation[late] = _orthogonal(rotation[late])
         places = position[late], rotation[late], elastic[late]
         status[late[_astray(robot, *places, q[late])]] = OTHER_BRANCH
-    close = np.flatnonzero((status == CONVERGED) & ~(health > CLOSE))
+    reach = _reach(robot, length, position)
+    untold = TOLD / (EPSILON * reach)
+    close = np.flatnonzero((status == CONVERGED) & ~(health > CLOSE * reach / ORDINARY))
     if close.size:  # a residual that is small enough may be a step that is not
         given = _fields(robot, close, position, rotation, elastic, chains) | {"q": q[close]}
         found = robot.executor(newton_step, len(close), given)
         conditions[close] = condition(robot.executor(jacobian, len(close), given)["jacobian"])
-        told = conditions[close] < WORST_TOLD_CONDITION
+        told = conditions[close] < untold[close]
         status[close[~told]] = UNTOLD
         position[close[told]] = found["position"][told]
         rotation[close[told]] = _orthogonal(found["rotation"][told])
     _explain_foreign(robot, status, q)
     return Solution(
-        position, rotation, iterations, residual, conditions, status, limit, elastic, chains
+        position, rotation, iterations, residual, conditions, status, limit, untold, elastic, chains
     )
+
+
+def _reach(robot: DescribedModel, length: Array, position: Array) -> Array:
+    """(max l + ‖p‖)/L, at least ORDINARY, (samples,): ε times it is what rounding leaves of g/L.
+
+    Legs of length l (samples, legs) hold a platform of size L at p: the larger they are beside it, the
+    less their lengths tell of how it is turned.
+    """
+    far = length.max(axis=1) + np.linalg.norm(position, axis=1)
+    return np.asarray(np.fmax(ORDINARY, far / robot.length_scale))
 
 
 @cache
