@@ -77,6 +77,10 @@ def test_what_is_taken_as_rigid_or_undeformed_is_told(tmp_path):
     page = ("--motion", *circle, "-o", tmp_path / "slim.html")
     assert "taken as rigid along the motion" in run("report", slim, *page).stderr
     assert told in run("export", "mjcf", slim, "-o", tmp_path / "slim.xml").stderr
+    sources = ("-o", tmp_path / "slim.fmu", "--sources-only")
+    assert told in run("export", "fmu", slim, *sources).stderr
+    washed = run("export", "washout", LONG, "-o", tmp_path / "washout").stderr
+    assert "has a flexible platform, taken as rigid here" in washed
     clamp = ("clamp", LONG, f"{LONG}/poses", "--samples", 3, "-o", motion)
     for words in (("singularities", LONG), ("room", LONG), clamp):
         assert "taken as undeformed here" in run(*words).stderr

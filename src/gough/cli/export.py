@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.cli.arguments import RobotArgument, load, output_file, tell_rigid_legs
+from gough.cli.arguments import RobotArgument, load, load_rigid, output_file, tell_rigid_legs
 from gough.cli.help import Command, CommandGroup
 from gough.cli.terminal import note, say, say_written
 
@@ -99,7 +99,7 @@ def fmu(
     from gough.exchange.fmu import export_fmu
 
     path = export_fmu(
-        load(name, output),
+        _with_rigid_legs(name, output),
         output,
         fmi=fmi,
         inverse=inverse,
@@ -133,7 +133,7 @@ def washout(
 
     asked = Washout(translation=translation, rotation=rotation, tilt=tilt, tilt_rate=tilt_rate)
     real = "float" if single else "double"
-    folder = export_washout(load(name), output, asked, step=step, gain=gain, real=real)
+    folder = export_washout(load_rigid(name), output, asked, step=step, gain=gain, real=real)
     say(f"{folder}: make -C {folder} test")
 
 
