@@ -130,6 +130,15 @@ def test_options_that_would_do_nothing_are_refused(words, said, folder, monkeypa
     assert said in command.refused(*words.split(), cwd=folder)
 
 
+def test_a_calibration_may_look_for_the_frames_alone(folder, monkeypatch):
+    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
+    done = command.run("calibrate", KIM, "measured.csv", "--fix", "legs", "--json", cwd=folder)
+    assert done.returncode == 0, done
+    assert {(one["told"], one["unknowns"]) for one in json.loads(done.stdout)["per_leg"]} == {
+        (0, 0)
+    }
+
+
 def test_units_of_a_log_are_those_of_its_reference_too(tmp_path):
     command.run("new", "motion", KIM, "-o", "motion.csv", cwd=tmp_path)
     command.run("new", "log", KIM, "-o", "log.csv", cwd=tmp_path)

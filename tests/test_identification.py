@@ -129,6 +129,9 @@ def test_methods(robot, base, log, trajectory, found):
     assert np.abs(difference).max() < 0.1
     with pytest.raises(InputError, match="reference"):
         identify(robot, log, method="instrumental", base=base)
+    still = gough.Motion(np.broadcast_to(sampled.position[0], (len(sampled), 3)), time=sampled.time)
+    with pytest.raises(InputError, match=r"the reference shows .* of .* combinations"):
+        identify(robot, log, method="instrumental", reference=still, base=base)
     with pytest.raises(InputError, match="ordinary, weighted, instrumental"):
         identify(robot, log, method="best", base=base)
 

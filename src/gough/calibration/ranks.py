@@ -54,7 +54,7 @@ def leg_ranks(geometry: Geometry, poses: Standing, looked: Array) -> tuple[tuple
     moved[:, 3:] *= robot.length_scale
     for leg in range(robot.leg_count):
         own = (moved * geometry.sizes)[:, :, (legs == leg) & looked]
-        values = np.linalg.svd(own.reshape(-1, own.shape[2]), compute_uv=False)
+        values = np.linalg.svd(np.concatenate(own), compute_uv=False)
         ranks[leg] = np.sum(values > RANK * values.max(initial=0.0))
     return tuple((int(rank), count) for rank, count in zip(ranks, counts, strict=True))
 

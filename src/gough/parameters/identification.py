@@ -277,6 +277,13 @@ def _estimate(
     if Z is None:
         solution = directions @ np.linalg.lstsq(left, right, rcond=None)[0]
     else:
+        sizes = np.linalg.svd(np.linalg.qr(left, mode="r"), compute_uv=False)
+        shown = int(np.sum(sizes > UNEXCITED * sizes[0]))
+        if shown < len(sizes):
+            raise InputError(
+                f"the reference shows {shown} of {len(sizes)} combinations of parameters that the log "
+                "does: it must be the motion that was commanded when the log was made"
+            )
         solution = directions @ np.linalg.solve(left.T @ rows @ directions, left.T @ right)
     residual = forces - W @ solution
     freedom = 1 - directions.shape[1] / independent
