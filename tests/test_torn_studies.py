@@ -107,6 +107,32 @@ def test_shapes_that_are_not_ours_are_refused(whole, tmp_path, old, new):
         read_study(tmp_path / "s.zarr")
 
 
+def emptied(whole, folder, points, part):
+    """A study of so many points of which no part is there."""
+    shutil.copytree(whole, folder, ignore=shutil.ignore_patterns("[0-9]*"))
+    for name in ("inputs", "failed", "values", "seal"):
+        file = folder / name / ".zarray"
+        about = json.loads(file.read_text())
+        about["shape"][0] = points if name != "seal" else -(-points // part)
+        about["chunks"][0] = part if name != "seal" else 1
+        file.write_text(json.dumps(about))
+    return folder
+
+
+@pytest.mark.parametrize(("points", "part"), [(10**9, 1), (10**7 + 1, 50), (10**7, 10**6)])
+def test_a_folder_of_too_many_points_is_refused(whole, tmp_path, points, part):
+    with pytest.raises(FileError, match=r"s\.zarr: .* at most 10000000 in parts of 100000"):
+        read_study(emptied(whole, tmp_path / "s.zarr", points, part))
+
+
+def test_parts_that_are_not_there_take_no_time(whole, tmp_path):
+    folder, begun = emptied(whole, tmp_path / "s.zarr", 10**6, 1), time.process_time()
+    dataset = read_study(folder)
+    assert time.process_time() - begun < 5
+    assert dataset.attrs["finished"] == 0
+    assert np.isnan(dataset[next(iter(dataset))].values).all()
+
+
 def test_pickles_in_a_folder_are_never_read(plan, whole, tmp_path):
     """Object arrays with a pickle filter: numcodecs before 0.16.6 runs what they hold."""
     marker = tmp_path / "marker"

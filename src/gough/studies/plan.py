@@ -47,10 +47,12 @@ from gough.sizing.demand import check_timed
 from gough.studies.evaluate import Evaluator, Recipe
 from gough.studies.formula import Constraint, Formula, parse, parse_constraint
 from gough.studies.measures import MEASURES
-from gough.studies.sampling import Kind, Variable, draw
+from gough.studies.sampling import MOST_POINTS, Kind, Variable, draw
 
 ROWS = 20_000
 """States computed together, unless the file says how many points a part has."""
+LARGEST_PART = 100_000
+"""Points computed together."""
 
 
 class SamplingTable(Table):
@@ -59,7 +61,7 @@ class SamplingTable(Table):
     kind: Kind = "grid"
     points: int | None = Field(None, ge=1)
     seed: int = Field(0, ge=0, lt=2**63)
-    part: int | None = Field(None, description="points computed together", ge=1, le=100_000)
+    part: int | None = Field(None, description="points computed together", ge=1, le=LARGEST_PART)
 
 
 class ToleranceTable(Table):
@@ -292,6 +294,8 @@ def _plan(study: StudyFile, folder: Path, name: str, text: str) -> Plan:
     while search.population % part:  # generations start with a part of their own
         part -= 1
     points = search.population * search.generations
+    if points > MOST_POINTS:
+        raise InputError(f"search: {points} points of all generations; at most {MOST_POINTS}")
     return Plan(name, text, recipe, evaluator, tuple(inputs), units, points, part, None, search)
 
 

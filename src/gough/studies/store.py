@@ -27,13 +27,14 @@ from gough.base.arrays import Array
 from gough.base.files import locked
 from gough.errors import FileError
 from gough.studies.evaluate import LONGEST_REASON, Outcome
-from gough.studies.plan import Plan
+from gough.studies.plan import LARGEST_PART, Plan
+from gough.studies.sampling import MOST_POINTS
 from gough.studies.zarr_files import GROUP, ChunkedArray, read_json, write_json
 
 FORMAT = 2
 LOCK = "seal/.lock"
 """File that the process which writes to a folder holds."""
-MOST_NUMBERS = 500_000_000
+MOST_NUMBERS = 100_000_000
 """Inputs and values that are read at once."""
 
 
@@ -205,12 +206,16 @@ def read_study(path: str | os.PathLike[str]) -> xarray.Dataset:
             for name, data in array.metadata().items():
                 if read_json(array.folder / name) != data:
                     raise FileError(f"damaged: {array.folder.name}/{name}")
-        if points < 1 or points * sum(map(len, names)) > MOST_NUMBERS or columns != len(names[0]):
+        if not 1 <= points <= MOST_POINTS or not 1 <= part <= LARGEST_PART:
             raise FileError(
-                f"{points} points; a study has 1 or more, and at most {MOST_NUMBERS} numbers"
+                f"{points} points in parts of {part}; at most {MOST_POINTS} in parts of {LARGEST_PART}"
             )
+        if points * sum(map(len, names)) > MOST_NUMBERS or columns != len(names[0]):
+            raise FileError(f"{points} points; a study has at most {MOST_NUMBERS} numbers")
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise FileError(f"{path}: not the folder of a study: {str(error)[:80]}") from None
+    except FileError as error:
+        raise FileError(f"{path}: {error}") from None
     inputs, values, failed, finished = _read(place, arrays)
     found: dict[str, Any] = {}
     for labels, numbers in zip(names, (inputs, values), strict=True):
@@ -226,10 +231,10 @@ def read_study(path: str | os.PathLike[str]) -> xarray.Dataset:
 def _read(place: Path, arrays: dict[str, ChunkedArray]) -> tuple[Array, Array, list[str], float]:
     """Inputs, values, reasons, and which part of the parts is finished."""
     inputs, values = (np.full(arrays[name].shape, np.nan) for name in ("inputs", "values"))
-    failed: list[str] = []
+    failed = [""] * len(inputs)
     size, parts = arrays["inputs"].part, arrays["seal"].shape[0]
     finished = 0
-    for part in range(parts):
+    for part in sorted(arrays["seal"].begun() | arrays["inputs"].begun()):
         rows = slice(part * size, min((part + 1) * size, len(inputs)))
         if _seal_of(arrays, part):
             sealed = _sealed(arrays, part)
@@ -238,12 +243,10 @@ def _read(place: Path, arrays: dict[str, ChunkedArray]) -> tuple[Array, Array, l
                     f"{place}: part {part} has been damaged; run the study again, which does it again"
                 )
             inputs[rows], values[rows] = sealed[0], sealed[1].values
-            failed += sealed[1].reasons
+            failed[rows] = sealed[1].reasons
             finished += 1
-        else:
-            known = arrays["inputs"].read(part)
-            inputs[rows] = np.nan if known is None else known
-            failed += [""] * (rows.stop - rows.start)
+        elif (known := arrays["inputs"].read(part)) is not None:
+            inputs[rows] = known
     return inputs, values, failed, finished / parts
 
 

@@ -58,6 +58,12 @@ class ChunkedArray(NamedTuple):
     def _file(self, part: int) -> Path:
         return self.folder / ".".join([str(part), *["0"] * (len(self.shape) - 1)])
 
+    def begun(self) -> set[int]:
+        """Numbers of the chunks that are there."""
+        most = -(-self.shape[0] // self.part)
+        names = (one.partition(".")[0] for one in os.listdir(self.folder))
+        return {int(one) for one in names if one.isdecimal() and int(one) < most}
+
     def read(self, part: int) -> Array | None:
         """Rows of a chunk; None where it is missing, cut off or damaged."""
         chunk = (self.part, *self.shape[1:])
