@@ -331,6 +331,7 @@ def test_a_name_cannot_get_out_of_its_comment(tmp_path):
     assert one.prefix == "gough_error_out_zo_w_3x"
     assert make(one.folder, "test").returncode == 0
     assert sanitised("*/") == "robot"
+    assert sanitised("x" * 5000) == "x" * 100  # the name of a file, too
     named = export_c(data, tmp_path / "named", identifier="My Robot!")
     assert (named / "gough_my_robot.h").exists()
 

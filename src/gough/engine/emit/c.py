@@ -47,6 +47,8 @@ static {real} or_one({real} x)
 }}
 """,
 }
+LONGEST = 100
+"""Characters of a name in C."""
 STRICT_NUMBERS = """\
 #if defined(_M_FP_FAST) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
 #error "a state out of reach shows as NaN: compile without -ffast-math and the like"
@@ -333,8 +335,9 @@ def plain(text: str) -> str:
 
 
 def sanitised(name: str) -> str:
-    """A name as part of a C identifier."""
-    return re.sub(r"[^0-9A-Za-z]+", "_", plain(name)).strip("_").lower() or "robot"
+    """A name as part of a C identifier and of names of files, which must not be long."""
+    word = re.sub(r"[^0-9A-Za-z]+", "_", plain(name)).strip("_").lower()
+    return word[:LONGEST].strip("_") or "robot"
 
 
 def declaration(name: str, shape: tuple[int, ...]) -> str:
