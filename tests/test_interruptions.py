@@ -134,11 +134,15 @@ def test_a_study_that_is_given_up_does_not_wait_for_the_parts_under_way(tmp_path
     def late(number, frame):
         raise TimeoutError
 
-    before = signal.signal(signal.SIGALRM, late)
-    try:
-        with pytest.raises(TimeoutError), processes(plan, 1) as work:
+    def begin():
+        with processes(plan, 1) as work:
             signal.setitimer(signal.ITIMER_REAL, 2.0)
             next(iter(work([long])))
+
+    before = signal.signal(signal.SIGALRM, late)
+    try:
+        with pytest.raises(TimeoutError):
+            begin()
     finally:
         signal.signal(signal.SIGALRM, before)
     assert multiprocessing.active_children() == []

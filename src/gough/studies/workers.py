@@ -82,7 +82,7 @@ def _deaf() -> Iterator[None]:
 
 @contextmanager
 def processes(plan: Plan, count: int) -> Iterator[Workers]:
-    """Computes parts in `count` processes of one thread; they end with the block, at once if it fails."""
+    """Computes parts in `count` processes of one thread; a block that fails ends them at once."""
     digest = plan.recipe.digest()
     context = get_context("spawn")
     theirs, ours = context.Pipe(duplex=False)
