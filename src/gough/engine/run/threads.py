@@ -77,10 +77,8 @@ def spread(work: Callable[[int], Any], starts: Sequence[int]) -> list[Any]:
     ended = dict(parts.ended)
     results = [ended[start] for start in starts]
     errors = [one for one in results if isinstance(one, BaseException)]
-    if errors:
-        raise min(
-            errors, key=lambda one: isinstance(one, Exception)
-        )  # the first; interrupts before
+    if errors:  # the first, but interrupts before others
+        raise min(errors, key=lambda one: isinstance(one, Exception))
     return results
 
 
