@@ -215,6 +215,31 @@ def test_a_closed_terminal_ends_a_command_that_clears_away_what_it_wrote(tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
+DESTROYING = """
+import os, pathlib, time
+from gough.__main__ import main
+class Struck:
+    def __del__(self):
+        os.kill(os.getpid(), {number})
+def chmod(*given, **options):
+    Struck()
+    time.sleep(20)
+pathlib.Path.chmod = chmod
+main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_meets_a_destructor_is_not_lost(tmp_path, number):
+    code = DESTROYING.format(number=int(number))
+    started = [sys.executable, "-c", code, "new", "hexapod", "-o", "h.toml"]
+    begun = time.monotonic()
+    ended = subprocess.run(started, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (128 + number, "")
+    assert time.monotonic() - begun < 20
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="has no such signal")
 def test_nohup_is_heeded(tmp_path):
     code = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"

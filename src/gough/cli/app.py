@@ -176,6 +176,7 @@ def main() -> None:
     heard = {one: known for one, known in before.items() if known not in (None, signal.SIG_IGN)}
     for one in heard:  # not SIGHUP where nohup has it ignored
         signal.signal(one, _terminated)
+    unraisable, sys.unraisablehook = sys.unraisablehook, _once_more
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="gough", standalone_mode=False)
         sys.stdout.flush()
@@ -193,6 +194,7 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     finally:
+        sys.unraisablehook = unraisable
         for one, known in heard.items():
             signal.signal(one, known)
     sys.exit(code if isinstance(code, int) else 0)
@@ -219,6 +221,19 @@ def _terminated(number: int, frame: object) -> None:
     for one in ENDING:
         signal.signal(one, signal.SIG_IGN)
     raise SystemExit(128 + number)
+
+
+def _once_more(told: sys.UnraisableHookArgs) -> None:
+    """Let a signal come again that met a destructor, where Python can raise nothing."""
+    if isinstance(told.exc_value, KeyboardInterrupt):
+        number = int(signal.SIGINT)
+    elif isinstance(told.exc_value, SystemExit) and isinstance(told.exc_value.code, int):
+        number = told.exc_value.code - 128
+        signal.signal(number, _terminated)
+    else:
+        sys.__unraisablehook__(told)
+        return
+    threading.Timer(0.01, os.kill, (os.getpid(), number)).start()
 
 
 UsageError: type[Exception] = next(
