@@ -72,7 +72,7 @@ def opened(path: str | os.PathLike[str], what: str, megabytes: float) -> int:
         if not stat.S_ISREG(status.st_mode):
             raise FileError("not a regular file")
         if status.st_size > 1e6 * megabytes:
-            size = f"{status.st_size / 1e6:.0f} MB; "
+            size = f"{status.st_size / 1e6:.3g} MB; "
             raise FileError(f"{size}a {what} has at most {megabytes:g} MB")
         read = _READ.get()
         if read is not None:

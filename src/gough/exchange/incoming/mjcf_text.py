@@ -77,30 +77,34 @@ def harmless(path: Path, meshes: bool) -> HarmlessModel:
     found = HarmlessModel(root)
     folders = _compiler(root)
     from_geometry = any(one.get("inertiafromgeom") == "true" for one in root.iter("compiler"))
-    for section in list(root):
-        if section.tag not in KEPT:
-            root.remove(section)
-            if section.tag not in SETTINGS and len(section):
-                found.left_out[f"in <{section.tag}>"] += len(section)
+    others = [section for section in root if section.tag not in KEPT]
+    _take_out(others, root)
+    for section in others:
+        if section.tag not in SETTINGS and len(section):
+            found.left_out[f"in <{section.tag}>"] += len(section)
     _options(root)
     _custom(root)
     for section in root.iter("default"):
         _only(section, IN_DEFAULTS, found)
-    classes = _classes(root)
+    classes = _classes(root, path)
     _assets(root, found, path, folders)
     wanted: set[str] = set()
     for world in root.findall("worldbody"):
         _bodies(world, None, True, from_geometry, classes, found, wanted, path)
     _sections(root, found)
-    for count, most, what in (
-        (_copied(root), MOST_ELEMENTS, "bodies, joints, shapes and the like"),
-        (len(classes), MOST_CLASSES, "classes of defaults"),
-    ):
-        if count > most:
-            raise FileError(f"{path}: has {count} {what}; limit {most}")
+    if (count := _copied(root)) > MOST_ELEMENTS:
+        raise FileError(
+            f"{path}: has {count} bodies, joints, shapes and the like; limit {MOST_ELEMENTS}"
+        )
     _strip(root)
     _load(found, path, wanted, meshes)
     return found
+
+
+def _take_out(gone: list[Element], parent: Element) -> None:
+    """Remove children at once: one after the other takes time with the square of their number."""
+    known = {id(one) for one in gone}
+    parent[:] = [child for child in parent if id(child) not in known]
 
 
 def _copied(element: Element) -> int:
@@ -118,9 +122,10 @@ def _refuse_nan(root: Element, path: Path) -> None:
 
 
 def _compiler(root: Element) -> str:
-    """The folder that meshes are in; names of folders are taken out."""
+    """The folder that meshes are in; names of folders are taken out, and ranges to be simulated."""
     folder = ""
     for one in root.iter("compiler"):
+        one[:] = []
         assets = one.attrib.pop("assetdir", "")
         folder = one.attrib.pop("meshdir", assets) or folder
         one.attrib.pop("texturedir", None)
@@ -134,9 +139,12 @@ def _compiler(root: Element) -> str:
 def _custom(root: Element) -> None:
     """Of numbers, texts and tuples for other programs those that gough wrote."""
     for section in root.findall("custom"):
-        for one in list(section):
-            if one.tag != "numeric" or not one.get("name", "").startswith(OTHER_FRICTION):
-                section.remove(one)
+        section[:] = [
+            one
+            for one in section
+            if one.tag == "numeric" and one.get("name", "").startswith(OTHER_FRICTION)
+        ]
+        for one in section:
             one.attrib.pop("size", None)  # zeros that nobody needs
 
 
@@ -144,28 +152,28 @@ def _options(root: Element) -> None:
     """Gravity is the only option that a robot has."""
     for one in root.findall("option"):
         one.attrib = {key: value for key, value in one.attrib.items() if key == "gravity"}
-        for child in list(one):
-            if child.tag == "flag" and "gravity" in child.attrib:
-                child.attrib = {"gravity": child.attrib["gravity"]}
-            else:
-                one.remove(child)
+        one[:] = [child for child in one if child.tag == "flag" and "gravity" in child.attrib]
+        for child in one:
+            child.attrib = {"gravity": child.attrib["gravity"]}
 
 
 def _only(section: Element, kept: set[str], found: HarmlessModel) -> None:
     """Take out other elements of a section; scenery is not worth a word in defaults."""
-    for child in list(section):
-        if child.tag not in kept:
-            section.remove(child)
-            if child.tag not in SCENERY | {"tendon", "pair"}:
-                found.left_out[f"default/{child.tag}"] += 1
+    others = [child for child in section if child.tag not in kept]
+    _take_out(others, section)
+    for child in others:
+        if child.tag not in SCENERY | {"tendon", "pair"}:
+            found.left_out[f"default/{child.tag}"] += 1
 
 
-def _classes(root: Element) -> dict[str, dict[str, str]]:
+def _classes(root: Element, path: Path) -> dict[str, dict[str, str]]:
     """What classes of defaults say of geometry, what they inherit included."""
     found: dict[str, dict[str, str]] = {"main": {}}
 
     def read(one: Element, before: dict[str, str], name: str) -> None:
         own = found.setdefault(name, dict(before))
+        if len(found) > MOST_CLASSES:
+            raise FileError(f"{path}: has over {MOST_CLASSES} classes of defaults")
         for geometry in one.findall("geom"):
             own.update(geometry.attrib)
         for child in one.findall("default"):
@@ -179,18 +187,19 @@ def _classes(root: Element) -> dict[str, dict[str, str]]:
 def _assets(root: Element, found: HarmlessModel, path: Path, folder: str) -> None:
     """Meshes alone stay, with names of their own in place of their files'."""
     for section in root.findall("asset"):
-        for child in list(section):
+        gone: list[Element] = []
+        for child in section:
             if child.tag == "model":
                 raise FileError(f"{path}: names another model file, which is not read")
             if child.tag != "mesh":
-                section.remove(child)
+                gone.append(child)
                 if child.tag not in SCENERY:
                     found.left_out[f"asset/{child.tag}"] += 1
                 continue
             _no_plugins(child, found)
             if "file" not in child.attrib:
                 if "vertex" not in child.attrib:
-                    section.remove(child)
+                    gone.append(child)
                     found.left_out["mesh that MuJoCo makes"] += 1
                 continue
             file = child.get("file", "")
@@ -200,6 +209,7 @@ def _assets(root: Element, found: HarmlessModel, path: Path, folder: str) -> Non
             suffix = PurePosixPath(file).suffix.lower()
             child.set("file", f"mesh{len(found.files)}{suffix}")
             found.files[name] = str(PurePosixPath(folder) / file)
+        _take_out(gone, section)
 
 
 def _bodies(
@@ -215,11 +225,12 @@ def _bodies(
 ) -> None:
     """Walk a body: mesh geometry becomes a site where it is, and stays where masses come from it."""
     inherited = element.get("childclass", inherited)
+    gone: list[Element] = []
     for child in list(element):
         if child.tag == "attach":
             raise FileError(f"{path}: <attach> brings in another model, which is not read")
         if child.tag not in IN_BODIES:
-            element.remove(child)
+            gone.append(child)
             if child.tag not in SCENERY:
                 found.left_out[child.tag] += 1
             continue
@@ -230,13 +241,15 @@ def _bodies(
                     f"{path}: <replicate count={count[:20]!r}> in another, or over {MOST_COPIES} copies"
                 )
         if child.tag == "geom":
-            _geometry(element, child, inherited, weighs_nothing, classes, found, wanted)
+            if not _geometry(element, child, inherited, weighs_nothing, classes, found, wanted):
+                gone.append(child)
         elif child.tag in ("body", "frame", "replicate"):
             light = weighs_nothing
             if child.tag == "body":
                 light = child.find("inertial") is not None and not from_geometry
             copies = copied or child.tag == "replicate"
             _bodies(child, inherited, light, from_geometry, classes, found, wanted, path, copies)
+    _take_out(gone, element)
 
 
 def _geometry(
@@ -247,17 +260,14 @@ def _geometry(
     classes: dict[str, dict[str, str]],
     found: HarmlessModel,
     wanted: set[str],
-) -> None:
-    """One geometry of a body."""
+) -> bool:
+    """Whether one geometry of a body stays: masses come from it."""
     said = classes.get(one.get("class") or inherited or "main", {}) | one.attrib
     if one.find("plugin") is not None or "hfield" in said:
-        body.remove(one)
         found.left_out["geom with a plugin or a height field"] += 1
-        return
+        return False
     if "mesh" not in said:
-        if weighs_nothing:
-            body.remove(one)
-        return
+        return not weighs_nothing
     moves = body.tag != "worldbody"
     if moves and said.get("type", "mesh") == "mesh" and not _hidden(said.get("group", "0")):
         pose = {key: said[key] for key in POSE if key in said}
@@ -265,9 +275,9 @@ def _geometry(
         mark.set("name", f"{MARK}{len(found.drawn)}")
         found.drawn.append(said["mesh"])
     if weighs_nothing or said.get("mass") == "0" or said.get("density") == "0":
-        body.remove(one)
-    else:
-        wanted.add(said["mesh"])
+        return False
+    wanted.add(said["mesh"])
+    return True
 
 
 def _hidden(group: str) -> bool:
@@ -277,26 +287,27 @@ def _hidden(group: str) -> bool:
 def _sections(root: Element, found: HarmlessModel) -> None:
     """Loops, actuators on joints, and home positions are all that is read of these."""
     for section in root.findall("equality"):
-        for child in list(section):
-            if child.tag not in LOOPS:
-                section.remove(child)
-                found.left_out[f"equality/{child.tag}"] += 1
+        others = [child for child in section if child.tag not in LOOPS]
+        _take_out(others, section)
+        found.left_out.update(f"equality/{child.tag}" for child in others)
     for section in root.findall("actuator"):
-        for child in list(section):
-            if not {"joint", "jointinparent"} & child.attrib.keys() or child.tag == "plugin":
-                section.remove(child)
-                found.left_out[f"actuator/{child.tag} without a joint"] += 1
+        others = [
+            child
+            for child in section
+            if not {"joint", "jointinparent"} & child.attrib.keys() or child.tag == "plugin"
+        ]
+        _take_out(others, section)
+        found.left_out.update(f"actuator/{child.tag} without a joint" for child in others)
     for section in root.findall("keyframe"):
-        for key in list(section):
-            if key.get("name") != HOME:
-                section.remove(key)
+        section[:] = [key for key in section if key.get("name") == HOME]
+        for key in section:
             key.attrib = {name: key.attrib[name] for name in ("name", "qpos") if name in key.attrib}
 
 
 def _no_plugins(element: Element, found: HarmlessModel) -> None:
-    for child in element.findall("plugin"):
-        element.remove(child)
-        found.left_out["plugin"] += 1
+    plugins = element.findall("plugin")
+    _take_out(plugins, element)
+    found.left_out.update(child.tag for child in plugins)
 
 
 def _strip(root: Element) -> None:

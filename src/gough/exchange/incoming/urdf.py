@@ -38,6 +38,8 @@ Element = ElementTree.Element
 GRAVITY = np.array([0.0, 0.0, -9.81])
 """URDF does not say."""
 KNOWN = {"link", "joint", "transmission", "material"}
+DEEPEST_YAML = 20
+"""Lists and tables inside each other."""
 MOST_YAML = 0.1
 """Megabytes."""
 NOT_READ = {"gazebo", "sensor", "ros2_control"}
@@ -83,13 +85,20 @@ def sidecar(path: Path, export: str | None = None) -> dict[str, Any]:
         ) from None
     text = small_text(name, "YAML file of loops", MOST_YAML)
     try:
-        aliases = any(isinstance(one, yaml.AliasEvent) for one in yaml.parse(text, yaml.SafeLoader))
-        found = None if aliases else yaml.safe_load(text)
+        depth = 0
+        for event in yaml.parse(text, yaml.SafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST_YAML:
+                raise FileError(f"{name}: nested deeper than {DEEPEST_YAML}")
+            if isinstance(event, yaml.AliasEvent):
+                raise FileError(f"{name}: has aliases (*name), which are not read")
+        found = yaml.safe_load(text)
+    except FileError:
+        raise
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         said = " ".join(str(error).split())
         raise FileError(f"{name}: not YAML: {said}"[:200]) from None
-    if aliases:
-        raise FileError(f"{name}: has aliases (*name), which are not read")
     if not isinstance(found, dict):
         raise FileError(f"{name}: needs keys such as closed_loop, type and name_mot")
     if export is not None and found.get("export", export) != export:

@@ -16,6 +16,8 @@ MOST_MEGABYTES = 16
 DEEPEST = 150
 """Elements inside each other."""
 MOST_ELEMENTS = 100_000
+MOST_ATTRIBUTES = 200
+"""Of an element."""
 MOST_INCLUDES = 50
 
 
@@ -37,6 +39,8 @@ def parse_xml(data: bytes, name: str) -> ElementTree.Element:
             raise _RefusedError(f"elements nested deeper than {DEEPEST}")
         if count > MOST_ELEMENTS:
             raise _RefusedError(f"more than {MOST_ELEMENTS} elements")
+        if len(attributes) > MOST_ATTRIBUTES:
+            raise _RefusedError(f"an element with more than {MOST_ATTRIBUTES} attributes")
         builder.start(tag, attributes)
 
     def end(tag: str) -> None:
