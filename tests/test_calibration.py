@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 import gough
 from cases.command import run
 from cases.machines import hexapod, hexapod_errors, machine
+from cases.rooms import eight_legs
 from gough.calibration import (
     Frames,
     Geometry,
@@ -157,6 +158,16 @@ def test_deviations_are_honest():
     scaled = np.array(off) / np.array(said)
     assert np.mean(np.abs(scaled) < 3) > 0.98
     assert 0.85 < np.sqrt(np.mean(scaled**2)) < 1.15
+
+
+def test_more_legs_than_six_need_noise_of_their_own_for_inverse_residuals():
+    robot = eight_legs()
+    poses = random_poses(robot, 40, turn=0.1)
+    measured = simulate(robot, np.zeros(Geometry(robot).count), poses, noise={**NOISE, "q": 2e-6})
+    found = calibrate(robot, measured, known=KNOWN, fixed=["legs"])
+    assert found.problem.residual == "forward"
+    with pytest.raises(InputError, match="residuals of 8 actuators need noise of q above 0"):
+        calibrate(robot, measured, known=KNOWN, residual="inverse")
 
 
 def test_inverse_and_forward_residuals_agree():

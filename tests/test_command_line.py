@@ -104,6 +104,13 @@ def test_draw_writes_a_picture(tmp_path):
     assert "<svg" in (tmp_path / "robot.svg").read_text()
 
 
+def test_postures_that_cannot_be_drawn_are_not_printed_either(tmp_path):
+    words = ("postures", "shyam-heliostat-2017", "--quick", "-o", "postures.png")
+    ended = run(*words, cwd=tmp_path)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "are no rods" in ended.stderr
+
+
 def test_schema_is_the_published_one(tmp_path, pytestconfig):
     result = run("schema", cwd=tmp_path)
     published = pytestconfig.rootpath / "docs" / "robot.schema.json"

@@ -76,6 +76,8 @@ def folder(tmp_path_factory):
     (f"draw {KIM} -o d.png --pose rz=1e30", "needs angles of at most 360 degrees"),
     (f"draw {KIM} -o d.png --view 1e308,0", "needs angles of at most 360 degrees"),
     ("new hexaslide -o h.toml --rail-angle 1e308", "rail_angle is 1e+308 deg, must be at most 360"),
+    (f"retime {KIM} motion.csv -o r.csv --platform-turn-rate 0", "needs a number above 0"),
+    ("study study.toml --output=", "--output is empty; needs the name of a folder"),
     ("study study.toml -o s.zarr --jobs 2147483648", "jobs is 2147483648, must be 1 to 1000"),
     (f"pose {KIM} log.csv -o p.csv --cutoff 1e-12", "cut-off 1e-12 Hz: must be in ["),
     (f"identify {KIM} log.csv --no-friction --cutoff 1e-12", "cut-off 1e-12 Hz: must be in ["),

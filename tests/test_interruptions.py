@@ -194,6 +194,7 @@ def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
 WRITING = """
 import os, pathlib, signal
 from gough.__main__ import main
+signal.signal(signal.SIGHUP, signal.{heard})
 true = pathlib.Path.{instant}
 def struck(*given, **options):
     for number in {numbers}:
@@ -208,7 +209,7 @@ main()
 @pytest.mark.parametrize("numbers", [(1,), (15,), (1, 15), (15, 1, 15)])
 @pytest.mark.parametrize("words", ["new hexapod -o h.toml", "export washout kim-ryu-2002 -o w"])
 def test_a_closed_terminal_ends_a_command_that_clears_away_what_it_wrote(tmp_path, words, numbers):
-    code = WRITING.format(instant="chmod", numbers=numbers)
+    code = WRITING.format(instant="chmod", numbers=numbers, heard="SIG_DFL")
     started = [sys.executable, "-c", code, *words.split()]
     ended = subprocess.run(started, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (128 + numbers[0], "")
@@ -242,8 +243,7 @@ def test_a_signal_that_meets_a_destructor_is_not_lost(tmp_path, number):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="has no such signal")
 def test_nohup_is_heeded(tmp_path):
-    code = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-    code += WRITING.format(instant="chmod", numbers=(1,))
+    code = WRITING.format(instant="chmod", numbers=(1,), heard="SIG_IGN")
     started = [sys.executable, "-c", code, "new", "hexapod", "-o", "h.toml"]
     assert subprocess.run(started, cwd=tmp_path, check=False).returncode == 0
     assert (tmp_path / "h.toml").exists()

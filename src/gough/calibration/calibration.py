@@ -218,11 +218,17 @@ def calibrate(
     free, sizes = free_unknowns(geometry, measured, start, known, fixed)
     free_frames = free[geometry.count :]
     given, estimated = _noise(noise, robot.length_scale)
-    chosen = residual or ("inverse" if _invertible(geometry, used) else "forward")
+    sure = robot.actuator_count <= 6 or given.q > 0
+    chosen = residual or ("inverse" if sure and _invertible(geometry, used) else "forward")
     if chosen == "inverse" and not (used.full and robot.mobility == 6):
         raise InputError(
             "calibration: inverse residuals need whole poses in a tracker's frame, and a platform with "
             "six freedoms"
+        )
+    if chosen == "inverse" and not sure:
+        raise InputError(
+            f"calibration: inverse residuals of {robot.actuator_count} actuators need noise of q above "
+            "0: that of a pose leaves combinations of them without any"
         )
     poses = drawn_poses(robot, used)
     good = np.flatnonzero(np.isfinite(poses.position).all(axis=1))

@@ -53,13 +53,14 @@ def command(
     else:
         coordinates = np.array(numbers("--q", q, robot.actuator_count))
     found = postures(robot, coordinates, method="quick" if quick else None)
+    if output is not None:  # first: not every robot can be drawn
+        from gough.show.pictures.postures import posture_sheet
+        from gough.show.plots import save
+
+        save(posture_sheet(robot, found.motion, coordinates), output)
     if json:
         print_json(posture_numbers(robot, coordinates, found))
     else:
         print_postures(robot, found, out)
     if output is not None:
-        from gough.show.pictures.postures import posture_sheet
-        from gough.show.plots import save
-
-        save(posture_sheet(robot, found.motion, coordinates), output)
         say_written(output, json)

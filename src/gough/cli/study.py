@@ -13,6 +13,7 @@ from gough.cli.arguments import PICTURES, file_to_write, picture_beside
 from gough.cli.file_kinds import reading
 from gough.cli.help import apart
 from gough.cli.terminal import err, out, progress_bar, say, say_written
+from gough.errors import FileError
 
 
 def command(
@@ -50,6 +51,8 @@ def command(
     with reading(file, "study file"):
         plan = read_plan(file)
     target = file.with_suffix(".zarr") if output is None else output
+    if not target.name:
+        raise FileError("--output is empty; needs the name of a folder")
     picture = picture_beside(plot, target)
     for other in (picture, csv):
         if other is not None:

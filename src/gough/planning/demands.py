@@ -100,6 +100,9 @@ class MotionLimits:
         single: dict[str, Any] = {
             name: float(_each(name, value, 1)[0]) for name, value in numbers.items()
         }
+        for name, value in single.items():
+            if value == 0:
+                raise InputError(f"{name} is 0, needs a number above 0")
         return cls(**arrays, **single)
 
 
