@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from cases.common import each_shape, repeatable
 from gough import Motion
 from gough.errors import InputError
+from gough.trajectories import Spline
 
 VECTORS = ("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration")
 ELASTIC = ("elastic", "elastic_velocity", "elastic_acceleration")
@@ -229,6 +230,30 @@ def test_replace_changes_only_what_it_names():
         motion.replace(speed=1.0)
     with pytest.raises(InputError, match="not orthogonal"):
         motion.replace(rotation=2 * np.eye(3))
+
+
+def test_rates_of_many_samples_are_those_of_one_spline(monkeypatch):
+    rng = np.random.default_rng(7)
+    t = np.cumsum(rng.uniform(0.01, 0.1, 1001))
+    position = np.stack([np.sin(t), np.cos(2 * t), rng.normal(0, 1e-3, t.shape)], -1)
+    turn = Rotation.from_rotvec(0.3 * position)
+    whole = Motion.from_samples(t, position, turn)
+    monkeypatch.setattr("gough.base.pose_spline.WINDOW", 250)
+    monkeypatch.setattr("gough.base.pose_spline.MARGIN", 60)
+    parts = Motion.from_samples(t, position, turn)
+    assert parts.shape == whole.shape
+    for name in (*VECTORS, "rotation"):
+        there = getattr(whole, name)
+        np.testing.assert_allclose(getattr(parts, name), there, atol=1e-11 * np.abs(there).max())
+    far = turn.as_matrix()
+    steps = rng.normal(size=(8, 3))
+    for k, step in enumerate(3 * steps / np.linalg.norm(steps, axis=-1, keepdims=True), 700):
+        far[k + 1] = far[k] @ Rotation.from_rotvec(step).as_matrix()
+    with pytest.raises(InputError, match=r"no smooth rotation through poses\[(69|70|71)\d\]"):
+        Motion.from_samples(t, position, far)
+    monkeypatch.setattr("gough.base.pose_spline.MOST_POSES", 1000)
+    with pytest.raises(InputError, match="1001 poses in one spline: at most 1000"):
+        Spline(t, whole)
 
 
 def test_from_samples_goes_through_them_with_the_rates_of_the_path():

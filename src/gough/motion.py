@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array, real_numbers
-from gough.base.pose_spline import PoseSpline
+from gough.base.pose_spline import sampled
 from gough.base.showing import shown
 from gough.errors import InputError
 
@@ -182,8 +182,7 @@ class Motion:
                 "times that increase"
             )
         exact = Rotation.from_matrix(poses.rotation).as_matrix()
-        spline = PoseSpline(times - times[0], poses.position, exact)
-        return cls(*spline(times - times[0]), time=times)
+        return cls(*sampled(times, poses.position, exact), time=times)
 
     @classmethod
     def stack(cls, motions: Sequence[Motion], axis: int = 0) -> Self:

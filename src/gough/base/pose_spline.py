@@ -13,6 +13,12 @@ from gough.errors import InputError
 JUMP = 1e-6
 """Largest relative jump of the angular acceleration at a pose."""
 
+MOST_POSES = 300_000
+"""Poses of one spline: the equations of its rotations take 1.6 kB for each."""
+
+WINDOW, MARGIN = 100_000, 500
+"""Poses of one spline in `sampled`, and those on either side that it goes through besides."""
+
 PoseState = tuple[Array, Array, Array, Array, Array, Array]
 """Position, rotation, velocity, angular velocity, and both accelerations; world axes."""
 
@@ -33,9 +39,12 @@ class PoseSpline:
     Position: the `quintic` spline through the points, four times continuously differentiable. Rotation:
     R = R_i exp(θ×) with θ(t) cubic between poses, angular velocity and acceleration continuous
     (scipy's RotationSpline, whose own rates are in platform axes; here all are in world axes).
+    Errors count poses from `first`.
     """
 
-    def __init__(self, times: Array, position: Array, rotation: Array) -> None:
+    def __init__(self, times: Array, position: Array, rotation: Array, first: int = 0) -> None:
+        if len(times) > MOST_POSES:
+            raise InputError(f"{len(times)} poses in one spline: at most {MOST_POSES}")
         self.rotation = rotation
         self.path = quintic(times, position)
         self.turns = RotationSpline(times, Rotation.from_matrix(rotation))
@@ -46,7 +55,7 @@ class PoseSpline:
         bad = jumps > JUMP * np.max(np.linalg.norm(at[5], axis=-1) + rates, initial=0.0)
         if np.any(bad):
             raise InputError(
-                f"no smooth rotation through poses[{np.argmax(bad) + 1}]: too far from its "
+                f"no smooth rotation through poses[{first + np.argmax(bad) + 1}]: too far from its "
                 "neighbours, add poses in between"
             )
 
@@ -59,3 +68,18 @@ class PoseSpline:
         position, velocity, acceleration = (self.path(t, order) for order in range(3))
         omega, omega_dot = (np.einsum("...ij,...j->...i", base, w) for w in (omega, omega_dot))
         return position, base @ turn, velocity, omega, acceleration, omega_dot
+
+
+def sampled(times: Array, position: Array, rotation: Array) -> PoseState:
+    """The state of the `PoseSpline` through all poses at each of them, of any number of poses.
+
+    What a pose does to rates falls by half or more from each pose to the next, so that many poses are
+    taken in windows: those over `MARGIN` poses away change nothing that a float could tell.
+    """
+    parts = []
+    for start in range(0, len(times), WINDOW):
+        first, end = max(start - MARGIN, 0), min(start + WINDOW + MARGIN, len(times))
+        at = times[first:end] - times[first]
+        spline = PoseSpline(at, position[first:end], rotation[first:end], first)
+        parts.append(spline(at[start - first : start - first + WINDOW]))
+    return tuple(map(np.concatenate, zip(*parts, strict=True)))  # type: ignore[return-value]
