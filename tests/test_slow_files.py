@@ -126,7 +126,7 @@ WIDE = " ".join(f'a{i}=""' for i in range(300))
 MANY = "<joint/>" * 49_000 + "<camera/>" * 49_000
 MJCF = {
     "more than 200 attributes": f"<default><geom {WIDE}/></default>",
-    "over 500 classes of defaults": f"<default>{CLASSES}</default>",
+    "classes of defaults; limit 500": f"<default>{CLASSES}</default>",
     "has 49001 bodies": f"<worldbody>{MANY}</worldbody>",
 }
 

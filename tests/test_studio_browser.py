@@ -137,9 +137,15 @@ def tab(page, name):
 
 
 def choose(page, studio, label, value):
-    """An entry of a drop-down list, as a user picks it."""
-    page.get_by_label(label, exact=True).first.click()
-    page.get_by_role("option", name=value, exact=True).click()
+    """An entry of a drop-down list, as a user picks it: a list that closed is opened again."""
+    entry = page.get_by_role("option", name=value, exact=True)
+    for left in reversed(range(6)):
+        page.get_by_label(label, exact=True).first.click()
+        try:
+            return entry.click(timeout=5_000)
+        except playwright.TimeoutError:
+            if not left:
+                raise
 
 
 def numbers(page):

@@ -173,7 +173,7 @@ def _classes(root: Element, path: Path) -> dict[str, dict[str, str]]:
     def read(one: Element, before: dict[str, str], name: str) -> None:
         own = found.setdefault(name, dict(before))
         if len(found) > MOST_CLASSES:
-            raise FileError(f"{path}: has over {MOST_CLASSES} classes of defaults")
+            raise FileError(f"{path}: has too many classes of defaults; limit {MOST_CLASSES}")
         for geometry in one.findall("geom"):
             own.update(geometry.attrib)
         for child in one.findall("default"):
