@@ -85,6 +85,15 @@ def test_csv_round_trip(tmp_path, shape, modes, timed):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_long_tables_are_written_as_short_ones(tmp_path, monkeypatch):
+    motion = some_motion((7,), 0, True)
+    whole, parts = tmp_path / "whole.csv", tmp_path / "parts.csv"
+    write_motion(motion, whole)
+    monkeypatch.setattr("gough.data.datasets.ROWS", 3)
+    write_motion(motion, parts)
+    assert parts.read_bytes() == whole.read_bytes()
+
+
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     position=arrays(np.float64, (2, 3), elements=st.floats(allow_nan=False, allow_infinity=False)),

@@ -52,6 +52,8 @@ LEG_QUANTITIES = {
 }
 """Variables of a leg dataset: LegMotion's field, last dimension, unit (behind that of q, or of the
 joint), meaning."""
+ROWS = 10_000
+"""Rows of a table that are turned into text at once."""
 NUMBERED = ("actuator", "leg")
 """Dimensions whose number follows a variable's first word in CSV."""
 LABELS = (*NUMBERED, "joint", "leg_joint", "axis", "platform_axis", "mode")
@@ -331,7 +333,9 @@ def write_table(columns: Mapping[str, Array], path: str | os.PathLike[str]) -> N
     with writing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+        for start in range(0, max(map(len, columns.values()), default=0), ROWS):
+            some = (column[start : start + ROWS].tolist() for column in columns.values())
+            writer.writerows(zip(*some, strict=True))
 
 
 @contextlib.contextmanager
