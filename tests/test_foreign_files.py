@@ -188,6 +188,7 @@ def test_an_unknown_platform(tmp_path):
         ("joint_name: [[1]]\njoint_type: [SPHERICAL]\n", "joint_name has 1 entries"),
         ("home: [.nan, 0]\n", "home has 2 entries, needs 2 numbers below 1e+12"),
         ("gravity: [0, 0, 1e300]\n", "gravity has 3 entries"),
+        ("other_friction: {a: {slider_coulomb: .inf}}\n", "other_friction needs tables of numbers"),
         ("", "has no loop"),
     ],
 )
@@ -217,6 +218,10 @@ URDF = {
     ),
     "no number": (
         '<robot><link name="a"><inertial><mass value="much"/></inertial></link></robot>',
+        "needs numbers",
+    ),
+    "digits of Python's": (
+        '<robot><link name="a"><inertial><mass value="1_0"/></inertial></link></robot>',
         "needs numbers",
     ),
     "not finite": (

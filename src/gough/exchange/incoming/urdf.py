@@ -128,10 +128,13 @@ def sidecar(path: Path, export: str | None = None) -> dict[str, Any]:
             raise FileError(f"{name}: {key} has {len(found[key])} entries, needs {count} {what}")
     rubbing = found.setdefault("other_friction", {})
     if not isinstance(rubbing, dict) or not all(
-        isinstance(one, dict) and all(isinstance(value, float | int) for value in one.values())
+        isinstance(one, dict)
+        and all(isinstance(value, float | int) and _bearable(value) for value in one.values())
         for one in rubbing.values()
     ):
-        raise FileError(f"{name}: other_friction needs tables of numbers, one per joint")
+        raise FileError(
+            f"{name}: other_friction needs tables of numbers below {LARGEST:g}, one per joint"
+        )
     return found
 
 
@@ -369,7 +372,9 @@ def _name(element: Element, path: Path) -> str:
 
 def _numbers(text: str, path: Path) -> Array:
     try:
-        values = np.array([float(one) for one in text.split()])
+        values = np.array(
+            [float(one) for one in text.replace("_", "?").split()]
+        )  # not Python's 1_0
     except ValueError:
         raise FileError(f"{path}: {text[:40]!r} needs numbers") from None
     if not np.all(np.isfinite(values)):
