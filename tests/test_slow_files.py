@@ -1,14 +1,16 @@
-"""Files that are made to take minutes or gigabytes: all are refused in seconds."""
+"""Files that are made to take minutes or gigabytes: all are refused, or read, in seconds."""
 
 import contextlib
 import struct
 import time
 
+import numpy as np
 import pytest
 
 from gough.cli.file_kinds import sort_of
 from gough.data.motion_files import read_motion
 from gough.description.modal.calculix import _Inp
+from gough.description.modal.nastran import _geometry
 from gough.errors import FileError
 from gough.exchange.incoming.mjcf_text import harmless
 from gough.exchange.incoming.urdf import sidecar
@@ -39,6 +41,16 @@ def test_sets_of_an_inp_take_little_time(tmp_path, inp, words):
     (tmp_path / "m.inp").write_text(SOLIDS + inp)
     with soon(20), pytest.raises(FileError, match=words):
         _Inp(tmp_path / "m.inp").densities()
+
+
+def test_plies_of_a_bdf_are_summed_once(tmp_path):
+    grids = "GRID,1,,0.,0.,0.\nGRID,2,,2.,0.,0.\nGRID,3,,2.,1.,0.\nGRID,4,,0.,1.,0.\n"
+    plates = "".join(f"CQUAD4,{i},1,1,2,3,4\n" for i in range(1, 10_001))
+    plies = "MAT1,1,7.e10,,.3,3000.\nPCOMP,1\n" + ",1,.001,0.,,1,.001,0.,\n" * 10_000
+    (tmp_path / "m.bdf").write_text(f"BEGIN BULK\n{grids}{plates}{plies}ENDDATA\n")
+    with soon(20):
+        found = _geometry(tmp_path / "m.bdf")
+    np.testing.assert_allclose(sum(mass for _, _, mass in found.lumps), 10_000 * 2 * 20 * 3000)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ where its offset says. The model must be in SI units.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import mmap
 import os
@@ -205,6 +206,9 @@ def _measured(model: Any, path: str | os.PathLike[str]) -> _Geometry:
     shells: list[list[int]] = []
     left_out: list[str] = []
     solids: dict[str, list[list[int]]] = {}
+    for layered in model.properties.values():
+        if hasattr(layered, "get_mass_per_area"):  # pyNastran sums all plies for each element
+            layered.get_mass_per_area = functools.cache(layered.get_mass_per_area)
     for element in model.elements.values():
         corners = [n for n in element.node_ids if n is not None][: CORNERS.get(element.type)]
         members = [place[n] for n in corners]
