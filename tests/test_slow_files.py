@@ -53,6 +53,34 @@ def test_plies_of_a_bdf_are_summed_once(tmp_path):
     np.testing.assert_allclose(sum(mass for _, _, mass in found.lumps), 10_000 * 2 * 20 * 3000)
 
 
+def tower(storeys, foot=0):
+    """Frames, each 1 m along x of the one below, a quarter turn about its z; a plate on the top one."""
+    frames = "".join(
+        f"CORD2R,{i},{i - 1 or foot},1.,0.,0.,1.,0.,1.,\n,1.,1.,0.\n" for i in range(1, storeys + 1)
+    )
+    corners = enumerate([(0, 0), (2, 0), (2, 1), (0, 1)], 1)
+    grids = "".join(f"GRID,{i},{storeys},{x}.,{y}.,0.\n" for i, (x, y) in corners)
+    plate = "CQUAD4,1,1,1,2,3,4\nMAT1,1,7.e10,,.3,3000.\nPSHELL,1,1,.01,1\n"
+    return f"BEGIN BULK\n{frames}{grids}{plate}ENDDATA\n"
+
+
+def test_frames_of_a_bdf_are_set_up_once(tmp_path):
+    for storeys, turn in [(1, 1j), (50, 1j**50)]:
+        (tmp_path / "m.bdf").write_text(tower(storeys))
+        with soon():
+            found = _geometry(tmp_path / "m.bdf")
+        origin = sum(1j**i for i in range(storeys))
+        wanted = [origin + turn * corner for corner in (0, 2, 2 + 1j, 1j)]
+        np.testing.assert_allclose(found.positions[:, 0] + 1j * found.positions[:, 1], wanted)
+
+
+@pytest.mark.parametrize(("storeys", "foot"), [(51, 0), (1, 1), (3, 2)])
+def test_frames_of_a_bdf_end(tmp_path, storeys, foot):
+    (tmp_path / "m.bdf").write_text(tower(storeys, foot))
+    with soon(), pytest.raises(FileError, match="in a circle, or over 50 deep"):
+        _geometry(tmp_path / "m.bdf")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

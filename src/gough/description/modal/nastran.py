@@ -38,6 +38,8 @@ CORNERS = {"CTETRA": 4, "CPENTA": 6, "CHEXA": 8, "CTRIA6": 3, "CQUAD8": 4, "CTRI
 """Corners of elements that may have nodes on their edges as well."""
 LARGEST = 2000.0
 """Of an .op2 file, MB."""
+STOREYS = 50
+"""Coordinate systems, each given in the one below."""
 SOLIDS = {"CTETRA": "C3D4", "CPENTA": "C3D6", "CHEXA": "C3D8"}
 
 
@@ -181,13 +183,35 @@ def _geometry(path: str | os.PathLike[str]) -> _Geometry:
 
     def read() -> Any:
         model = reader.BDF(debug=None, log=None)
-        model.read_bdf(io.StringIO(text), punch=True, read_includes=False)
+        model.read_bdf(io.StringIO(text), punch=True, read_includes=False, xref=False)
+        _refuse_towers(model, path)
+        for frame in model.coords.values():  # pyNastran sets a frame up anew for each point in it
+            frame.setup = functools.cache(frame.setup)
+        model.cross_reference()
         return model
 
     measured: _Geometry = _parsed(path, ".bdf", lambda: _measured(read(), path))
     for message in measured.left_out:
         warnings.warn(f"{path}: {message}", ModalBodyWarning, stacklevel=3)
     return measured
+
+
+def _refuse_towers(model: Any, path: str | os.PathLike[str]) -> None:
+    """Coordinate systems may be given in one another, but not in a circle, nor without end."""
+    below = {
+        number: {model.nodes[grid].cp for grid in frame.node_ids if grid in model.nodes}
+        if frame.type.startswith("CORD1")
+        else {frame.rid}
+        for number, frame in model.coords.items()
+        if number
+    }
+    for _ in range(STOREYS):
+        below = {number: feet for number, feet in below.items() if feet & below.keys()}
+    if below:
+        raise FileError(
+            f"{path}: coordinate system {min(below)} is given in others in a circle, "
+            f"or over {STOREYS} deep"
+        )
 
 
 def _measured(model: Any, path: str | os.PathLike[str]) -> _Geometry:
