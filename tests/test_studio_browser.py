@@ -148,6 +148,17 @@ def choose(page, studio, label, value):
                 raise
 
 
+def press(page, name, condition):
+    """A button, as a user presses it: again when the page moved away under the pointer."""
+    for left in reversed(range(6)):
+        page.get_by_role("button", name=name, exact=True).click()
+        try:
+            return wait(condition, name, 5.0)
+        except AssertionError:
+            if not left:
+                raise
+
+
 def numbers(page):
     return page.locator("#studio-summary").inner_text()
 
@@ -255,8 +266,7 @@ def test_a_motion_plays_smoothly(page, studio, folder):
     tab(page, "Motion")
     choose(page, studio, "Motion", "sinatra-xi-staicu-2009/vertical")
     wait(lambda: studio.player is not None, "a motion")
-    page.get_by_role("button", name="Play", exact=True).click()
-    wait(lambda: studio.player.playing, "playing")
+    press(page, "Play", lambda: studio.player.playing)
     wait(
         lambda: page.get_by_role("button", name="Pause", exact=True).count() == 1, "a pause button"
     )
@@ -266,8 +276,7 @@ def test_a_motion_plays_smoothly(page, studio, folder):
     assert rate > 8  # 30 on a machine of its own; here others may compete
     photograph(page, "motion")
     moving = studio.player.now
-    page.get_by_role("button", name="Pause", exact=True).click()
-    wait(lambda: not studio.player.playing, "paused")
+    press(page, "Pause", lambda: not studio.player.playing)
     assert studio.player.now >= moving or studio.player.loop
     sample = studio.shown.motion[studio.sample]
     assert abs(sample.time - studio.player.now) < 0.01
@@ -410,14 +419,14 @@ def test_a_path_is_planned_and_played(page, studio, folder):
     table = page.locator("#studio-room")
     table.wait_for(timeout=30_000)
     assert "stroke" in table.inner_text()
-    press = {name: page.get_by_role("button", name=name, exact=True) for name in PLANNING}
-    press["Add this pose"].click()
+    button = {name: page.get_by_role("button", name=name, exact=True) for name in PLANNING}
+    button["Add this pose"].click()
     studio.move_to(np.array([0.05, 0, 0.52, 0, 0, 0]))
     wait(lambda: studio.shown.motion.position[0, 0] == 0.05, "another pose")
-    press["Add this pose"].click()
+    button["Add this pose"].click()
     page.locator("#studio-path li").nth(1).wait_for(timeout=30_000)
     photograph(page, "plan")
-    press["Plan and play"].click()
+    button["Plan and play"].click()
     wait(lambda: studio.motion_name == "path through poses", "a motion through the poses", 120)
     wait(lambda: studio.player.playing, "that it plays")
     assert studio.robot.check(studio.shown.motion).ok
@@ -431,7 +440,7 @@ def test_a_path_is_planned_and_played(page, studio, folder):
     speed = page.get_by_label("Speed [m/s, rad/s]", exact=True)
     speed.fill("0.02")
     speed.press("Enter")
-    press["Retime this motion"].click()
+    button["Retime this motion"].click()
     wait(lambda: studio.motion_name == "the same path, retimed", "a slower motion", 120)
     assert studio.shown.motion.time[-1] > planned
     speeds = np.abs(studio.robot.inverse_kinematics(studio.shown.motion).qd)
@@ -439,9 +448,9 @@ def test_a_path_is_planned_and_played(page, studio, folder):
     photograph(page, "retimed")
     speed.fill("0")
     speed.press("Enter")
-    press["Clear"].click()
+    button["Clear"].click()
     wait(lambda: not studio.poses, "no path")
-    press["Plan and play"].click()
+    button["Plan and play"].click()
     says(page, "a path needs two poses")
 
 
