@@ -148,3 +148,34 @@ def test_eight_processes_at_once_on_an_empty_cache(tmp_path, kim):
         np.testing.assert_allclose(found, right, rtol=1e-11)
     assert files == [".kernel", "secret"]
     assert from_disk
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_process_forked_in_the_midst_of_other_calls_answers(tmp_path):
+    script = """
+        import threading
+        one, few = motion[0], gough.Motion(np.tile([0.0, 0.0, 0.8], (5, 1)))
+        wanted = [robot.inverse_dynamics(m, friction=False).forces for m in (one, few)]
+
+        def call():
+            while True:
+                for m in (one, few):
+                    robot.inverse_dynamics(m, friction=False)
+
+        for _ in range(3):
+            threading.Thread(target=call, daemon=True).start()
+        time.sleep(0.1)
+        ends = []
+        for _ in range(20):
+            child = os.fork()
+            if not child:
+                signal.alarm(20)
+                found = [robot.inverse_dynamics(m, friction=False).forces for m in (one, few)]
+                os._exit(0 if all(map(np.array_equal, found, wanted)) else 1)
+            ends.append(os.waitpid(child, 0)[1])
+            if ends[-1]:
+                break
+        print(json.dumps(ends), flush=True)
+        os._exit(0)
+    """
+    assert run(script, tmp_path) == [0] * 20

@@ -68,6 +68,17 @@ def output_file(what: str, kinds: Sequence[str] = ()) -> Any:
     return file_to_write(what, "--output", "-o", kinds=kinds)
 
 
+def output_folder(what: str) -> Any:
+    """The option -o, --output: the folder to write into; "" is not the current one."""
+
+    def named(text: str) -> Path:
+        if not str(text):
+            raise typer.BadParameter("empty; needs the name of a folder")
+        return Path(text)
+
+    return typer.Option("--output", "-o", metavar="FOLDER", help=what, parser=named)
+
+
 def picture_beside(plot: Path | None, output: Path) -> Path:
     """The picture to write: as given, or beside the output; one that cannot be is refused."""
     picture = output.with_suffix(".png") if plot is None else plot

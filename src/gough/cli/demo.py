@@ -6,8 +6,7 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from gough.cli.arguments import output_folder
 from gough.cli.terminal import err, say
 
 PAUSE = 3.0
@@ -15,9 +14,7 @@ PAUSE = 3.0
 
 
 def command(
-    output: Annotated[Path, typer.Option("--output", "-o", help="folder for the pages")] = (
-        Path("demo")
-    ),
+    output: Annotated[Path, output_folder("folder for the pages")] = (Path("demo")),
 ) -> None:
     """A page to show: papers reproduced, speed on this machine.
 

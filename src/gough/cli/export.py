@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.cli.arguments import RobotArgument, load, load_rigid, output_file, tell_rigid_legs
+from gough.cli.arguments import (
+    RobotArgument,
+    load,
+    load_rigid,
+    output_file,
+    output_folder,
+    tell_rigid_legs,
+)
 from gough.cli.help import Command, CommandGroup
 from gough.cli.terminal import note, say, say_written
 
@@ -28,7 +35,7 @@ def _several() -> None: ...
 @command.command(cls=Command)
 def c(
     name: RobotArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="folder for the C files")],
+    output: Annotated[Path, output_folder("folder for the C files")],
     single: Annotated[bool, typer.Option("--float", help="float in place of double")] = False,
     program: Annotated[
         list[str] | None, typer.Option(help="one program, may be given again; default: all")
@@ -112,7 +119,7 @@ def fmu(
 @command.command(cls=Command)
 def washout(
     name: RobotArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="folder for the C files")],
+    output: Annotated[Path, output_folder("folder for the C files")],
     step: Annotated[float, typer.Option(metavar="S", help="between calls")] = 0.01,
     gain: Annotated[float, typer.Option(help="of all displacements; gough cue finds it")] = 1.0,
     translation: Annotated[

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from gough.cli.arguments import output_folder
 from gough.cli.terminal import err, out, say
 
 
@@ -20,9 +21,7 @@ def command(
             "long-khalil-martinet-2014 or all",
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="folder for page and figures")] = (
-        Path("reproduction")
-    ),
+    output: Annotated[Path, output_folder("folder for page and figures")] = (Path("reproduction")),
 ) -> None:
     """Redo a paper's tables and figures; says what agrees.
 

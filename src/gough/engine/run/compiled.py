@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import threading
 from collections import deque
 from collections.abc import Mapping, MutableMapping
 from functools import partial
@@ -104,9 +103,10 @@ class BoundKernel:
         self.hoisted = hoisted
         self.function = KERNEL(kernel.address)
         self.widths = [(name, shape, math.prod(shape)) for name, shape in kernel.outputs.items()]
-        self._single: SingleState | None = None
-        self._few: FewStates | None = None
-        self._lock = threading.Lock()
+        # those nobody uses now, taken and put back in one piece: a lock that another thread holds
+        # would stay so for ever in a forked child
+        self._single: list[SingleState] = []
+        self._few: list[FewStates] = []
 
     def run(
         self, rows: int, fields: Mapping[str, Array], variant: Array | None = None
@@ -146,22 +146,26 @@ class BoundKernel:
 
         Its fields may come without the axis of rows.
         """
-        with self._lock:
-            single = self._single
-            if single is None:
-                single = self._single = SingleState(self)
-            for name, place in single.inputs.items():
-                place[...] = fields[name]
-            single()
-            return {name: value.copy() for name, value in single.rows.items()}
+        try:
+            single = self._single.pop()
+        except IndexError:
+            single = SingleState(self)
+        for name, place in single.inputs.items():
+            place[...] = fields[name]
+        single()
+        found = {name: value.copy() for name, value in single.rows.items()}
+        self._single.append(single)
+        return found
 
     def few(self, rows: int, fields: Mapping[str, Array]) -> dict[str, Array]:
         """Outputs (rows, ...) by name of 1 to FEW states; a kernel always takes one at least."""
-        with self._lock:
-            states = self._few
-            if states is None:
-                states = self._few = FewStates(self)
-            return states(rows, fields)
+        try:
+            states = self._few.pop()
+        except IndexError:
+            states = FewStates(self)
+        found = states(rows, fields)
+        self._few.append(states)
+        return found
 
 
 class FewStates:
