@@ -65,7 +65,7 @@ def call(rng: random.Random) -> None:
         lambda: robot.mass_matrix(motion, **switches),
         lambda: robot.bias(motion, **switches),
         lambda: robot.forward_kinematics(six, motion, **switches),
-        lambda: gough.Motion(_odd(rng, home.position), time=_odd(rng, 0.0)),
+        lambda: [gough.Motion(_odd(rng, home.position), time=_odd(rng, 0.0))],  # holds any number
         lambda: gough.load(_odd(rng)),
         lambda: robot.edited({rng.choice(("platform.mass", "legs", "", ".", 3, None)): _odd(rng, 3.0)}),
         lambda: robot.check(motion),
