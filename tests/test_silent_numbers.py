@@ -93,6 +93,7 @@ def test_exported_c_calls_no_huge_state_healthy(robot, tmp_path, real):
 def test_on_error_is_one_of_two_words(robot, on_error):
     for call in (
         lambda: robot.inverse_dynamics(robot.home, on_error=on_error),
+        lambda: robot.inverse_dynamics(gough.Motion([1e9, 0, 0]), on_error=on_error),
         lambda: robot.forward_kinematics(np.zeros(6), robot.home, on_error=on_error),
     ):
         with pytest.raises(InputError, match="on_error is 'raise' or 'nan'"):

@@ -47,7 +47,7 @@ from gough.errors import (
 )
 from gough.mechanics.leg import Driven
 from gough.model import forward
-from gough.model.batch import OnError, last_axis
+from gough.model.batch import OnError, check_on_error, last_axis
 from gough.model.model import Model
 from gough.motion import Motion
 
@@ -108,7 +108,7 @@ def postures(
     `continuum`; a geometry that has no others raises `SingularError`. Lengths that two legs cannot have
     together have no postures.
     """
-    if method not in ("complete", "quick", None):
+    if method is not None and (not isinstance(method, str) or method not in ("complete", "quick")):
         raise InputError(f"method is 'complete' or 'quick', not {method!r}")
     coordinates = _coordinates(robot, q)
     other = _no_rods(robot)
@@ -176,8 +176,7 @@ def assembly_modes(
     robot: Model, q: ArrayLike, *, method: Method | None = None, on_error: OnError = "raise"
 ) -> Motion:
     """The postures alone; see `gough.Robot.assembly_modes`."""
-    if not isinstance(on_error, str) or on_error not in ("raise", "nan"):
-        raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}")
+    check_on_error(on_error)
     try:
         found = postures(robot, q, method=method)
         if found.continuum.shape[0]:

@@ -106,9 +106,17 @@ def small_text(path: str | os.PathLike[str], what: str, megabytes: float) -> str
         raise FileError(f"{path}: {error}") from None
 
 
+def to_write(path: str | os.PathLike[str]) -> Path:
+    """The name of a file or folder to write, which must be one."""
+    name = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise FileError(f"{path!r}"[:80] + " is not the name of a file or folder")
+    return Path(name)
+
+
 def in_a_folder(path: str | os.PathLike[str]) -> Path:
     """A file to write, whose folder must be there."""
-    target = Path(path)
+    target = to_write(path)
     if not target.parent.is_dir():
         raise FileError(f"{target}: folder {target.parent} does not exist")
     return target

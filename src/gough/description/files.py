@@ -65,6 +65,8 @@ def edit(text: str, changes: Mapping[str, Any]) -> str:
 
     "platform.mass"; in an array of tables by number from 0: "legs.1.length", "legs.joints.2.home".
     """
+    if not isinstance(changes, Mapping):
+        raise InputError(f"changes are values by key, not {changes!r}"[:120])
     document = tomlkit.parse(text)
     for key, value in changes.items():
         if not isinstance(key, str):

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
-from gough.base.files import replacing
+from gough.base.files import replacing, to_write
 from gough.base.version import VERSION
 from gough.errors import InputError
 from gough.exchange.geometry import Piece, drawn
@@ -91,7 +91,7 @@ def mjcf(robot: Model, folder: str | os.PathLike[str] = ".") -> Exported:
 def export_mjcf(robot: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     """Write a robot as MJCF; returns what is left out."""
     robot.need_rigid_drives("MJCF")
-    found = mjcf(robot, Path(path).absolute().parent)
+    found = mjcf(robot, to_write(path).absolute().parent)
     with replacing(path) as temporary:
         Path(temporary).write_text(found.text, "utf-8")
     return found.notes

@@ -98,7 +98,7 @@ def traced(robot: Model, name: str, loads: bool = False, real: str = "double") -
     outputs `caused` (3, legs) and `vectors` (8, legs) then hold the loads caused and what is behind
     them (`gough.mechanics.friction`). Of a flexible robot `mass_matrix` is the program `mass_times`.
     """
-    if name not in PROGRAMS:
+    if not isinstance(name, str) or name not in PROGRAMS:
         raise InputError(f"no program {name!r}; there are {', '.join(PROGRAMS)}")
     if loads and name not in FORCED:
         raise InputError(f"{name} does not depend on friction")

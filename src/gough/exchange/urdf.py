@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.base.arrays import Array
-from gough.base.files import replacing
+from gough.base.files import replacing, to_write
 from gough.base.version import VERSION
 from gough.exchange.geometry import Piece, drawn
 from gough.exchange.opened import PLATFORM, OpenedBody, OpenedJoint, OpenedRobot, opened
@@ -95,7 +95,7 @@ def urdf(robot: Model, folder: str | os.PathLike[str] = ".") -> ExportedURDF:
 def export_urdf(robot: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     """Write a robot as URDF, and its loops beside it with the ending .yaml; returns what is left out."""
     robot.need_rigid_drives("URDF")
-    found = urdf(robot, Path(path).absolute().parent)
+    found = urdf(robot, to_write(path).absolute().parent)
     beside = Path(path).with_suffix(SIDECAR)
     # the sidecar is renamed first: without it the URDF of a killed export would read as a tree
     with replacing(path) as tree, replacing(beside) as loops:

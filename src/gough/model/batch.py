@@ -97,7 +97,7 @@ def yes_or_no(name: str, value: bool) -> bool:
 def check_on_error(on_error: OnError) -> None:
     """Refuse what is neither of the two."""
     if not isinstance(on_error, str) or on_error not in ("raise", "nan"):
-        raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}")
+        raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}"[:120])
 
 
 def _core(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:

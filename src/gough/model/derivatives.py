@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
+from gough.errors import InputError
 from gough.model.batch import OnError
 from gough.model.described import DescribedModel
 from gough.model.freedom import COORDINATES
@@ -116,6 +117,10 @@ def direct_dynamics_derivatives(
 
     Of a flexible robot q̈e is part of it, and it also changes with elastic coordinates and velocities.
     """
+    if forces is None:
+        raise InputError(
+            "forces are needed: they make the acceleration whose derivatives these are"
+        )
     asked = Asked(robot, motion, forces, wrench, friction, on_error)
     return DirectDerivatives(**asked.slopes())
 

@@ -109,8 +109,7 @@ def elastic_motion(
     """The motion of the floating frame and the modes that makes an output follow a motion over time."""
     if not robot.modes:
         raise InputError(f"{robot.name} has a rigid platform: it has no elastic coordinates")
-    if on_error not in ("raise", "nan"):
-        raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}")
+    batch.check_on_error(on_error)
     robot.elastic_inputs(motion)
     robot = robot.load_side  # legs feel the force in the springs, wherever it comes from
     load = np.zeros(6) if wrench is None else batch.last_axis("wrench", wrench, 6)

@@ -33,7 +33,7 @@ from gough.mechanics.leg import TOLD, Driven
 from gough.mechanics.programs import DOUBTFUL, OFF
 from gough.mechanics.solves import WORST_CONDITION
 from gough.mechanics.state import CHAINS, ELASTIC_FIELDS, RIGID_FIELDS
-from gough.model.batch import OnError, last_axis
+from gough.model.batch import OnError, check_on_error, last_axis
 from gough.model.described import DescribedModel
 from gough.model.sense import FAR
 from gough.motion import Motion
@@ -101,8 +101,7 @@ class Solution:
 
     def motion(self, on_error: OnError) -> Motion:
         """The poses as a motion at rest; samples without one raise or are NaN."""
-        if not isinstance(on_error, str) or on_error not in ("raise", "nan"):
-            raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}")
+        check_on_error(on_error)
         failed = self.status != CONVERGED
         if on_error == "raise" and np.any(failed):
             first = self.status[failed].flat[0]
@@ -141,8 +140,10 @@ def solve(robot: DescribedModel, q: ArrayLike, guess: Motion, along: int | None 
         raise InputError(f"guess is a gough.Motion, not {type(guess).__name__}")
     batch = coordinates.shape[:-1]
     if along is not None:
-        if not -len(batch) <= along < len(batch):
-            raise InputError(f"along = {along} is not a batch axis of q, which has {len(batch)}")
+        if not isinstance(along, int | np.integer) or not -len(batch) <= along < len(batch):
+            raise InputError(
+                f"along = {along}"[:60] + f" is not a batch axis of q, which has {len(batch)}"
+            )
         place = along % len(batch)
         if len(guess.shape) >= len(batch):
             raise InputError(

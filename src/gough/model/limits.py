@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
-from gough.errors import Failure, InputError, SampleError
+from gough.errors import Failure, SampleError
 from gough.legs.reading import Limits
-from gough.model.batch import OnError
+from gough.model.batch import OnError, check_on_error
 from gough.model.calls import ModelCalls
 from gough.model.deflected import deflected
 from gough.model.drive_forces import drive_forces
@@ -102,8 +102,7 @@ def check(
     Forces are compared if the file limits them; they are those of the motion with the wrench. A
     flexible platform deflects as `gough.model.deflected` says.
     """
-    if not isinstance(on_error, str) or on_error not in ("raise", "nan"):
-        raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}")
+    check_on_error(on_error)
     try:
         return Report(_compared(robot, motion, wrench, "raise"))
     except SampleError as error:

@@ -195,7 +195,7 @@ OUTPUTS: dict[Output, Callable[[DescribedModel, Motion], Commanded]] = {
 
 def command_of(output: Output) -> Callable[[DescribedModel, Motion], Commanded]:
     """The kind of command by its name."""
-    if output not in OUTPUTS:
+    if not isinstance(output, str) or output not in OUTPUTS:
         names = ", ".join(map(repr, get_args(Output)))
         raise InputError(f"output is one of {names}, not {output!r}")
     return OUTPUTS[output]

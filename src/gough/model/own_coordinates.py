@@ -32,7 +32,7 @@ from gough.errors import (
 from gough.mechanics.forward_program import constraints
 from gough.mechanics.programs import OFF
 from gough.mechanics.state import CHAINS, ELASTIC_FIELDS
-from gough.model.batch import OnError, last_axis
+from gough.model.batch import OnError, check_on_error, last_axis
 from gough.model.chains import AT_REST, LONGEST, SHRINKS, SMALL, STRIDE
 from gough.model.described import DescribedModel
 from gough.model.freedom import COORDINATES
@@ -213,8 +213,7 @@ def own_motion(
     on_error: OnError,
 ) -> Motion:
     """The motion with these coordinates; see `gough.model.model.Model.motion`."""
-    if not isinstance(on_error, str) or on_error not in ("raise", "nan"):
-        raise InputError(f"on_error is 'raise' or 'nan', not {on_error!r}")
+    check_on_error(on_error)
     solver = Solver.of(robot)
     count = len(solver.given)
     place = last_axis("u", u, count)

@@ -14,7 +14,7 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.errors import Failure, ReachError, UnitsWarning
 from gough.mechanics.groups import parted
-from gough.model.batch import OnError
+from gough.model.batch import OnError, check_on_error
 from gough.motion import Motion
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ def sensible(robot: DescribedModel, motion: Motion, on_error: OnError) -> Motion
     bad = (away > limit) & np.isfinite(motion.position).all(axis=-1)  # others are told as such
     if not bad.any():
         return motion
+    check_on_error(on_error)
     if on_error == "nan":
         return motion.replace(position=np.where(bad[..., np.newaxis], np.nan, motion.position))
     raise ReachError(

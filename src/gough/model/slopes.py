@@ -19,7 +19,7 @@ from gough.mechanics import programs
 from gough.mechanics.state import CHAINS, ELASTIC_FIELDS, RIGID_FIELDS
 from gough.model import batch
 from gough.model.allowed import Allowed, along_allowed
-from gough.model.batch import OnError, Rows, Trouble
+from gough.model.batch import OnError, Rows, Trouble, yes_or_no
 from gough.model.derivative_programs import (
     balance_reverse,
     direct_forward,
@@ -141,7 +141,7 @@ class Asked:
         if forces is not None:
             robot.need_rigid_drives("derivatives of direct dynamics")
         self.robot, self.motion, self.on_error = robot, motion, on_error
-        self.rubs = friction and not robot.mechanism.legs.friction.none
+        self.rubs = yes_or_no("friction", friction) and not robot.mechanism.legs.friction.none
         self.staged = not self.rubs and not robot.modes and robot.mobility == 6
         self.given: dict[str, tuple[ArrayLike, tuple[int, ...]]] = joints_of(robot, motion)
         if robot.modes:

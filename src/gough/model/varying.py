@@ -44,6 +44,8 @@ class Varying:
         """Position (3,) and rotation (3, 3) of the platform at home, which all variants share."""
         self.given: dict[str, Array] = {}
         shapes = {}
+        if not isinstance(changes, Mapping):
+            raise InputError(f"variants needs values by key, not {changes!r}"[:120])
         for key, value in changes.items():
             if key not in cores:
                 near = get_close_matches(str(key), cores, 1)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, real_numbers
 from gough.errors import InputError, UnstableWarning
 from gough.model import batch
 from gough.model.batch import Inputs, OnError
@@ -30,7 +30,7 @@ from gough.model.described import DescribedModel
 from gough.model.outputs import Output, command_of
 from gough.model.own_directions import own_directions
 from gough.model.slopes import balance_slopes, joints_of
-from gough.motion import Motion
+from gough.motion import Motion, not_a_motion
 
 Actuators = Literal["locked", "free"]
 
@@ -92,7 +92,7 @@ def natural_frequencies(
                 f"{robot.name} has a rigid platform: with locked actuators nothing moves"
             )
     else:
-        spring = np.asarray(actuators, dtype=np.float64)
+        spring = real_numbers(actuators)
         if spring.shape[-1:] not in ((), (robot.actuator_count,)) or not np.all(spring >= 0):
             raise InputError(
                 f"actuators needs a stiffness of 0 or more, one for all or {robot.actuator_count}"
@@ -293,6 +293,8 @@ def elastic_health(
     body = robot.description.modal
     if body is None or not robot.modes:
         raise InputError(f"{robot.name} has a rigid platform: it has no elastic zero dynamics")
+    if not isinstance(motion, Motion):
+        raise not_a_motion(motion)
     if not motion.modes:
         motion = motion.replace(elastic=np.zeros(robot.modes))
     scale = np.array([1.0] * 3 + [1 / robot.length_scale] * 3)

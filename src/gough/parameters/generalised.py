@@ -35,7 +35,7 @@ from gough.mechanics.programs import Outputs
 from gough.mechanics.state import ELASTIC_FIELDS, RIGID_FIELDS, State
 from gough.mechanics.vectors import Components
 from gough.model import batch
-from gough.model.batch import OnError
+from gough.model.batch import OnError, yes_or_no
 from gough.model.derivative_programs import graph_of
 from gough.model.model import Model
 from gough.model.slopes import matrices
@@ -79,7 +79,7 @@ def generalised_regressor(
     The motion's elastic coordinates, velocities and accelerations count. Each leg's columns are the
     derivative of the force (and friction couple) at its tip, by the engine; NumPy gathers them.
     """
-    if friction:
+    if yes_or_no("friction", friction):
         refuse_load_friction(robot)
     healthy = robot.bias(motion, on_error=on_error)
     joints = robot.chain_inputs(motion)

@@ -22,7 +22,7 @@ from gough.mechanics.programs import Outputs
 from gough.mechanics.state import RIGID_FIELDS, State
 from gough.mechanics.vectors import Components
 from gough.model import batch
-from gough.model.batch import OnError
+from gough.model.batch import OnError, yes_or_no
 from gough.model.derivative_programs import graph_of
 from gough.model.model import Model
 from gough.model.places import alike
@@ -145,7 +145,7 @@ def regressor(
     which no W can give, is refused.
     """
     robot.need_rigid_drives("the regressor")
-    if friction:
+    if yes_or_no("friction", friction):
         refuse_load_friction(robot)
     if robot.modes:
         raise InputError(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gough.base.c_folder import MAKEFILE, write_folder
+from gough.base.files import to_write
 from gough.base.version import VERSION
 from gough.engine.emit.c import plain, sanitised
 from gough.errors import InputError
@@ -61,7 +62,7 @@ def export_c(
     earlier export of the same robot are replaced one by one; a file that gough did not write, or
     wrote for another robot, is never touched: then nothing is written.
     """
-    if real not in EPSILON:
+    if not isinstance(real, str) or real not in EPSILON:
         raise InputError(f"real is 'double' or 'float', not {real!r}")
     robot.need_rigid_drives("C code")
     package = _package(robot, programs, real, identifier)
@@ -74,7 +75,7 @@ def export_c(
         "Makefile": MAKEFILE.format(mark=package.mark, name=prefix, objects=f"{prefix}.o"),
         "README.txt": _readme(package),
     }
-    target = Path(folder)
+    target = to_write(folder)
     write_folder(target, contents, package.mark)
     return target
 
@@ -88,7 +89,7 @@ def _package(
         closing = CLOSING if robot.mechanism.legs.coordinates else {}
         finding = FINDING if can_force(robot) else {}
         names = list(closing | KINEMATIC | finding | forced | (DYNAMIC if able else {}))
-    if isinstance(names, str) or not names:
+    if not isinstance(names, list | tuple) or not names:
         raise InputError(f"programs is a list of programs: {', '.join(PROGRAMS)}")
     functions = []
     summaries = SUMMARIES | (FLEXIBLE_SUMMARIES if robot.modes else {})

@@ -11,7 +11,7 @@ from html import escape
 from importlib import resources
 from pathlib import Path
 
-from gough.base.files import replacing
+from gough.base.files import replacing, to_write
 from gough.engine.emit.c import sanitised
 from gough.errors import FileError, InputError, MissingDataError
 from gough.exchange.fmu import build, programs
@@ -20,6 +20,7 @@ from gough.exchange.fmu.parameters import changing
 from gough.exchange.fmu.robot_source import RobotSource, Traced, robot_source, traced
 from gough.exchange.fmu.variables import Variables, forward_variables, inverse_variables
 from gough.exchange.programs import can_force
+from gough.model.batch import yes_or_no
 from gough.model.model import Model
 
 VERSIONS: dict[int, Callable[[Description], bytes]] = {2: fmi2, 3: fmi3}
@@ -53,8 +54,10 @@ def export_fmu(
         The path.
 
     """
-    if fmi not in VERSIONS:
+    if not isinstance(fmi, int) or fmi not in VERSIONS:
         raise InputError(f"fmi is 2 or 3, not {fmi!r}")
+    inverse, reactions = yes_or_no("inverse", inverse), yes_or_no("reactions", reactions)
+    sources_only = yes_or_no("sources_only", sources_only)
     if inverse and reactions:
         raise InputError("reactions are outputs of the forward model, not of the inverse one")
     if not sources_only:
@@ -79,7 +82,7 @@ def export_fmu(
     contents["documentation/index.html"] = _page(model)
     if not sources_only:
         contents[build.place(fmi).format(identifier)] = build.binary(files, names)
-    return _write(Path(path), contents)
+    return _write(to_write(path), contents)
 
 
 def _model(robot: Model, inverse: bool, reactions: bool) -> tuple[RobotSource, Variables]:
