@@ -135,3 +135,18 @@ def test_odd_arguments_have_an_error_of_their_own(tmp_path):
     ):
         with pytest.raises(InputError):
             ask()
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda r: r.natural_frequencies(r.home, np.inf), "from 0 to 1e\\+60"),
+        (lambda r: r.natural_frequencies(r.home, BAD["masked"]), "an array of numbers"),
+        (lambda r: r.motion(np.zeros(6), time=3 + 4j), "time is not an array of numbers"),
+        (lambda r: r.clamp(r.home, wrench=np.zeros((2, 6))), r"needs \(6,\)"),
+        (lambda r: r.room(r.home, wrench=[np.nan] * 6), "needs finite numbers"),
+    ],
+)
+def test_odd_numbers_beside_the_motion_are_refused(robot, call, said):
+    with pytest.raises(InputError, match=said):
+        call(robot)

@@ -85,6 +85,16 @@ def last_axis(name: str, value: ArrayLike, length: int) -> Array:
     return _core(name, value, (length,))
 
 
+def one_wrench(value: ArrayLike) -> Array:
+    """A wrench (6,), the same for all samples."""
+    array = last_axis("wrench", value, 6)
+    if array.shape != (6,):
+        raise InputError(f"wrench has shape {array.shape}, needs (6,)")
+    if not np.all(np.abs(array) < LARGEST):
+        raise InputError(f"wrench is {array.tolist()}, needs finite numbers under {LARGEST:g}")
+    return array
+
+
 def yes_or_no(name: str, value: bool) -> bool:
     """A switch, which must be one."""
     if value is True or value is False:

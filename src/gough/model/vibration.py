@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from gough.base.arrays import Array, real_numbers
+from gough.engine.functions import LARGEST
 from gough.errors import InputError, UnstableWarning
 from gough.model import batch
 from gough.model.batch import Inputs, OnError
@@ -92,10 +93,15 @@ def natural_frequencies(
                 f"{robot.name} has a rigid platform: with locked actuators nothing moves"
             )
     else:
-        spring = real_numbers(actuators)
-        if spring.shape[-1:] not in ((), (robot.actuator_count,)) or not np.all(spring >= 0):
+        try:
+            spring = real_numbers(actuators)
+        except (TypeError, ValueError):
+            raise InputError("actuators is not 'locked', 'free' or an array of numbers") from None
+        of_each = spring.shape[-1:] in ((), (robot.actuator_count,))
+        if not of_each or not np.all((spring >= 0) & (spring <= LARGEST)):
             raise InputError(
-                f"actuators needs a stiffness of 0 or more, one for all or {robot.actuator_count}"
+                f"actuators needs a stiffness from 0 to {LARGEST:g}, one for all or "
+                f"{robot.actuator_count}"
             )
     held = actuators if isinstance(actuators, str) else "springs"
     compliant, drives, robot = robot.drives.compliant, robot, robot.load_side

@@ -18,6 +18,7 @@ from gough.base.arrays import Array
 from gough.errors import LimitError, ReachError, SampleError
 from gough.legs.reach import TipBoxes
 from gough.mechanics.leg import Driven
+from gough.model.batch import one_wrench
 from gough.model.deflected import deflected
 from gough.model.limits import OF_LEGS, SHORTEST, demands, parts_of
 from gough.model.model import Model
@@ -52,7 +53,7 @@ class PoseLimits:
     """Margins of poses of a robot."""
 
     def __init__(self, robot: Model, wrench: ArrayLike | None = None) -> None:
-        self.robot, self.wrench = robot, wrench
+        self.robot, self.wrench = robot, None if wrench is None else one_wrench(wrench)
         self.square = robot.actuator_count == robot.mobility
         home = self._determinant(robot.home.reshape(1))[0] if self.square else 1.0
         self.home = float(home) or 1.0

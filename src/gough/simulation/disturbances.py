@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
 from gough.errors import InputError
-from gough.model.batch import last_axis
+from gough.model.batch import last_axis, one_wrench
 
 Wrench = Callable[[Array], Array]
 """At times (n,): (n, rows or 1, 6), force and moment at the platform's origin, world axes."""
@@ -32,7 +32,7 @@ class Push:
     def __call__(self, times: Array) -> Array:
         """(n, 6)."""
         acts = (times >= self.start) & (times < self.end)
-        return acts[:, np.newaxis] * _six(self.wrench)
+        return acts[:, np.newaxis] * one_wrench(self.wrench)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Shake:
         """(n, 6)."""
         acts = (times >= self.start) & (times < self.end)
         phase = 2 * np.pi * self.frequency * (times - self.start)
-        return np.where(acts, np.sin(phase), 0.0)[:, np.newaxis] * _six(self.wrench)
+        return np.where(acts, np.sin(phase), 0.0)[:, np.newaxis] * one_wrench(self.wrench)
 
 
 def _in_order(start: float, end: float) -> None:
@@ -92,10 +92,3 @@ def _rows(value: Any, times: Array, shape: tuple[int, ...]) -> Array:
         f"the wrench of {len(times)} times has shape {array.shape}, needs ({len(times)}, 6) "
         f"or ({len(times)}, {count}, 6)"
     )
-
-
-def _six(value: ArrayLike) -> Array:
-    array = last_axis("wrench", value, 6)
-    if array.shape != (6,):
-        raise InputError(f"wrench has shape {array.shape}, needs (6,)")
-    return array
