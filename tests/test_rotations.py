@@ -213,7 +213,7 @@ def test_unknown_conventions_are_refused(name):
     [
         (lambda: exponential([1, 2]), r"vector has shape \(2,\), needs \(\.\.\., 3\)"),
         (lambda: exponential(1.0), r"vector has shape \(\)"),
-        (lambda: exponential([1, 2, 3], "turn"), "rate: not an array of numbers"),
+        (lambda: exponential([1, 2, 3], "turn"), "rate is not an array of numbers"),
         (
             lambda: exponential(np.zeros((2, 3)), acceleration=np.zeros((3, 3))),
             r"do not fit each other: vector \(2, 3\), rate \(3,\), acceleration \(3, 3\)",

@@ -5,7 +5,13 @@ import pytest
 
 import gough
 from cases.exported import COMPILER, Exported
+from gough.analysis.accuracy import Tolerances, accuracy
+from gough.analysis.closest import closest
+from gough.analysis.stiffness import stiffness
+from gough.analysis.stiffness_map import stiffness_map
+from gough.data.logs import Log
 from gough.errors import InputError, NotFiniteError
+from gough.sizing import Region
 
 HUGE = (1e160, -1e160, 0.0)
 
@@ -145,6 +151,15 @@ def test_odd_arguments_have_an_error_of_their_own(tmp_path):
         (lambda r: r.motion(np.zeros(6), time=3 + 4j), "time is not an array of numbers"),
         (lambda r: r.clamp(r.home, wrench=np.zeros((2, 6))), r"needs \(6,\)"),
         (lambda r: r.room(r.home, wrench=[np.nan] * 6), "needs finite numbers"),
+        (lambda r: stiffness(r, r.home, 1e7 + 1j), "actuator is not an array of numbers"),
+        (lambda r: stiffness(r, r.home, np.full((2, 6), 1e7)), "those of each pose"),
+        (lambda r: stiffness_map(r, 1e7, bounds=BAD["complex"]), "bounds is not an array"),
+        (lambda r: accuracy(r, r.home, Tolerances(leg=1e-5 + 0j)), "tolerance leg is"),
+        (lambda r: accuracy(r, np.zeros(3), Tolerances()), "needs a gough.Motion"),
+        (lambda r: closest(r, np.zeros(3)), "needs a gough.Motion"),
+        (lambda r: gough.Motion(r.home.position, rotvec=BAD["masked"]), "rotvec is not an array"),
+        (lambda r: Log(BAD["masked"], np.zeros((3, 6)), np.zeros((3, 6))), "time is not an array"),
+        (lambda r: Region(r.home, shift=BAD["masked"]).size, "shift is not an array"),
     ],
 )
 def test_odd_numbers_beside_the_motion_are_refused(robot, call, said):

@@ -358,7 +358,7 @@ def test_poses_without_answer_are_named(kim):
         ({"load": [-1] * 6}, "0 or more"),
         ({"twist": [[1] * 6, [0] * 6]}, "above high"),
         ({"acceleration": [np.inf] * 6}, "not finite"),
-        ({"acceleration": "much"}, "not numbers"),
+        ({"acceleration": "much"}, "not an array of numbers"),
     ],
 )
 def test_bounds_without_sense_are_refused(kim, bounds, message):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array, real_numbers
+from gough.base.arrays import Array, given_numbers
 from gough.base.pose_spline import sampled
 from gough.base.showing import shown
 from gough.errors import InputError
@@ -354,10 +354,7 @@ def _rank(name: str) -> int:
 
 
 def _field(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
-    try:
-        array = np.array(real_numbers(value))
-    except (TypeError, ValueError):
-        raise InputError(f"motion: {name} is not an array of numbers") from None
+    array = np.array(given_numbers(f"motion: {name}", value))
     if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):
         wanted = ", ".join(["...", *map(str, core)])
         raise InputError(f"motion: {name} has shape {array.shape}, needs ({wanted})")

@@ -28,7 +28,7 @@ from gough.legs.tolerances import around
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError
 from gough.model.model import Model
-from gough.motion import Motion
+from gough.motion import Motion, not_a_motion
 from gough.variants import Variants
 
 MOST_STEPS, SETTLED = 12, 1e-12
@@ -68,8 +68,8 @@ class Tolerances:
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
-            if not 0 <= value <= WIDEST:
-                raise InputError(f"tolerance {item.name} is {value}, needs 0 to {WIDEST:g}")
+            if not isinstance(value, int | float | np.number) or not 0 <= value <= WIDEST:
+                raise InputError(f"tolerance {item.name} is {value!r}, needs 0 to {WIDEST:g}"[:120])
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,8 @@ def accuracy(
 
     A flexible platform counts as undeformed.
     """
+    if not isinstance(motion, Motion):
+        raise not_a_motion(motion)
     _six(robot, tolerances)
     poses = Motion(motion.position, motion.rotation)
     q = robot.rigid.inverse_kinematics(

@@ -19,7 +19,7 @@ from gough.analysis import isosurface
 from gough.analysis.isosurface import Surface
 from gough.analysis.own_space import OwnSpace
 from gough.analysis.singularities import length_of, lines_along, matrix
-from gough.base.arrays import Array
+from gough.base.arrays import Array, given_numbers
 from gough.errors import InputError
 from gough.mechanics.leg import Driven
 from gough.model.model import Model
@@ -182,7 +182,7 @@ def surface(
 
 
 def _bounds(bounds: ArrayLike, count: int) -> Array:
-    box = np.asarray(bounds, dtype=np.float64)
+    box = given_numbers("bounds", bounds)
     if box.shape != (count, 2) or not np.all(np.isfinite(box)) or np.any(box[:, 0] >= box[:, 1]):
         raise InputError(f"bounds needs {count} pairs low < high in metres, has {box.tolist()}")
     return box

@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from gough.analysis.locus import around_home
 from gough.analysis.own_space import OwnSpace
-from gough.base.arrays import Array
+from gough.base.arrays import Array, given_numbers
 from gough.errors import InputError
 from gough.mechanics.leg import Driven
 from gough.model.limits import demands
@@ -90,7 +90,7 @@ def own_workspace(
     count = len(space.names)
     if not CELLS[0] <= cells <= CELLS[1]:
         raise InputError(f"cells is {cells}, needs {CELLS[0]} to {CELLS[1]}")
-    box = np.asarray(around_home(robot) if bounds is None else bounds, dtype=np.float64)
+    box = given_numbers("bounds", around_home(robot) if bounds is None else bounds)
     if box.shape != (count, 2) or not np.isfinite(box).all() or np.any(box[:, 0] >= box[:, 1]):
         raise InputError(
             f"bounds needs a pair low < high of each of {', '.join(space.names)}, has {box.tolist()}"

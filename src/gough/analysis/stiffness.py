@@ -32,7 +32,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, given_numbers
 from gough.errors import InputError, SingularError
 from gough.mechanics.leg import Driven
 from gough.mechanics.solves import WORST_CONDITION
@@ -42,7 +42,7 @@ from gough.model.deflection import static_deflection
 from gough.model.model import Model
 from gough.model.own_directions import own_directions
 from gough.model.vibration import stiffness_matrix
-from gough.motion import Motion
+from gough.motion import Motion, not_a_motion
 
 Turning = Literal["free", "locked"]
 STILL, GIVES = 1e-9, 1e-12
@@ -160,6 +160,8 @@ def stiffness(
     6), a dead load at the platform frame's origin, and the
     weight preload the legs; `preload=False` leaves K_g out and needs no masses.
     """
+    if not isinstance(motion, Motion):
+        raise not_a_motion(motion)
     robot.need_actuators()
     drives, robot = robot, robot.load_side
     if preload:
@@ -219,10 +221,10 @@ def along_actuators(
     """k (..., actuators) along q of all in series: 1/k = 1/k_actuator + 1/k_drive + ‖w‖²/k_leg."""
     units = robot.units
     softness = 1 / _stiffnesses(
-        "actuator", actuator, robot.actuator_count, f"{units.force}/{units.q}"
+        "actuator", actuator, robot.actuator_count, f"{units.force}/{units.q}", motion.shape
     )
     softness = softness + 1 / robot.drives.stiffness
-    links = _stiffnesses("leg", leg, robot.leg_count, "N/m")
+    links = _stiffnesses("leg", leg, robot.leg_count, "N/m", motion.shape)
     if robot.bends:
         links = 1 / (1 / links + 1 / robot.leg_stiffness)
     if np.any(np.isfinite(links)):
@@ -257,12 +259,17 @@ def held_by(
     return along_actuators(robot.stiff, motion, actuator, leg, on_error=on_error)
 
 
-def _stiffnesses(name: str, given: ArrayLike, count: int, unit: str) -> Array:
-    value = np.asarray(given, dtype=np.float64)
-    if value.ndim and value.shape[-1] != count:
+def _stiffnesses(
+    name: str, given: ArrayLike, count: int, unit: str, poses: tuple[int, ...]
+) -> Array:
+    value = given_numbers(name, given)
+    try:
+        np.broadcast_to(value, (*poses, count))
+    except ValueError:
         raise InputError(
-            f"{name} has shape {value.shape}, needs one stiffness or one per {name} ({count})"
-        )
+            f"{name} has shape {value.shape}, needs one stiffness or one per {name} ({count}), or "
+            f"those of each pose {poses}"
+        ) from None
     if not np.all((value >= SOFTEST) & ((value <= STIFFEST) | np.isinf(value))):
         raise InputError(f"{name} needs stiffnesses of {SOFTEST:g} to {STIFFEST:g} {unit}")
     return value

@@ -15,7 +15,7 @@ from gough.analysis.margins import Conditions
 from gough.analysis.own_workspace import provable
 from gough.analysis.pose_boxes import Positions
 from gough.analysis.stiffness import held_by, stiffness
-from gough.base.arrays import Array
+from gough.base.arrays import Array, given_numbers
 from gough.errors import InputError
 from gough.model.model import Model
 from gough.motion import Motion
@@ -99,7 +99,7 @@ def stiffness_map(
             raise InputError(
                 f"{robot.name}: no pose around {across} = {level:g} m is within its limits"
             )
-    box = np.asarray(bounds, dtype=np.float64)
+    box = given_numbers("bounds", bounds)
     if box.shape != (2, 2) or not np.all(np.abs(box) <= WIDEST) or np.any(box[:, 0] >= box[:, 1]):
         raise InputError(f"bounds needs 2 pairs low < high in metres, has {box.tolist()}")
     first, second, flat, good = grid(box, points)

@@ -39,7 +39,7 @@ from gough.analysis.rotation_measure import measured
 from gough.analysis.side import Side, sided
 from gough.analysis.singularities import OFF
 from gough.analysis.workspace_result import Workspace
-from gough.base.arrays import Array
+from gough.base.arrays import Array, given_numbers
 from gough.base.words import within
 from gough.errors import InputError, MissingDataError, ToleranceWarning
 from gough.legs.reach import Margins
@@ -485,7 +485,7 @@ def _several(rotations: ArrayLike | Rotation) -> Array:
 
 
 def _bounds(bounds: ArrayLike) -> tuple[Array, Array]:
-    box = np.asarray(bounds, dtype=np.float64)
+    box = given_numbers("bounds", bounds)
     if (
         box.shape != (3, 2)
         or not np.all(np.abs(box) <= WIDEST)

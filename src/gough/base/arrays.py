@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gough.errors import InputError
+
 Array = NDArray[Any]
 DOUBLE = np.dtype(np.float64)
 
@@ -32,6 +34,14 @@ def real_numbers(value: Any) -> Array:
         return np.asarray(array, dtype=np.float64)
     except OverflowError:
         raise ValueError("a number that is not finite") from None
+
+
+def given_numbers(name: str, value: Any) -> Array:
+    """The same of an argument, with an error that names it."""
+    try:
+        return real_numbers(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is not an array of numbers") from None
 
 
 def unit(vectors: Array) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, given_numbers
 from gough.errors import InputError
 
 Sequence = Literal[
@@ -97,7 +97,7 @@ def euler_angles(sequence: str, rotation: ArrayLike) -> Array:
     ends of that interval, where the two other axes align, scipy warns and one of them is zero.
     """
     letters, order = convention(sequence)
-    matrices = np.asarray(rotation, dtype=np.float64)
+    matrices = given_numbers("rotation", rotation)
     if matrices.shape[-2:] != (3, 3):
         raise InputError(f"rotation has shape {matrices.shape}, needs (..., 3, 3)")
     angles = np.empty(matrices.shape[:-1])
@@ -169,10 +169,7 @@ def _same_shape(**values: ArrayLike | None) -> list[Array]:
     """Arrays of vectors broadcast against each other; None counts as zero."""
     arrays: dict[str, Array] = {}
     for name, value in values.items():
-        try:
-            array = np.asarray(np.zeros(3) if value is None else value, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"{name}: not an array of numbers") from None
+        array = given_numbers(name, np.zeros(3) if value is None else value)
         if array.shape[-1:] != (3,):
             raise InputError(f"{name} has shape {array.shape}, needs (..., 3)")
         arrays[name] = array

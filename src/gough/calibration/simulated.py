@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, given_numbers
 from gough.calibration.closing import Standing, stand
 from gough.calibration.frames import Frames
 from gough.calibration.geometry import Geometry
@@ -56,7 +56,7 @@ def simulate(
 
     """
     geometry, rng = Geometry(robot), np.random.default_rng(seed)
-    built = np.asarray(errors, dtype=np.float64)
+    built = given_numbers("errors", errors)
     if built.shape != (geometry.count,):
         raise InputError(f"errors have shape {built.shape}, needs ({geometry.count},)")
     amount = {**dict.fromkeys(Noise._fields, 0.0), **(noise or {})}

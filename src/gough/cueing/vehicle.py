@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, given_numbers
 from gough.base.tables import read_bytes, read_table
 from gough.data.columns import AS_THEY_ARE, Columns, Say, silent
 from gough.data.logs import columns_of
@@ -57,8 +57,8 @@ class Vehicle:
             0.01
 
         """
-        time = np.asarray(time, dtype=np.float64)
-        parts = [np.asarray(one, dtype=np.float64) for one in (acceleration, rates)]
+        time = given_numbers("time", time)
+        parts = [given_numbers("accelerations", acceleration), given_numbers("rates", rates)]
         if time.ndim != 1 or not FEWEST <= time.size <= MOST:
             raise InputError(f"a vehicle of {time.shape} times: needs {FEWEST} to {MOST} samples")
         for name, one in zip(("accelerations", "rates"), parts, strict=True):

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, given_numbers
 from gough.base.tables import Where, read_bytes, read_table
 from gough.data import signals
 from gough.data.columns import AS_THEY_ARE, Columns, Say, silent
@@ -179,7 +179,7 @@ def measured_motion(
 
 def _checked(robot: Model, log: EncoderLog, offset: ArrayLike) -> tuple[Array, Array, Where]:
     """Times, coordinates with their offset, and where they are; finite, and of fitting shapes."""
-    time, q = (np.asarray(one, dtype=np.float64) for one in (log.time, log.q))
+    time, q = given_numbers("log: time", log.time), given_numbers("log: q", log.q)
     if time.ndim != 1 or q.shape != (len(time), robot.actuator_count):
         raise InputError(
             f"log: needs time (n,) and q (n, {robot.actuator_count}); has {time.shape}, {q.shape}"
@@ -193,7 +193,7 @@ def _checked(robot: Model, log: EncoderLog, offset: ArrayLike) -> tuple[Array, A
             f"{log.where(row)}, column q{actuator + 1}: {q[row, actuator]} is not finite"
         )
     check_time(time, log.where, strictly=True)
-    added = np.asarray(offset, dtype=np.float64)
+    added = given_numbers("offset", offset)
     if added.shape not in ((), (robot.actuator_count,)) or not np.all(np.isfinite(added)):
         raise InputError(
             f"offset has shape {added.shape}, needs one number or {robot.actuator_count}, finite"

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, given_numbers
 from gough.base.tables import ColumnTable, Where, read_bytes, read_table
 from gough.data.columns import AS_THEY_ARE, Columns, Say, silent
 from gough.data.datasets import AXES, attributes, kind_of, unit_list, write_dataset
@@ -71,10 +71,7 @@ class Log:
 
     def __post_init__(self) -> None:
         for name in ("time", "q", "forces"):
-            try:
-                value = np.array(getattr(self, name), dtype=np.float64)
-            except (TypeError, ValueError):
-                raise InputError(f"log: {name} is not an array of numbers") from None
+            value = np.array(given_numbers(f"log: {name}", getattr(self, name)))
             value.flags.writeable = False
             object.__setattr__(self, name, value)
         count = len(self.time) if self.time.ndim == 1 else -1

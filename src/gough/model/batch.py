@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array, real_numbers
+from gough.base.arrays import Array, given_numbers
 from gough.engine.functions import LARGEST
 from gough.errors import Failure, InputError, NotFiniteError, SampleError
 from gough.mechanics.state import RIGID_FIELDS
@@ -111,10 +111,7 @@ def check_on_error(on_error: OnError) -> None:
 
 
 def _core(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
-    try:
-        array = real_numbers(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} is not an array of numbers") from None
+    array = given_numbers(name, value)
     if array.ndim < len(core) or array.shape[array.ndim - len(core) :] != core:
         wanted = ", ".join(["...", *map(str, core)])
         raise InputError(f"{name} has shape {array.shape}, needs ({wanted})")

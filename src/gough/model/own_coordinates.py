@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array, real_numbers
+from gough.base.arrays import Array, given_numbers
 from gough.base.rotations import exponential
 from gough.errors import (
     ConvergenceError,
@@ -203,13 +203,6 @@ class TimedCoordinates(NamedTuple):
         return self.solver.follow(self.u[place], self.u[place + 1], near)
 
 
-def _times(time: ArrayLike) -> Array:
-    try:
-        return real_numbers(time)
-    except (TypeError, ValueError):
-        raise InputError("time is not an array of numbers") from None
-
-
 def own_motion(
     robot: DescribedModel,
     u: ArrayLike,
@@ -226,7 +219,7 @@ def own_motion(
     place = last_axis("u", u, count)
     rate = np.zeros(count) if ud is None else last_axis("ud", ud, count)
     second = np.zeros(count) if udd is None else last_axis("udd", udd, count)
-    moment = None if time is None else _times(time)
+    moment = None if time is None else given_numbers("time", time)
     parts = {"u": place.shape[:-1], "ud": rate.shape[:-1], "udd": second.shape[:-1]}
     if moment is not None:
         parts["time"] = moment.shape

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array, real_numbers
+from gough.base.arrays import Array, given_numbers
 from gough.errors import InputError
 from gough.legs.bodies import (
     PARTED_PARAMETERS,
@@ -124,10 +124,7 @@ class Varying:
 
 
 def _numbers(key: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
-    try:
-        array = real_numbers(value)
-    except (TypeError, ValueError):
-        raise InputError(f"variants: {key} is not an array of numbers") from None
+    array = given_numbers(f"variants: {key}", value)
     found = array.shape[array.ndim - len(core) :]
     alike = key.startswith("legs.") and found == (1, *core[1:])
     if array.ndim < len(core) or (found != core and not alike):

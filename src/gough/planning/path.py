@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array, real_numbers
+from gough.base.arrays import Array, given_numbers
 from gough.base.pose_spline import PoseSpline
 from gough.errors import InputError
 from gough.model.model import Model
@@ -273,10 +273,7 @@ def _axes(pose: Motion, frame: str) -> Array:
 
 
 def _three(name: str, value: ArrayLike) -> Array:
-    try:
-        array = np.asarray(real_numbers(value), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"Path: {name} is not an array of numbers") from None
+    array = given_numbers(f"Path: {name}", value)
     if array.shape != (3,) or not np.all(np.isfinite(array)):
         raise InputError(f"Path: {name} has shape {array.shape}, needs three finite numbers")
     return array

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from gough.analysis.around import Around
 from gough.analysis.closest import WIDEST
-from gough.base.arrays import Array, real_numbers
+from gough.base.arrays import Array, given_numbers
 from gough.errors import InputError
 from gough.model.freedom import COORDINATES
 from gough.model.model import Model
@@ -102,10 +102,7 @@ def _pivot(robot: Model, pivot: ArrayLike | None) -> Array:
         raise InputError(
             f"{robot.name} moves by {', '.join(robot.coordinates)}: it cannot turn about any pivot"
         )
-    try:
-        point = np.asarray(real_numbers(pivot), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("pivot is not an array of numbers") from None
+    point = given_numbers("pivot", pivot)
     if point.shape != (3,):
         raise InputError(f"pivot has shape {point.shape}, needs three numbers, m")
     if not np.all(np.abs(point) <= WIDEST):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import signal
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, given_numbers
 from gough.errors import InputError, MissingDataError
 from gough.model.model import Model
 from gough.model.own_directions import own_directions
@@ -157,7 +157,7 @@ def linear_model(
     count = robot.actuator_count
     gains = []
     for name, value in (("stiffness", stiffness), ("damping", damping)):
-        array = np.asarray(value, dtype=np.float64)
+        array = given_numbers(f"linear_model: {name}", value)
         if array.shape not in ((), (count,)) or not np.all(array >= 0):
             raise InputError(f"linear_model: {name} must be () or ({count},), not negative")
         gains.append(np.broadcast_to(array, count))

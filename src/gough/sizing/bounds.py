@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array, condition, real_numbers
+from gough.base.arrays import Array, condition, given_numbers
 from gough.errors import InputError, SingularError
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError, Trouble, lay_out, settle
@@ -299,10 +299,7 @@ def _subsets(count: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _box(name: str, value: ArrayLike) -> Box:
-    try:
-        array = real_numbers(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} bounds are not numbers") from None
+    array = given_numbers(f"bounds of {name}", value)
     if array.shape == (6,):
         if not np.all(array >= 0):
             raise InputError(f"{name} bounds (6,) stand for ± each: need 0 or more, has {array}")

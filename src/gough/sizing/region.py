@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from gough.analysis.closest import WIDEST
-from gough.base.arrays import Array
+from gough.base.arrays import Array, given_numbers
 from gough.errors import InputError
 from gough.legs.units import LegUnits
 from gough.model.freedom import COORDINATES
@@ -36,7 +36,7 @@ class Region:
         """(shift, turn) (6,)."""
         parts = []
         for name, most, unit in (("shift", WIDEST, "m"), ("turn", np.pi, "rad")):
-            value = np.asarray(getattr(self, name), dtype=np.float64)
+            value = given_numbers(f"region: {name}", getattr(self, name))
             if value.shape != (3,) or not ((value >= 0) & (value <= most * (1 + 1e-12))).all():
                 raise InputError(
                     f"region: {name} needs three numbers of 0 to {most:.3g} {unit}, has {value}"

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, given_numbers
 from gough.description.modal.argyris import clamped_edges, locate, lowest, null_space, probes
 from gough.description.modal.body import ModalBody
 from gough.description.modal.triangulation import triangulate
@@ -92,8 +92,8 @@ def plate_body(
     until the frequencies no longer change, or as often as `refinements` says.
     """
     _check(material, modes, boundary, name)
-    points = np.array(outline, dtype=np.float64)
-    joints = np.array(tips, dtype=np.float64).reshape(-1, 3)
+    points = np.array(given_numbers("outline", outline))
+    joints = np.array(given_numbers("tips", tips)).reshape(-1, 3)
     try:
         corners = triangulate(points) if triangles is None else (points, np.asarray(triangles))
     except InputError as error:
@@ -118,7 +118,7 @@ def _check(material: Material, modes: int, boundary: str, name: str) -> None:
 
 def _damping(ratio: ArrayLike, squares: Array, name: str) -> Array:
     """2 ζ ω (N,)."""
-    ratios = np.asarray(ratio, dtype=np.float64)
+    ratios = given_numbers("damping_ratio", ratio)
     if ratios.ndim and ratios.shape != squares.shape:
         raise InputError(
             f"{name}: damping_ratio has {ratios.size} values, there are {squares.size} modes"
