@@ -15,6 +15,7 @@ from gough.errors import FileError
 from gough.exchange.incoming.mjcf_text import harmless
 from gough.exchange.incoming.urdf import sidecar
 from gough.robot import load
+from gough.studies.plan import read_plan
 
 
 @contextlib.contextmanager
@@ -116,6 +117,42 @@ def test_a_table_takes_little_time(tmp_path, text, words):
     (tmp_path / "m.csv").write_text(text)
     with soon(), pytest.raises(FileError, match=words):
         read_motion(tmp_path / "m.csv")
+
+
+STUDY = """
+robot = "kim-ryu-2002"
+motions = [{motions}]
+samples = 400000
+measures = ["peak_force"]
+[variables]
+l = {{ from = 0.8, to = 1, steps = {steps} }}
+{others}
+[set]
+"legs.length" = "l{added}"
+[sampling]
+kind = "grid"
+"""
+
+
+@pytest.mark.parametrize(
+    ("motions", "others", "steps", "words"),
+    [
+        (3, 0, 9, "motions: 1200000 samples up to kim-ryu-2002/circle-40rpm; at most 1000000"),
+        (3000, 0, 9, "motions: .* at most 100 items"),
+        (1, 2000, 9, "variables: .* at most 1000 items"),
+        (1, 20, 10**7, "10000000 points of 21 inputs .* at most 100000000 numbers"),
+    ],
+)
+def test_a_study_takes_little_time_and_memory(tmp_path, motions, others, steps, words):
+    text = STUDY.format(
+        motions=",".join(['"kim-ryu-2002/circle-40rpm"'] * motions),
+        steps=steps,
+        others="\n".join(f"v{i} = {{ values = [0] }}" for i in range(others)),
+        added="".join(f" + v{i}" for i in range(others)),
+    )
+    (tmp_path / "s.toml").write_text(text)
+    with soon(), pytest.raises(FileError, match=words):
+        read_plan(tmp_path / "s.toml")
 
 
 def netcdf(dims, variables, data, attribute=b""):

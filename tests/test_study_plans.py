@@ -9,7 +9,7 @@ from cases.common import few_states
 from cases.studies import BASE, SWEEP
 from gough.analysis.stiffness import stiffness
 from gough.analysis.workspace import workspace
-from gough.errors import FileError
+from gough.errors import FileError, InputError
 from gough.studies.measures import MEASURES
 from gough.studies.plan import make_plan
 from gough.studies.sampling import Variable, draw
@@ -44,6 +44,10 @@ def test_grids_are_full():
     assert points.shape == (6, 3)
     assert len(np.unique(points, axis=0)) == 6
     assert set(points[:, 2]) == {5.0}
+    assert points[:3, :2].tolist() == [[0, 5], [0, 7], [0.5, 5]]
+    assert draw("grid", [*axes, *[Variable(values=(1.0,))] * 70], None, 0).shape == (6, 73)
+    with pytest.raises(InputError, match=r"sampling: over 10\^12 points; needs 1 to 10000000"):
+        draw("grid", [Variable(low=0.0, high=1.0, steps=10**7)] * 1000, None, 0)
     ratio = Variable(low=1.0, high=100.0, steps=3, log=True).grid()
     assert_allclose(ratio, [1, 10, 100])
 

@@ -22,6 +22,8 @@ from gough.errors import InputError
 
 LONGEST = 40
 """Characters of a unit; more is none."""
+BEYOND = 10**60
+"""Times as large or small as the SI unit is no unit: km9/nm9 would be 10^108."""
 Dimension = tuple[int, int, int, int]
 """Powers of length, mass, time and angle."""
 Value = TypeVar("Value", float, Array)
@@ -166,6 +168,10 @@ def unit(text: str) -> Unit:
             factor *= one.factor**power
             turns += one.turns * power
             dimension += np.multiply(one.dimension, power)
+    if not Fraction(1, BEYOND) <= factor <= BEYOND:
+        raise InputError(
+            f"unknown unit {shown(written)}: over 10^60 times larger or smaller than SI"
+        )
     length, mass, time, angle = (int(one) for one in dimension)
     return Unit(written, factor, (length, mass, time, angle), turns)
 

@@ -143,7 +143,7 @@ class Columns:
         wanted = expected.split(", ")
         given = [None] if own is None else [one.strip() for one in str(own).split(",")]
         count = max(len(wanted), len(given))
-        if count > 1 and {len(wanted), len(given)} - {1, count, found.shape[-1]}:
+        if {len(wanted), len(given)} - {1, *found.shape[-1:]}:
             raise FileError(f"{what} has the unit {shown(str(own))}, needs {expected}")
         pairs = [
             (

@@ -43,16 +43,24 @@ from gough.description.catalogue import catalogue
 from gough.description.mistakes import parsed
 from gough.errors import FileError, GoughError, InputError
 from gough.model.model import Model
+from gough.motion import Motion
 from gough.sizing.demand import check_timed
 from gough.studies.evaluate import Evaluator, Recipe
 from gough.studies.formula import Constraint, Formula, parse, parse_constraint
 from gough.studies.measures import MEASURES
-from gough.studies.sampling import MOST_POINTS, Kind, Variable, draw
+from gough.studies.sampling import MOST_NUMBERS, MOST_POINTS, Kind, Variable, count, draw
 
 ROWS = 20_000
 """States computed together, unless the file says how many points a part has."""
 LARGEST_PART = 100_000
 """Points computed together."""
+MOST_MOTIONS = 100
+MOST_SAMPLES = 1_000_000
+"""Of all motions together."""
+MOST_NAMES = 1000
+"""Of variables, places and results each."""
+MOST_GOALS = 100
+"""Of things to minimise, to maximise and to hold each."""
 
 
 class SamplingTable(Table):
@@ -88,9 +96,9 @@ class ToleranceTable(Table):
 class OptimiseTable(Table):
     """Objectives and constraints, formulas over measures, results and variables; NSGA-II searches."""
 
-    minimise: tuple[str, ...] = ()
-    maximise: tuple[str, ...] = ()
-    subject_to: tuple[str, ...] = ()
+    minimise: tuple[str, ...] = Field((), max_length=MOST_GOALS)
+    maximise: tuple[str, ...] = Field((), max_length=MOST_GOALS)
+    subject_to: tuple[str, ...] = Field((), max_length=MOST_GOALS)
     population: int = Field(40, ge=4, le=10_000)
     generations: int = Field(40, ge=1, le=100_000)
     seed: int = Field(0, ge=0, lt=2**31)
@@ -116,17 +124,17 @@ class StudyFile(Table):
     """A whole study."""
 
     robot: str
-    motions: tuple[str, ...] = Field(min_length=1)
-    samples: int = Field(61, description="of a paper's motion", ge=2, le=1_000_000)
+    motions: tuple[str, ...] = Field(min_length=1, max_length=MOST_MOTIONS)
+    samples: int = Field(61, description="of a paper's motion", ge=2, le=MOST_SAMPLES)
     measures: tuple[str, ...] | None = Field(None, description=", ".join(MEASURES))
     friction: bool = True
     wrench: tuple[float, float, float, float, float, float] | None = None
     sampling: SamplingTable | None = None
-    variables: dict[str, Variable] = Field({})
-    set: dict[str, Any] = Field({})
-    tolerances: dict[str, ToleranceTable] = Field({})
+    variables: dict[str, Variable] = Field({}, max_length=MOST_NAMES)
+    set: dict[str, Any] = Field({}, max_length=MOST_NAMES)
+    tolerances: dict[str, ToleranceTable] = Field({}, max_length=MOST_NAMES)
     drive: DriveTable | None = None
-    results: dict[str, str] = Field({})
+    results: dict[str, str] = Field({}, max_length=MOST_NAMES)
     optimise: OptimiseTable | None = None
 
     @model_validator(mode="after")
@@ -230,9 +238,7 @@ def make_plan(text: str, folder: str | os.PathLike[str] = ".", name: str = "stud
 def _plan(study: StudyFile, folder: Path, name: str, text: str) -> Plan:
     with warnings.catch_warnings(action="ignore"):
         robot = Model.load(study.robot if study.robot in catalogue() else folder / study.robot)
-    motions = tuple(motion_named(one, study.samples, folder, robot) for one in study.motions)
-    for one, motion in zip(study.motions, motions, strict=True):
-        check_timed(one, motion)
+    motions = _motions(study, folder, robot)
     measures = _measures(study, robot)
     names = tuple(study.variables)
     clash = [one for one in (*names, *study.results) if one in MEASURES or one == "pi"]
@@ -279,11 +285,7 @@ def _plan(study: StudyFile, folder: Path, name: str, text: str) -> Plan:
         if errors and how.kind == "grid":
             raise InputError("tolerances need sampling of kind random or latin hypercube")
         varied = (*study.variables.values(), *errors)
-        points = how.points
-        if how.kind == "grid":
-            points = len(draw("grid", varied, how.points, how.seed))
-        elif points is None:
-            raise InputError(f"sampling: {how.kind} needs points")
+        points = _few_enough(count(how.kind, varied, how.points), len(varied), evaluator)
         sampling = (how.kind, varied, how.points, how.seed)
         part = how.part or max(1, min(ROWS // rows, points, 10_000))
         return Plan(
@@ -296,7 +298,31 @@ def _plan(study: StudyFile, folder: Path, name: str, text: str) -> Plan:
     points = search.population * search.generations
     if points > MOST_POINTS:
         raise InputError(f"search: {points} points of all generations; at most {MOST_POINTS}")
+    _few_enough(points, len(inputs), evaluator)
     return Plan(name, text, recipe, evaluator, tuple(inputs), units, points, part, None, search)
+
+
+def _motions(study: StudyFile, folder: Path, robot: Model) -> tuple[Motion, ...]:
+    found: list[Motion] = []
+    for name in study.motions:
+        motion = motion_named(name, study.samples, folder, robot)
+        check_timed(name, motion)
+        found.append(motion)
+        samples = sum(map(len, found))
+        if samples > MOST_SAMPLES:
+            raise InputError(f"motions: {samples} samples up to {name}; at most {MOST_SAMPLES}")
+    return tuple(found)
+
+
+def _few_enough(points: int, inputs: int, evaluator: Evaluator) -> int:
+    """So many points, whose numbers can be read again."""
+    numbers = inputs + len(evaluator.columns)
+    if points * numbers > MOST_NUMBERS:
+        raise InputError(
+            f"{points} points of {inputs} inputs and {numbers - inputs} measures and results; "
+            f"a study has at most {MOST_NUMBERS} numbers"
+        )
+    return points
 
 
 def _search(study: StudyFile, evaluator: Evaluator, used: set[str]) -> Search:

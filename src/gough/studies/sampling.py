@@ -16,6 +16,8 @@ from gough.base.keys import Table
 from gough.errors import InputError
 
 MOST_POINTS = 10_000_000
+MOST_NUMBERS = 100_000_000
+"""Inputs and values of all points of a study."""
 Kind = Literal["grid", "random", "latin hypercube"]
 
 
@@ -52,13 +54,20 @@ class Variable(Table):
                 raise ValueError("has a value that is not finite")
         return self
 
+    @property
+    def size(self) -> int:
+        """How many values it has in a grid."""
+        if self.values is not None:
+            return len(self.values)
+        if self.normal is not None or self.steps is None:
+            raise InputError("a grid needs values, or from, to and steps")
+        return self.steps
+
     def grid(self) -> Array:
         """Its values in a grid."""
         if self.values is not None:
             return np.array(self.values)
-        if self.normal is not None or self.steps is None:
-            raise InputError("a grid needs values, or from, to and steps")
-        return self.at(np.linspace(0.0, 1.0, self.steps) if self.steps > 1 else np.array([0.5]))
+        return self.at(np.linspace(0.0, 1.0, self.size) if self.size > 1 else np.array([0.5]))
 
     def at(self, part: Array) -> Array:
         """Its value below which lies a part (0 … 1) of its distribution."""
@@ -75,30 +84,36 @@ class Variable(Table):
         return np.asarray(self.low + part * (self.high - self.low))
 
 
-def draw(kind: Kind, variables: Sequence[Variable], points: int | None, seed: int) -> Array:
-    """All points (points, variables) of a sweep."""
+def count(kind: Kind, variables: Sequence[Variable], points: int | None) -> int:
+    """How many points a sweep has."""
     if kind == "grid":
         if points is not None:
             raise InputError(
                 "sampling: a grid has as many points as its steps say; leave points out"
             )
-        axes = [variable.grid() for variable in variables]
-        count = math.prod(len(axis) for axis in axes)
-        _check(count)
-        shape = tuple(len(axis) for axis in axes)
-        places = np.unravel_index(np.arange(count), shape) if axes else ()
-        return np.stack([axis[place] for axis, place in zip(axes, places, strict=True)], axis=1)
+        points = math.prod(variable.size for variable in variables)
     if points is None:
         raise InputError(f"sampling: {kind} needs points")
-    _check(points)
+    if not 1 <= points <= MOST_POINTS:
+        given = points if abs(points) < 10**12 else "over 10^12"
+        raise InputError(f"sampling: {given} points; needs 1 to {MOST_POINTS}")
+    return points
+
+
+def draw(kind: Kind, variables: Sequence[Variable], points: int | None, seed: int) -> Array:
+    """All points (points, variables) of a sweep."""
+    total = count(kind, variables, points)
+    if kind == "grid":
+        found, place = np.empty((total, len(variables))), np.arange(total)
+        for i, variable in reversed([*enumerate(variables)]):  # the last changes fastest
+            found[:, i] = variable.grid()[place % variable.size]
+            place //= variable.size
+        return found
     rng = np.random.default_rng(seed)
     if kind == "random":
-        parts = rng.random((points, len(variables)))
+        found = rng.random((total, len(variables)))
     else:
-        parts = scipy.stats.qmc.LatinHypercube(len(variables), rng=rng).random(points)
-    return np.stack([one.at(parts[:, i]) for i, one in enumerate(variables)], axis=1)
-
-
-def _check(count: int) -> None:
-    if not 1 <= count <= MOST_POINTS:
-        raise InputError(f"sampling: {count} points; needs 1 to {MOST_POINTS}")
+        found = scipy.stats.qmc.LatinHypercube(len(variables), rng=rng).random(total)
+    for i, variable in enumerate(variables):
+        found[:, i] = variable.at(found[:, i])
+    return found

@@ -28,14 +28,12 @@ from gough.base.files import locked
 from gough.errors import FileError
 from gough.studies.evaluate import LONGEST_REASON, Outcome
 from gough.studies.plan import LARGEST_PART, Plan
-from gough.studies.sampling import MOST_POINTS
+from gough.studies.sampling import MOST_NUMBERS, MOST_POINTS
 from gough.studies.zarr_files import GROUP, ChunkedArray, read_json, write_json
 
 FORMAT = 2
 LOCK = "seal/.lock"
 """File that the process which writes to a folder holds."""
-MOST_NUMBERS = 100_000_000
-"""Inputs and values that are read at once."""
 
 
 class Store:
