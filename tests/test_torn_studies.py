@@ -60,6 +60,35 @@ def test_a_torn_study_resumes_to_the_same_bits(plan, whole, tmp_path, kind):
         assert content(torn) == content(whole), chunk
 
 
+def test_parts_in_other_places_or_of_another_study_are_done_again(plan, whole, tmp_path):
+    """Each is whole and sealed; points of the other study are the same, what it measures is not."""
+    other = run(
+        make_plan(SWEEP.format(points=150).replace("= false", "= true")), tmp_path / "o.zarr"
+    ).path
+    for number, (source, there) in enumerate([(whole, "1"), (other, "0")]):
+        torn = tmp_path / f"{number}.zarr"
+        shutil.copytree(whole, torn)
+        for name in ("inputs/0.0", "values/0.0", "failed/0", "seal/0"):
+            shutil.copy(source / name.replace("0", there, 1), torn / name)
+        with pytest.raises(FileError, match="part 0 has been damaged"):
+            read_study(torn)
+        assert content(run(plan, torn).path) == content(whole)
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_a_folder_whose_parts_lie_elsewhere_is_refused(plan, whole, tmp_path, half):
+    shutil.copytree(whole, tmp_path / "s.zarr")
+    (tmp_path / "s.zarr" / "values").rename(tmp_path / "precious")
+    (tmp_path / "s.zarr" / "values").symlink_to(tmp_path / "precious")
+    (tmp_path / "precious" / "0.0").write_bytes(b"precious")
+    if half:
+        (tmp_path / "s.zarr" / ".zattrs").unlink()
+    for asked in (lambda: run(plan, tmp_path / "s.zarr"), lambda: read_study(tmp_path / "s.zarr")):
+        with pytest.raises(FileError, match=r"s\.zarr: damaged: values is a link"):
+            asked()
+    assert (tmp_path / "precious" / "0.0").read_bytes() == b"precious"
+
+
 def test_a_clock_that_jumps_changes_nothing(plan, whole, tmp_path, monkeypatch):
     true, rng = time.time, random.Random(1)
     monkeypatch.setattr("time.time", lambda: true() + rng.choice((-1e9, 0, 1e9)))

@@ -3,7 +3,8 @@
     inputs  (point, input)      what was varied
     values  (point, quantity)   measures and results; NaN where a point fails
     failed  (point)             why, "" where it does not
-    seal    (part)              a hash of each finished part, 0 before: what has been torn is done again
+    seal    (part)              a hash of each finished part, of its number and of the plan's digest, 0
+                                before: what has been torn, or is of another study, is done again
 
 A part is written whole and its seal last, each on the disk before the next. The group's attributes hold
 the study file and the plan's digest; a folder that holds another study is refused, and so is one that
@@ -31,7 +32,7 @@ from gough.studies.plan import LARGEST_PART, Plan
 from gough.studies.sampling import MOST_NUMBERS, MOST_POINTS
 from gough.studies.zarr_files import GROUP, ChunkedArray, read_json, write_json
 
-FORMAT = 2
+FORMAT = 3
 LOCK = "seal/.lock"
 """File that the process which writes to a folder holds."""
 
@@ -41,10 +42,11 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str], plan: Plan) -> None:
         """Open the study's folder, or make it, with the points of a sweep."""
-        self.path, self.plan = Path(path), plan
+        self.path, self.plan, self._digest = Path(path), plan, plan.digest
         lengths = {"point": plan.points, "part": plan.parts}
         lengths |= {"input": len(plan.inputs), "quantity": len(plan.columns)}
         self._arrays = _arrays(self.path, lengths, plan.part)
+        _refuse_links(self.path)
         if not self.path.exists() or self._half_made():
             self._create()
         self._compare()
@@ -54,7 +56,7 @@ class Store:
         names, units = (*plan.recipe.variables, *plan.columns), (*plan.input_units, *plan.units)
         return {
             "gough_study": FORMAT,
-            "digest": plan.digest,
+            "digest": self._digest,
             "title": f"study {Path(plan.name).name} of {plan.recipe.name}",
             "study_file": plan.text,
             "inputs": [*plan.inputs],
@@ -99,7 +101,7 @@ class Store:
     def _compare(self) -> None:
         """Refuse a folder whose metadata are not exactly what this study writes."""
         found = _group(self.path)
-        if found.get("digest") != self.plan.digest:
+        if found.get("digest") != self._digest:
             raise FileError(
                 f"{self.path}: holds another study, or this one before its file, robot or motion "
                 "changed, or of another version of gough; remove it, or choose another folder with -o"
@@ -141,7 +143,7 @@ class Store:
         return np.array([self._sealed(part) is not None for part in range(self.plan.parts)])
 
     def _sealed(self, part: int) -> tuple[Array, Outcome] | None:
-        return _sealed(self._arrays, part)
+        return _sealed(self._arrays, self._digest, part)
 
     def inputs(self, part: int) -> Array:
         """Points (n, inputs) of a finished part, or of any of a sweep."""
@@ -181,7 +183,7 @@ class Store:
             self._arrays["values"].write(part, outcome.values)
             reasons = np.array(outcome.reasons, dtype=f"<U{LONGEST_REASON}")
             self._arrays["failed"].write(part, reasons)
-            seal = np.array([_seal(inputs, outcome)], dtype="<u8")
+            seal = np.array([_seal(self._digest, part, inputs, outcome)], dtype="<u8")
             self._arrays["seal"].write(part, seal)
         except OSError as error:
             raise FileError(f"{self.path}: {error.strerror or error}") from None
@@ -191,6 +193,7 @@ class Store:
 def read_study(path: str | os.PathLike[str]) -> xarray.Dataset:
     """A study's results: one variable an input and quantity along `point`, and `failed`; with units."""
     place = Path(path)
+    _refuse_links(place)
     group = _group(place)
     try:
         names = [[str(one) for one in group[key]] for key in ("inputs", "quantities")]
@@ -214,7 +217,7 @@ def read_study(path: str | os.PathLike[str]) -> xarray.Dataset:
         raise FileError(f"{path}: not the folder of a study: {str(error)[:80]}") from None
     except FileError as error:
         raise FileError(f"{path}: {error}") from None
-    inputs, values, failed, finished = _read(place, arrays)
+    inputs, values, failed, finished = _read(place, arrays, str(group.get("digest")))
     found: dict[str, Any] = {}
     for labels, numbers in zip(names, (inputs, values), strict=True):
         for i, name in enumerate(labels):
@@ -226,7 +229,9 @@ def read_study(path: str | os.PathLike[str]) -> xarray.Dataset:
     return dataset
 
 
-def _read(place: Path, arrays: dict[str, ChunkedArray]) -> tuple[Array, Array, list[str], float]:
+def _read(
+    place: Path, arrays: dict[str, ChunkedArray], digest: str
+) -> tuple[Array, Array, list[str], float]:
     """Inputs, values, reasons, and which part of the parts is finished."""
     inputs, values = (np.full(arrays[name].shape, np.nan) for name in ("inputs", "values"))
     failed = [""] * len(inputs)
@@ -235,7 +240,7 @@ def _read(place: Path, arrays: dict[str, ChunkedArray]) -> tuple[Array, Array, l
     for part in sorted(arrays["seal"].begun() | arrays["inputs"].begun()):
         rows = slice(part * size, min((part + 1) * size, len(inputs)))
         if _seal_of(arrays, part):
-            sealed = _sealed(arrays, part)
+            sealed = _sealed(arrays, digest, part)
             if sealed is None:
                 raise FileError(
                     f"{place}: part {part} has been damaged; run the study again, which does it again"
@@ -246,6 +251,14 @@ def _read(place: Path, arrays: dict[str, ChunkedArray]) -> tuple[Array, Array, l
         elif (known := arrays["inputs"].read(part)) is not None:
             inputs[rows] = known
     return inputs, values, failed, finished / parts
+
+
+def _refuse_links(path: Path) -> None:
+    """Refuse a folder whose parts lie elsewhere: what is read and written there is not its own."""
+    with contextlib.suppress(OSError), os.scandir(path) as entries:  # no folder: said elsewhere
+        for entry in entries:
+            if entry.is_symlink():
+                raise FileError(f"{path}: damaged: {entry.name} is a link")
 
 
 def _group(path: Path) -> dict[str, Any]:
@@ -286,7 +299,9 @@ def _seal_of(arrays: dict[str, ChunkedArray], part: int) -> int:
     return 0 if found is None else int(found[0])
 
 
-def _sealed(arrays: dict[str, ChunkedArray], part: int) -> tuple[Array, Outcome] | None:
+def _sealed(
+    arrays: dict[str, ChunkedArray], digest: str, part: int
+) -> tuple[Array, Outcome] | None:
     """Points and outcome of a part; None where it is not finished, or no longer what was sealed."""
     seal = _seal_of(arrays, part)
     if not seal:
@@ -295,16 +310,16 @@ def _sealed(arrays: dict[str, ChunkedArray], part: int) -> tuple[Array, Outcome]
     if inputs is None or values is None or failed is None:
         return None
     outcome = Outcome(values, tuple(failed.tolist()))
-    return (inputs, outcome) if seal == _seal(inputs, outcome) else None
+    return (inputs, outcome) if seal == _seal(digest, part, inputs, outcome) else None
 
 
 def _or_nothing(found: Array | None) -> Array:
     return np.empty(0) if found is None else found
 
 
-def _seal(inputs: Array, outcome: Outcome) -> int:
-    """A hash of a part, never 0."""
-    found = hashlib.blake2b(digest_size=8)
+def _seal(digest: str, part: int, inputs: Array, outcome: Outcome) -> int:
+    """A hash of a part of a study, never 0."""
+    found = hashlib.blake2b(f"{digest} {part} ".encode("utf-8", "surrogatepass"), digest_size=8)
     for one in (inputs, outcome.values):
         found.update(np.ascontiguousarray(one, dtype="<f8").tobytes())
     found.update("\n".join(outcome.reasons).encode("utf-8", "surrogatepass"))
