@@ -91,7 +91,8 @@ def resealed(change):
 
     def damage(data):
         content = change(data[len(disk.MAGIC) + 32 :])
-        return disk.seal(content, (disk.folder() / disk.SECRET).read_bytes()) + content
+        (name,) = (path.name for path in kernels(disk.folder()))
+        return disk.seal(name, content, (disk.folder() / disk.SECRET).read_bytes()) + content
 
     return damage
 
@@ -158,6 +159,50 @@ def _sound(robot):
         secret.unlink()
         path.unlink()
     return _kept["file"]
+
+
+def test_a_kernel_under_the_name_of_another_is_not_loaded(folder, robot):
+    """As a tool that mixes up files may leave it: whole, and sealed with the folder's own secret."""
+    jacobian(robot)
+    (file,) = kernels(folder)
+    whole = file.read_bytes()
+    program = trace(programs.inverse_dynamics, robot.mechanism, {"wrench": (6,)})
+    disk.load_or_make(("a",), lambda: program)
+    (other,) = {*kernels(folder)} - {file}
+    file.write_bytes(other.read_bytes())
+    assert not jacobian(robot)[1]
+    assert file.read_bytes() == whole
+
+
+def test_a_folder_that_is_named_from_where_a_command_runs_is_no_cache(robot, tmp_path, monkeypatch):
+    """Whoever sends an archive chooses what lies there, secret and kernels, once it is unpacked."""
+    jacobian(robot)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GOUGH_CACHE", "cache")
+    assert not jacobian(robot)[1]
+    assert not [*tmp_path.iterdir()]
+    monkeypatch.setattr(doctor, "CHECKED", ())
+    (said,) = [one for one in doctor.report() if one.what == "kernel cache"]
+    assert not said.ok
+    assert "not used: its name does not begin at the root" in said.finding
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX permissions")
+def test_a_signal_while_a_file_is_made_leaves_nothing(folder, monkeypatch):
+    true = os.open
+
+    def struck(path, flags, *rest, **options):
+        handle = true(path, flags, *rest, **options)
+        if flags & os.O_CREAT:
+            os.close(handle)
+            raise KeyboardInterrupt
+        return handle
+
+    with disk.private(folder) as place:
+        monkeypatch.setattr(os, "open", struck)
+        with pytest.raises(KeyboardInterrupt):
+            place.write("a", b"mine")
+    assert not [*folder.iterdir()]
 
 
 def test_a_folder_in_place_of_a_file(folder, robot, right):
@@ -392,7 +437,9 @@ def test_a_file_that_another_user_may_have_left_is_not_loaded(folder, robot, rig
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX permissions")
-@pytest.mark.parametrize("spoil", ["of another user", "open to others", "a link"])
+@pytest.mark.parametrize(
+    "spoil", ["of another user", "of who started a setuid program", "open to others", "a link"]
+)
 def test_a_doubtful_folder_is_no_cache_and_doctor_says_so(
     folder, robot, right, monkeypatch, tmp_path, spoil
 ):
@@ -401,6 +448,8 @@ def test_a_doubtful_folder_is_no_cache_and_doctor_says_so(
         if os.geteuid() != 0:
             pytest.skip("only root gives files away")
         os.chown(folder, 12345, 12345)
+    elif spoil == "of who started a setuid program":
+        monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
     elif spoil == "open to others":
         folder.chmod(0o770)
     else:

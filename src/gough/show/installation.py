@@ -193,11 +193,10 @@ def _doubtful(folder: Path) -> str:
     from gough.engine.run.private_folder import private
 
     try:
-        if os.path.lexists(folder):
-            if folder.is_symlink():
-                return "it is a link"
-            with private(folder, make=False):
-                pass
+        if folder.is_symlink():
+            return "it is a link"
+        with private(folder, make=False):
+            pass
     except OSError as error:
         return "" if error.strerror else str(error)
     return ""

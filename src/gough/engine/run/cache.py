@@ -1,12 +1,12 @@
 """Kernels on disk: machine code with all that is needed to run it, one file each.
 
 A file is named by a hash of what the kernel depends on: the function and its files (`run.identity`), the
-structure of its numbers, processor and versions. It starts with a hash of its contents with the folder's
-secret key, so a file that is damaged, half-written or from elsewhere is just not there; it is written
-under a temporary name and renamed, so any number of processes may write at once. Folder and files must
-be this user's alone (`run.private_folder`): no cache rather than a doubtful one. Nothing in a file is
-executed but the machine code, and nothing is unpickled. Those longest unused go when the folder grows
-too large.
+structure of its numbers, processor and versions. It starts with a hash of its name and contents with
+the folder's secret key, so a file that is damaged, half-written or from elsewhere is just not there; it
+is written under a temporary name and renamed, so any number of processes may write at once. Folder and
+files must be this user's alone (`run.private_folder`): no cache rather than a doubtful one. Nothing in a
+file is executed but the machine code, and nothing is unpickled. Those longest unused go when the folder
+grows too large.
 """
 
 from __future__ import annotations
@@ -167,9 +167,9 @@ def _make_secret(place: PrivateFolder) -> bytes | None:
     return _secret(place)
 
 
-def seal(content: bytes, secret: bytes) -> bytes:
-    """The head of a file with such contents."""
-    return MAGIC + hmac.digest(secret, content, "sha256")
+def seal(name: str, content: bytes, secret: bytes) -> bytes:
+    """The head of a file of such a name and contents."""
+    return MAGIC + hmac.digest(secret, name.encode() + b"\n" + content, "sha256")
 
 
 def read(path: Path) -> tuple[dict[str, Any], bytes] | None:
@@ -194,7 +194,7 @@ def _read(place: PrivateFolder, name: str) -> tuple[dict[str, Any], bytes] | Non
     if secret is None or data is None:
         return None
     head = len(MAGIC) + 32
-    if not hmac.compare_digest(data[:head], seal(data[head:], secret)):
+    if not hmac.compare_digest(data[:head], seal(name, data[head:], secret)):
         return None
     size = int.from_bytes(data[head : head + 8], "little")
     try:
@@ -210,7 +210,7 @@ def _write(place: PrivateFolder, name: str, description: bytes, code: bytes) -> 
     with contextlib.suppress(OSError):
         secret = _secret(place) or _make_secret(place)
         if secret is not None:
-            place.write(name, seal(content, secret) + content)
+            place.write(name, seal(name, content, secret) + content)
             _prune(place)
 
 

@@ -58,8 +58,8 @@ class PrivateFolder(NamedTuple):
         """A file, whole or not at all; without `anew` one that is there already stays."""
         temporary = f"{WRITING}{secrets.token_hex(8)}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS
-        handle = os.open(self._name(temporary), flags, 0o600, dir_fd=self.handle)
-        try:
+        try:  # a signal while it is made leaves no file either
+            handle = os.open(self._name(temporary), flags, 0o600, dir_fd=self.handle)
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
             self._put(temporary, name, anew)
@@ -101,7 +101,12 @@ class PrivateFolder(NamedTuple):
 
 @contextlib.contextmanager
 def private(place: Path, make: bool = True) -> Iterator[PrivateFolder]:
-    """A folder of this user's alone, made if it is not there; an OSError that says what is amiss."""
+    """A folder of this user's alone, made if it is not there; an OSError that says what is amiss.
+
+    Its name begins at the root: where a command happens to run may lie anybody's files.
+    """
+    if not place.is_absolute():
+        raise DoubtfulError("its name does not begin at the root")
     if make:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not POSIX:
@@ -110,7 +115,7 @@ def private(place: Path, make: bool = True) -> Iterator[PrivateFolder]:
     handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | _FLAGS)
     try:
         status = os.fstat(handle)
-        if status.st_uid != os.getuid():
+        if status.st_uid != os.geteuid():
             raise DoubtfulError("it belongs to another user")
         if status.st_mode & 0o022:
             raise DoubtfulError("others may write to it")
@@ -120,4 +125,4 @@ def private(place: Path, make: bool = True) -> Iterator[PrivateFolder]:
 
 
 def _mine(status: os.stat_result, mask: int) -> bool:
-    return not POSIX or (status.st_uid == os.getuid() and not status.st_mode & mask)
+    return not POSIX or (status.st_uid == os.geteuid() and not status.st_mode & mask)
