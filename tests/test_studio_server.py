@@ -16,6 +16,7 @@ import pytest
 import gough
 from cases.command import refused
 from cases.common import KIM, LONG
+from gough.cli.studio import opened
 from gough.errors import InputError
 from gough.motion import Motion
 from gough.robot import Robot
@@ -202,6 +203,50 @@ def test_without_the_token_nothing_is_answered(studio):
     ):
         assert asked(studio, path)[0] == 200, path
         assert asked(studio, path, True)[0] == 101, path
+
+
+def test_what_is_no_page_says_nothing_or_a_line(tmp_path):
+    """Whoever reaches the port, and a page that sends nonsense, could fill the terminal."""
+    pytest.importorskip("viser", reason="viser is not installed")
+    program = """
+import asyncio, socket, sys, time, viser, websockets
+from gough.studio.server import StudioServer
+server = StudioServer("127.0.0.1", int(sys.argv[1]))
+field = server.gui.add_number("x", 0.0)
+update = b"\\x83\\xa4type\\xb0GuiUpdateMessage\\xa4uuid\\xd9" + bytes([len(field._impl.uuid)])
+update += field._impl.uuid.encode() + b"\\xa7updates\\x81\\xa5value\\x80"
+for junk in (b"\\x16\\x03\\x01", b"POST / HTTP/1.1\\r\\n\\r\\n", b""):
+    with socket.create_connection(("127.0.0.1", server.get_port())) as stream:
+        stream.sendall(junk)
+async def ask():
+    address, own = server.address.replace("http", "ws"), ["viser-v" + viser.__version__]
+    for junk in ("text", b"\\xc1", update):
+        async with websockets.connect(address, subprotocols=own) as page:
+            await page.send(junk)
+            await asyncio.sleep(0.3)
+asyncio.run(ask())
+time.sleep(0.5)
+"""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = [sys.executable, "-c", program, str(port)]
+    said = subprocess.run(words, capture_output=True, text=True, timeout=100, check=True).stderr
+    (line,) = said.splitlines()
+    assert line.startswith("note: a page sent what is not understood: TypeError: 'float() argument")
+
+
+def test_the_token_is_no_argument_of_the_browser(tmp_path, monkeypatch):
+    """All users of a machine see the arguments of its programs."""
+    asked = []
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("webbrowser.open", asked.append)
+    with opened("http://127.0.0.1:8080/secret/"):
+        (page,) = tmp_path.iterdir()
+        assert asked == [page.as_uri()]
+        assert page.stat().st_mode & 0o777 == 0o600
+        assert "url=http://127.0.0.1:8080/secret/" in page.read_text()
+    assert not [*tmp_path.iterdir()]
 
 
 def test_no_page_shows_the_studio_in_a_frame(studio):

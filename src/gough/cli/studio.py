@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from tempfile import mkstemp
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -55,14 +59,35 @@ def command(
         err.print("note: everyone who has this address can use the page", highlight=False)
     try:
         out.print(f"gough studio: {address}   (Ctrl-C ends it)", highlight=False, soft_wrap=True)
-        if browser:
-            webbrowser.open(address)
-        while running.running:
-            time.sleep(0.5)
+        with opened(address) if browser else nullcontext():
+            while running.running:
+                time.sleep(0.5)
     except KeyboardInterrupt:
         out.print("studio ended")
     finally:
         running.stop()
+
+
+@contextmanager
+def opened(address: str) -> Iterator[None]:
+    """The page in the browser, by way of a file of this user's that sends it on to its address.
+
+    All users of a machine see the arguments of its programs: the address, and its token, may not be
+    one of them. The file lies at home, where browsers in a cage of their own can read it as well.
+    """
+    try:
+        handle, name = mkstemp(".html", "gough-studio-", Path.home())
+    except (OSError, RuntimeError) as error:
+        err.print(f"note: open the address above yourself ({error})", markup=False)
+        yield
+        return
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(f'<meta http-equiv="refresh" content="0; url={address}">\n')
+        webbrowser.open(Path(name).as_uri())
+        yield
+    finally:
+        Path(name).unlink(missing_ok=True)
 
 
 def start(names: list[str], motion: Path | None, host: str, port: int) -> Studio:

@@ -10,11 +10,14 @@ that only its page knows, and no other page may show it in a frame.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import hmac
 import http
+import logging
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -26,6 +29,7 @@ from websockets.datastructures import Headers
 from websockets.exceptions import WebSocketException
 from websockets.http11 import Request, Response
 
+from gough.base.words import shown
 from gough.errors import InputError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -40,6 +44,8 @@ FRAMED = {
 """The same where a notebook of this machine shows the page in a frame."""
 Check = Callable[[ServerConnection, Request], Response | None]
 _starting = threading.Lock()
+_UNHEARD = logging.Logger("gough.studio", logging.CRITICAL)
+"""Of connections that are no page's: whoever reaches the port could fill the terminal otherwise."""
 
 
 def is_loopback(host: str) -> bool:
@@ -88,7 +94,8 @@ def guarding(loopback: bool, token: str, framed: bool = False) -> Iterator[None]
             headers = Headers({"Content-Length": str(len(text)), "Content-Type": "text/plain"})
             return Response(http.HTTPStatus.FORBIDDEN, "Forbidden", headers, text)
 
-        return serve(*arguments, process_request=check, **options)
+        asyncio.get_running_loop().set_exception_handler(_misunderstood)
+        return serve(*arguments, process_request=check, logger=_UNHEARD, **options)
 
     with _starting:
         websockets.asyncio.server.serve = guarded  # type: ignore[assignment, misc]
@@ -96,6 +103,14 @@ def guarding(loopback: bool, token: str, framed: bool = False) -> Iterator[None]
             yield
         finally:
             websockets.asyncio.server.serve = serve  # type: ignore[misc]
+
+
+def _misunderstood(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What trips over a message of a page: one line; the others go on."""
+    error = context.get("exception")
+    if error is not None:
+        fact = f"{type(error).__name__}: {shown(str(error))}"
+        print(f"note: a page sent what is not understood: {fact}", file=sys.stderr)
 
 
 def _behind(path: str, token: str) -> str | None:
