@@ -12,7 +12,7 @@ from gough.errors import SampleError, SingularError
 from gough.mechanics import programs
 from gough.mechanics.solves import factor, factor_symmetric
 from gough.mechanics.state import RIGID_FIELDS
-from oracles.many_digits import exact
+from oracles.many_digits import exact, longer
 from oracles.random_robot import random_robot, toml_text
 
 SPEEDS = {"velocity": [0.1, 0.05, -0.1], "acceleration": [0.1, 0.2, 0.3]}
@@ -89,6 +89,40 @@ def test_at_the_edge_of_reach_answers_are_told_or_refused(name, way, monkeypatch
         except SampleError:
             continue
         assert float(np.abs(forces - true).max() / np.abs(true).max()) < 1e-8
+
+
+@pytest.mark.parametrize("kind", ["UPS", "PUS", "RUS"])
+def test_what_takes_no_solve_is_right_or_refused_far_from_the_worlds_origin(kind, monkeypatch):
+    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
+    data = random_robot(np.random.default_rng(0), kind)
+    motion = Robot.from_text(toml_text(data), "near").home.replace(
+        angular_velocity=[0.5, -0.4, 0.3], **SPEEDS
+    )
+    ground = np.array(data["legs"][PLACES[kind]])
+    del data["home"]
+    for distance in (1e2, 1e5, 1e8):
+        shift = distance * np.array([0.6, -0.5, 0.62])
+        data["legs"][PLACES[kind]] = (ground + shift).tolist()
+        robot, there = Robot.from_text(toml_text(data), "far"), motion.position + shift
+        fields = {name: np.asarray(getattr(motion, name))[np.newaxis] for name in RIGID_FIELDS}
+        fields |= {"position": there[np.newaxis]}
+        for name, parts in {
+            "inverse_kinematics": programs.SCALARS,
+            "jacobian": ["jacobian"],
+            "mass_matrix": ["mass_matrix"],
+            "bias": ["bias"],
+            "condensed": ["mass", "bias", "sharing"],
+            "energy": ["kinetic", "potential"],
+        }.items():
+            if distance > 1e7:
+                with pytest.raises(SingularError, match="from the world's origin: put it nearer"):
+                    getattr(robot, name)(motion.replace(position=there))
+                continue
+            found = getattr(robot, name)(motion.replace(position=there))
+            true = longer(robot.mechanism, getattr(programs, name), fields)
+            for part in parts:
+                ours = found if len(parts) == 1 else getattr(found, part)
+                assert np.abs(ours - true[part][0]).max() < 1e-8 * np.abs(true[part]).max()
 
 
 def told(robot, motion, function, **given):

@@ -33,6 +33,8 @@ changes its solution by some 1e-9 at most."""
 CAUTION = 4
 """How many times its limit a leg's measure must be, so that nothing is asked about rounding: what a leg
 loses by itself may be lost once more in what is solved with it."""
+DISTANT = 1e4
+"""Remoteness from which it is found out how far answers can be told that take no solve."""
 OFF = 1e-6
 """How far a pose may be off what the platform can reach, m and rad; as a share, a twist and an
 acceleration off what it can do."""
@@ -281,12 +283,13 @@ def margin(
     A platform that cannot move in all directions must be where, and move as, it can: the pose's least
     correction within OFF, the held part of its twist and, where it counts, of its acceleration too.
     """
+    away = remoteness(mechanism, platform)
+    caution = CAUTION * (np.sqrt(away) if health is None else 1)
     spare = [
-        reduce(minimum, measure) - limit.limit * (CAUTION if limit.singular else 1)
+        reduce(minimum, measure) - limit.limit * (caution if limit.singular else 1)
         for measure, limit in zip(legs.health, mechanism.legs.HEALTH, strict=True)
     ]
-    if health is not None:
-        spare.append(health - UNSURE * remoteness(mechanism, platform))
+    spare.append(1 - away / DISTANT if health is None else health - UNSURE * away)
     if held is not None:
         spare += off_limits(mechanism, platform, held, accelerated)
     smallest: Components = reduce(minimum, spare)

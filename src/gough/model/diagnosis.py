@@ -19,7 +19,7 @@ from gough.mechanics.state import State
 from gough.model.batch import Rows, Trouble
 from gough.model.execution import numpy_executor
 from gough.model.freedom import NOTHING
-from gough.model.rounding import answer, lost_in_accelerations, lost_in_forces
+from gough.model.rounding import PARTS, answer, lost_in_accelerations, lost_in_forces
 
 SYSTEMS = {
     "direct_dynamics": ("mass_matrix", "the mass matrix is singular"),
@@ -28,10 +28,10 @@ SYSTEMS = {
     "contributions": ("jacobian", "the pose is singular"),
 }
 """What each program solves, and what it means if that fails."""
-TELLING = ("inverse_kinematics", *SYSTEMS)
-"""Programs whose answers are looked at for what rounding may change of them."""
 FAR = 100
 """Distance of the platform frame from its joints, length scales, from which an error speaks of it."""
+REMOTE = 1000
+"""The same of the platform from the world's origin."""
 ACCELERATED = ("inverse_dynamics", "reactions", "contributions")
 """Programs whose answers use the motion's accelerations."""
 
@@ -61,12 +61,12 @@ def diagnose(
             troubles.append(trouble)
         else:
             sound[i] = measures
-    if sound and function.__name__ in TELLING:
+    if sound and function.__name__ in PARTS:
         told = answer(mechanism, function, len(sound), _rows(every, np.array([*sound])))
         for (i, measures), *here in zip(sound.items(), *told, strict=True):
             reason = _lost_digits(function.__name__, measures, *here)
             if reason:
-                reason += _far(mechanism)
+                reason += _far(mechanism, every["position"][i % len(every["position"])])
                 troubles.append(Trouble(int(rest[i]), None, SingularError, reason))
     return troubles
 
@@ -86,19 +86,22 @@ def _leg_trouble(legs: Leg, row: int, measures: Array) -> Trouble | None:
     return None
 
 
-def _far(mechanism: Mechanism) -> str:
-    """What to say of a platform frame so far from its joints that accelerations lose their digits."""
+def _far(mechanism: Mechanism, position: Array) -> str:
+    """What to say of frames so far from joints, or from the world's origin, that answers lose digits."""
     away = float(np.max(np.linalg.norm(np.mean(mechanism.points, axis=1), axis=0)))
-    if away < FAR * float(np.max(mechanism.length_scale)):
-        return ""
-    return f"; the platform frame is {away:.3g} m from the platform's joints: put it nearer"
+    remote, size = float(np.linalg.norm(position)), float(np.max(mechanism.length_scale))
+    if away >= FAR * size:
+        return f"; the platform frame is {away:.3g} m from the platform's joints: put it nearer"
+    if remote >= REMOTE * size:
+        return f"; the platform is {remote:.3g} m from the world's origin: put it nearer"
+    return ""
 
 
 def _lost_digits(
     name: str, measures: Mapping[str, Array], found: Array, size: Array, change: float
 ) -> str:
     """Why rounding leaves too little of an answer, of which `found` and `size` (n,) are parts; or ""."""
-    system, meaning = SYSTEMS.get(name, ("", "a leg is singular"))
+    system, meaning = SYSTEMS.get(name, ("", "the pose is singular"))
     known = ""
     if system:
         worst = float(condition(measures[system]))

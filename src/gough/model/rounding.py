@@ -23,6 +23,7 @@ from gough.mechanics.mechanism import Mechanism
 from gough.model.execution import numpy_executor
 
 EPSILON = float(np.finfo(float).eps)
+Fields = Mapping[str, Array]
 LAST_DIGITS = 32
 """Units of the last digit by which numbers are moved, at most."""
 TIMES = 4
@@ -41,16 +42,14 @@ class Answer(NamedTuple):
     """Largest relative change (rows,); NaN where there is no answer."""
 
 
-def answer(
-    mechanism: Mechanism, function: Function, rows: int, fields: Mapping[str, Array]
-) -> Answer:
+def answer(mechanism: Mechanism, function: Function, rows: int, fields: Fields) -> Answer:
     """What a program finds, with numbers as they are and with other last digits.
 
     Of q, q̇, q̈ and actuator forces in relation to the largest of a state. Of accelerations in relation to
     the largest of v̇ and L ω̇ where the platform's joints are on average, or of v̇ to itself: of a frame
     far away v̇ is so large that against it ω̇ could be wrong unseen.
     """
-    parts = PARTS.get(function.__name__, _forces)
+    parts = PARTS[function.__name__]
     first = parts(mechanism, rows, fields)
     sizes = [np.where(size == 0, 1, size) for _, size in first]
     largest = np.zeros(rows)
@@ -100,26 +99,26 @@ Parts = list[tuple[Array, Array]]
 """Vectors (rows, components) and the sizes (rows,) that their changes are compared with."""
 
 
-def _forces(mechanism: Mechanism, rows: int, fields: Mapping[str, Array]) -> Parts:
+def _forces(mechanism: Mechanism, rows: int, fields: Fields) -> Parts:
     """Γ, and the largest."""
     forces = numpy_executor(mechanism)(programs.inverse_dynamics, rows, fields)["forces"]
     return [(forces, np.abs(forces).max(axis=1, initial=0))]
 
 
-def _reactions(mechanism: Mechanism, rows: int, fields: Mapping[str, Array]) -> Parts:
+def _reactions(mechanism: Mechanism, rows: int, fields: Fields) -> Parts:
     """Γ, and what the legs push the platform with: where drives carry most, it is far less than Γ."""
     pushed = numpy_executor(mechanism)(programs.reactions, rows, fields)["spherical"]
     each = pushed.reshape(rows, -1)
     return [*_forces(mechanism, rows, fields), (each, np.abs(each).max(axis=1, initial=0))]
 
 
-def _coordinates(mechanism: Mechanism, rows: int, fields: Mapping[str, Array]) -> Parts:
+def _coordinates(mechanism: Mechanism, rows: int, fields: Fields) -> Parts:
     """q, q̇ and q̈, and the largest of each."""
     found = numpy_executor(mechanism)(programs.inverse_kinematics, rows, fields)
     return [(found[name], np.abs(found[name]).max(axis=1, initial=0)) for name in programs.SCALARS]
 
 
-def _accelerations(mechanism: Mechanism, rows: int, fields: Mapping[str, Array]) -> Parts:
+def _accelerations(mechanism: Mechanism, rows: int, fields: Fields) -> Parts:
     """v̇ and L ω̇; sizes are about the mean c of the platform's joints, v̇ + ω̇×R c + ω×(ω×R c)."""
     found = numpy_executor(mechanism)(programs.direct_dynamics, rows, fields)
     linear, angular = found["linear"], found["angular"]
@@ -137,9 +136,26 @@ def _length(vectors: Array) -> Array:
     return np.asarray(np.linalg.norm(vectors, axis=1))
 
 
+def _whole(function: Function, mechanism: Mechanism, rows: int, fields: Fields) -> Parts:
+    """All that a program gives, and the largest of each."""
+    found = numpy_executor(mechanism)(function, rows, fields)
+    each = [one.reshape(rows, -1) for part, one in found.items() if part != "margin"]
+    return [(one, np.abs(one).max(axis=1, initial=0)) for one in each]
+
+
+WHOLE = (
+    programs.jacobian,
+    programs.mass_matrix,
+    programs.bias,
+    programs.condensed,
+    programs.energy,
+)
+"""Programs of which all is looked at."""
 PARTS = {
     "inverse_kinematics": _coordinates,
-    "direct_dynamics": _accelerations,
+    "inverse_dynamics": _forces,
+    "contributions": _forces,
     "reactions": _reactions,
-}
-"""What tells of a program's answers; of all others the actuator forces do."""
+    "direct_dynamics": _accelerations,
+} | {one.__name__: partial(_whole, one) for one in WHOLE}
+"""What tells of a program's answers, of those that are looked at."""
