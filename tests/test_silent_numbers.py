@@ -165,3 +165,11 @@ def test_odd_arguments_have_an_error_of_their_own(tmp_path):
 def test_odd_numbers_beside_the_motion_are_refused(robot, call, said):
     with pytest.raises(InputError, match=said):
         call(robot)
+
+
+def test_a_rigid_platform_that_is_nowhere_does_not_rest(robot):
+    nowhere = gough.Motion([[0, 0, 0.8], [np.inf, 0, 0]])
+    with pytest.raises(NotFiniteError, match="sample 1: position is not finite"):
+        robot.static_deflection(nowhere)
+    rests = robot.static_deflection(nowhere, on_error="nan")
+    assert np.array_equal(np.isnan(rests.position).all(axis=1), [False, True])

@@ -66,8 +66,11 @@ def static_deflection(
     if not isinstance(motion, Motion):
         raise not_a_motion(motion)
     rest = Motion(motion.position, motion.rotation, time=motion.time)
-    if not robot.modes:
-        return rest
+    if not robot.modes:  # stays as it is, if its numbers are any
+        rows = batch.lay_out(rest, {})
+        place = np.array(np.broadcast_to(rows.fields["position"], (rows.rows, 3)))
+        known = batch.settle(rows, {"position": place}, batch.not_finite(rows), on_error)
+        return rest.replace(position=known["position"])
     undeformed = rest.replace(elastic=np.zeros(robot.modes))
     stands = robot.inverse_dynamics(undeformed, wrench, friction=False, on_error=on_error)
     acting: Inputs = {"wrench": (np.zeros(6) if wrench is None else wrench, (6,))}
