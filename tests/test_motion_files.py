@@ -332,17 +332,6 @@ def test_netcdf_dimensions_in_any_order_and_poses_alone(tmp_path):
             lambda d: d.assign(velocity=d.velocity.assign_attrs(units="mm/s2")),
             ["velocity", "'mm/s2'"],
         ),
-        *(
-            (
-                lambda d, units=units: d.assign(velocity=d.velocity.assign_attrs(units=units)),
-                ["unit"],
-            )
-            for units in ("m/s, mm/s", "m/s, m/s, m/s, mm/s")  # three axes
-        ),
-        (
-            lambda d: d.isel(time=0).assign_coords(time=d.time[0].assign_attrs(units="s, ms")),
-            ["time has the unit 's, ms'"],
-        ),
         (lambda d: d.drop_vars("acceleration"), ["no acceleration"]),
         (lambda d: d.assign(velocity=d.velocity[:, 0]), ["velocity", "(time)", "(time, axis)"]),
         (lambda d: d.assign(velocity=d.velocity.astype(str)), ["velocity", "numbers"]),

@@ -216,6 +216,24 @@ def test_what_cannot_be_known_is_refused(header, columns, words, tmp_path):
         assert word in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "units", "samples"),
+    [
+        ("position", "m, mm", 4),  # there are three axes
+        ("position", "m, m, m, mm", 4),
+        ("time", "s, ms", 4),
+        ("time", "s, ms", ()),
+    ],
+)
+def test_a_list_of_units_is_one_for_each(name, units, samples, tmp_path):
+    motion = gough.trajectories.Circle([0, 0, 0.8], 0.1, rpm=40).sample(4)
+    dataset = motion_dataset(motion if samples else motion[0])
+    dataset[name].attrs["units"] = units
+    dataset.to_netcdf(tmp_path / "m.nc", engine="scipy")
+    with pytest.raises(FileError, match=f"{name} has the unit '{units}', needs"):
+        read_motion(tmp_path / "m.nc")
+
+
 def test_plain_numbers_that_make_no_sense(hexapod, tmp_path):
     far = hexapod.home.replace(position=1000 * hexapod.home.position)
     for call in (hexapod.inverse_kinematics, hexapod.jacobian, hexapod.inverse_dynamics):
