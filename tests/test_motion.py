@@ -281,8 +281,12 @@ def test_from_samples_goes_through_them_with_the_rates_of_the_path():
 
 @pytest.mark.parametrize(
     ("times", "positions"),
-    [([0.0], [[0, 0, 0]]), ([0.0, 0.0], np.zeros((2, 3))), ([0.0, 1.0], np.zeros((3, 3)))],
-)
+    [
+        ([0.0], [[0, 0, 0]]), ([0.0, 0.0], np.zeros((2, 3))), ([0.0, 1.0], np.zeros((3, 3))),
+        ([0.0, 1e-300, 1e-10], np.zeros((3, 3))), ([-1e50, 0.0, 1.0], np.zeros((3, 3))),
+        ([0.0, 1e40], np.zeros((2, 3))), ([0.0, 1.0], [[1e300, 0, 0], [0, 0, 0]]),
+    ],
+)  # fmt: skip
 def test_samples_that_are_no_path_are_refused(times, positions):
     with pytest.raises(InputError):
         Motion.from_samples(times, positions)

@@ -174,8 +174,8 @@ class Motion:
         poses = cls(position, rotation, time=times)
         fields = {"time": times, "position": poses.position, "rotation": poses.rotation}
         for name, values in fields.items():
-            if not np.isfinite(values).all():
-                raise InputError(f"{name} must be finite to have rates")
+            if not np.all(np.abs(values) < 1e60):
+                raise InputError(f"{name} must be finite, and below 1e60, to have rates")
         if len(poses.shape) != 1 or len(poses) < 2 or not np.all(np.diff(times) > 0):
             raise InputError(
                 f"samples of batch shape {poses.shape}: rates need (n,) of them, two at least, at "

@@ -13,6 +13,9 @@ from gough.errors import InputError
 JUMP = 1e-6
 """Largest relative jump of the angular acceleration at a pose."""
 
+SHORTEST, LONGEST = 1e-30, 1e30
+"""Step between two poses, and time in all, s: rates of others overflow."""
+
 MOST_POSES = 300_000
 """Poses of one spline: the equations of its rotations take 1.6 kB for each."""
 
@@ -28,6 +31,12 @@ def quintic(times: Array, values: Array) -> scipy.interpolate.BSpline:
 
     Through fewer than six values, the polynomial of least degree.
     """
+    shortest, whole = float(np.diff(times).min()), float(times[-1] - times[0])
+    if not (shortest >= SHORTEST and whole <= LONGEST):
+        raise InputError(
+            f"times over {whole:.3g} s, the shortest step {shortest:.3g} s: rates need steps of "
+            f"{SHORTEST:g} s or more, and {LONGEST:g} s in all at most"
+        )
     degree = min(5, len(times) - 1)
     knots = None if degree < len(times) - 1 else np.repeat(times[[0, -1]], degree + 1)
     return scipy.interpolate.make_interp_spline(times, values, k=degree, t=knots)
