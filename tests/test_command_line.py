@@ -227,12 +227,14 @@ def test_a_wrong_sort_of_file_names_the_command_that_reads_it(gough_here, tmp_pa
     gough.load("kim-ryu-2002").save(tmp_path / "robot.toml")
     (tmp_path / "run.toml").write_text("robot = 'r'\n[controller]\nkind = 'legs pd'\n")
     (tmp_path / "study.toml").write_text("robot = 'r'\nmotions = ['m.csv']\n")
+    (tmp_path / "study.zarr").mkdir()
     (tmp_path / "motion.csv").write_text("time [s],x [mm],y [mm],z [mm]\n0,0,0,800\n")
     (tmp_path / "encoders.csv").write_text("time,q1 [m],q2 [m]\n0,1,1\n")
     for words, told in (
         ("show motion.csv", "is a motion, not a robot file; it is read by: gough forces"),
         ("show run.toml", "is a simulation file, not a robot file; it is read by: gough simulate"),
         ("draw study.toml -o d.png", "it is read by: gough study study.toml"),
+        ("report study.zarr", "it is read by: gough study STUDY.toml -o study.zarr"),
         ("simulate robot.toml", "is a robot file, not a simulation file"),
         ("study run.toml", "is a simulation file, not a study file"),
         ("forces kim-ryu-2002 robot.toml -o f.csv", "is a robot file, not a motion"),

@@ -17,7 +17,7 @@ READ_BY = {
     "motion": "gough forces ROBOT {0} -o forces.csv",
     "log of encoders": "gough pose ROBOT {0} -o motion.csv",
     "log with forces": "gough identify ROBOT {0}",
-    "result of a study": "gough report {0} -o page.html",
+    "result of a study": "gough study STUDY.toml -o {0}",
     "picture or page": "any program that shows such",
 }
 """Sorts of files, and what reads each."""
