@@ -9,6 +9,7 @@ import gough
 from fuzz.states import PLACES
 from gough import Motion, Robot
 from gough.errors import SampleError, SingularError
+from gough.exchange.programs import forward_step
 from gough.mechanics import programs
 from gough.mechanics.solves import factor, factor_symmetric
 from gough.mechanics.state import RIGID_FIELDS
@@ -188,6 +189,9 @@ def test_platforms_ever_smaller_beside_their_legs_are_turned_right_or_refused(ki
             near = pose.replace(position=pose.position + 1e-3 * size)
             found = robot.forward_kinematics(q, near, on_error="nan")
             given.append(bool(np.isfinite(found.position).all()))
+            there = {name: np.asarray(getattr(pose, name))[np.newaxis] for name in RIGID_FIELDS}
+            in_c = robot.executor(forward_step, 1, there | {"q": q[np.newaxis]})["margin"]
+            assert given[-1] or not in_c > 0
             if given[-1]:
                 fields = {name: np.asarray(getattr(found, name)) for name in RIGID_FIELDS}
                 true = exact(robot.mechanism, programs.inverse_kinematics, fields)["q"]

@@ -20,11 +20,12 @@ from gough.legs.chain.equations import NEAR
 from gough.mechanics import programs as models
 from gough.mechanics.forward_program import joint_step, newton_step
 from gough.mechanics.mechanism import Mechanism
-from gough.mechanics.programs import DOUBTFUL, Outputs
+from gough.mechanics.programs import Outputs
 from gough.mechanics.state import State
-from gough.mechanics.vectors import Components, maximum, minimum
+from gough.mechanics.vectors import Components, maximum, minimum, norm
 from gough.model.derivative_programs import balance, graph_of
 from gough.model.execution import robot_numbers, trace
+from gough.model.forward import CLOSE, ORDINARY
 from gough.model.model import Model
 
 KINEMATIC: dict[str, Function] = {
@@ -56,14 +57,18 @@ def forward_step(mechanism: Mechanism, state: State, q: Components) -> Outputs:
     """One of Newton's steps of forward kinematics; see `mechanics.forward_program.newton_step`.
 
     `length` of the step, rad or length scales; `residual` of q before it, m or rad, beside `size`, the
-    longest leg's; `margin` > 0: a leg is not too short, on its own branch, and the pose not singular.
+    longest leg's; `margin` > 0: a leg is not too short, on its own branch, and the pose neither singular
+    nor in doubt, as `model.forward` has it.
     """
     found = newton_step(mechanism, state, q)
     legs, tip = mechanism.legs, state.position + mechanism.platform.arms(mechanism.points, state)
     sizes = list(legs.sizes(q))
-    spare = [found.pop("health") - DOUBTFUL, *sizes, *(-one for one in legs.astray(q, tip))]
+    size = reduce(maximum, sizes)
+    reach = mechanism.scale()[3] * (size + norm(state.position)[0])
+    least = CLOSE * maximum(1 + 0 * reach, reach / ORDINARY)
+    spare = [found.pop("health") - least, *sizes, *(-one for one in legs.astray(q, tip))]
     found["length"] = found.pop("step")
-    return {**found, "size": reduce(maximum, sizes), "margin": reduce(minimum, spare)}
+    return {**found, "size": size, "margin": reduce(minimum, spare)}
 
 
 CLOSING: dict[str, Function] = {"close_joints": close_joints}
