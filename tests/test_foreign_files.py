@@ -83,6 +83,13 @@ FILES = {
         "loops; limit 60",
     ),
     "not a number": (stewart().replace("0.15", "nan", 1), "pos of a <inertial> is not a number"),
+    "not a number of C's": (stewart().replace("0.15", "nan(1)", 1), "pos of a <inertial> is not"),
+    "copies of a motor": (
+        stewart().replace("</actuator>", '<motor><replicate count="x"/></motor></actuator>'),
+        "<replicate count='x'> in another",
+    ),
+    "a mark of gough's own": (stewart(extra='<site name="gough:mesh:9"/>'), "do not begin with"),
+    "an infinite mass": (stewart().replace('mass="9"', 'mass="inf"'), "or over 1e+12"),
     "an unknown element": (stewart("<compiler nonsense='1'/>"), "MuJoCo:"),
 }  # fmt: skip
 
@@ -189,6 +196,10 @@ def test_an_unknown_platform(tmp_path):
         ("home: [.nan, 0]\n", "home has 2 entries, needs 2 numbers below 1e+12"),
         ("gravity: [0, 0, 1e300]\n", "gravity has 3 entries"),
         ("other_friction: {a: {slider_coulomb: .inf}}\n", "other_friction needs tables of numbers"),
+        ("a: !!int ''\n", "not YAML"),
+        ("a: !!bool x\n", "not YAML"),
+        ("a: !!timestamp x\n", "not YAML"),
+        ("closed_loop: []\nclosed_loop: [['hand', 'tip']]\n", "has the key 'closed_loop' twice"),
         ("", "has no loop"),
     ],
 )
@@ -234,6 +245,17 @@ URDF = {
         '</geometry></visual></link><joint name="x" type="fixed"><parent link="r"/><child link="a"/>'
         "</joint></robot>",
         "outside of the folder",
+    ),
+    "two links of one name": ('<robot><link name="a"/><link name="a"/></robot>', "called 'a'"),
+    "a far place": (
+        '<robot><link name="a"><inertial><origin xyz="0 0 1e200"/><mass value="1"/></inertial></link>'
+        "</robot>",
+        "xyz has the number 1e+200; limit 1e+12",
+    ),
+    "an inertia that rounds to none": (
+        '<robot><link name="a"><inertial><mass value="1"/><inertia ixx="1e308"/></inertial></link>'
+        "</robot>",
+        "or over 1e+12",
     ),
     "xacro": ('<robot xmlns:xacro="x"><xacro:macro/></robot>', "a xacro file"),
     "MJCF": ("<mujoco/>", "not <robot>"),

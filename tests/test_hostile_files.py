@@ -261,6 +261,14 @@ MESHES = {
     "no bytes.glb": (glb(accessors=[{"componentType": 5126, "count": 2**31}]), "compressed"),
     "sparse.glb": (glb(positions={"sparse": {"count": 2**31}}), "sparse"),
     "another file.glb": (glb(buffers=[{"uri": "/etc/passwd", "byteLength": 36}]), "another file"),
+    "beyond its end.glb": (
+        glb(positions={"count": 0, "byteOffset": 40}, bufferViews=[{"buffer": 0, "byteStride": 999}]),
+        "not there",
+    ),
+    "scales of scales.glb": (
+        glb([*({"scale": [1e9] * 3, "children": [i + 1]} for i in range(60)), {"mesh": 0}]),
+        "placed with numbers over",
+    ),
     "not a number.glb": (glb([{"mesh": 0, "matrix": [float("nan")] * 16}]), "needs 16 numbers"),
     "no index.glb": (glb([{"mesh": True}]), "not there"),
     "deep.glb": (b"glTF" + struct.pack("<III4s", 2, 0, 9000, b"JSON") + b"[" * 9000, "not GLB"),

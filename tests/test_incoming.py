@@ -13,6 +13,7 @@ from cases.command import run
 from cases.common import few_states
 from cases.mjcf import delta, stewart
 from gough.errors import FileError, ForeignFileWarning
+from gough.exchange.incoming.mjcf import read_mjcf
 from gough.exchange.incoming.reading import read_foreign
 
 pytest.importorskip("mujoco")
@@ -115,6 +116,32 @@ def test_a_loop_open_in_the_file_is_closed(tmp_path):
     wanted = gough.Robot.from_text(read_foreign(plain).text)
     q = (one.inverse_kinematics(one.home).q for one in (robot, wanted))
     assert_close(next(q), next(q), 1e-9)
+
+
+def test_a_weld_may_have_its_point_anywhere(tmp_path):
+    load = '<body name="load" pos="0.1 0 1"><freejoint/><geom size="0.1"/></body></worldbody>'
+    found = []
+    for anchor in ("0 0 0", "0.1 0.2 0.3"):
+        weld = f'<weld body1="plate" body2="load" anchor="{anchor}"/></equality>'
+        text = stewart().replace("</worldbody>", load).replace("</equality>", weld)
+        (tmp_path / "robot.xml").write_text(text)
+        found.append(read_foreign(tmp_path / "robot.xml"))
+    assert found[1].gap[0] < 1e-9
+    first, second = (gough.Robot.from_text(one.text) for one in found)
+    assert_close(first.platform.center_of_mass, second.platform.center_of_mass, 1e-9)
+
+
+def test_copies_have_their_own_meshes(tmp_path):
+    names = [f"m{i}.stl" for i in range(12)]
+    meshes = "".join(f'<mesh name="{name}" file="{name}"/>' for name in names)
+    shapes = "".join(f'<geom type="mesh" mesh="{name}"/>' for name in names)
+    extra = f'<replicate count="2" offset="1 0 0">{shapes}</replicate>'
+    for name in names:
+        (tmp_path / name).write_bytes(b"solid")
+    (tmp_path / "robot.xml").write_text(stewart(f"<asset>{meshes}</asset>", extra=extra))
+    parts = read_mjcf(tmp_path / "robot.xml", meshes=True).parts
+    drawn = next(one.meshes for one in parts if one.name == "plate")
+    assert sorted(one.file for one in drawn) == sorted(2 * names)
 
 
 URDF = """<robot name="five-bar">

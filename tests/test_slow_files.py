@@ -12,6 +12,7 @@ from gough.data.motion_files import read_motion
 from gough.description.modal.calculix import _Inp
 from gough.description.modal.nastran import _geometry
 from gough.errors import FileError
+from gough.exchange.incoming.mjcf import read_mjcf
 from gough.exchange.incoming.mjcf_text import harmless
 from gough.exchange.incoming.urdf import sidecar
 from gough.robot import load
@@ -204,7 +205,7 @@ MANY = "<joint/>" * 49_000 + "<camera/>" * 49_000
 MJCF = {
     "more than 200 attributes": f"<default><geom {WIDE}/></default>",
     "classes of defaults; limit 500": f"<default>{CLASSES}</default>",
-    "has 49001 bodies": f"<worldbody>{MANY}</worldbody>",
+    "has 49000 bodies, joints": f"<worldbody>{MANY}</worldbody>",
 }
 
 
@@ -213,6 +214,14 @@ def test_mjcf_takes_little_time_and_memory(tmp_path, words):
     (tmp_path / "r.xml").write_text(f"<mujoco>{MJCF[words]}</mujoco>")
     with soon(), pytest.raises(FileError, match=words):
         harmless(tmp_path / "r.xml", meshes=False)
+
+
+def test_sites_of_an_mjcf_take_little_time(tmp_path):
+    pytest.importorskip("mujoco")
+    bodies = "".join("<body><site/><site/></body>" for _ in range(2900))
+    (tmp_path / "r.xml").write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    with soon():
+        assert len(read_mjcf(tmp_path / "r.xml", meshes=True).parts) == 2901
 
 
 def test_mujoco_simulates_nothing_while_it_reads(tmp_path):

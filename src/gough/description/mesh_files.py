@@ -93,6 +93,8 @@ def read_glb(data: bytes) -> Mesh:
         count, total = count + len(points), total + len(corners) // 3
         _few(total, "triangles", MOST_FACES)
         _few(count, "vertices", MOST_VERTICES)
+        if not np.all(np.abs(place) <= LARGEST):
+            raise FileError(f"a part is placed with numbers over {LARGEST:g}")
         vertices.append(points @ place[:3, :3].T + place[:3, 3])
     none = np.zeros((0, 3))
     return _whole(np.concatenate([none, *vertices]), np.concatenate([none[:, 0], *faces]))
@@ -183,7 +185,8 @@ class _Glb:
             if number in seen:
                 raise FileError(f"node {number} is in two places")
             seen.add(number)
-            place = above @ _place(node)
+            with np.errstate(over="ignore", invalid="ignore"):  # looked at where it is used
+                place = above @ _place(node)
             waiting += [(one, place) for one in _list(node, "children")]
             if "mesh" not in node:
                 continue
@@ -212,7 +215,8 @@ class _Glb:
         least = width * item.itemsize
         start = _size(view.get("byteOffset", 0)) + _size(one.get("byteOffset", 0))
         stride, count = _size(view.get("byteStride", least)), _size(one.get("count"))
-        if stride < least or start + stride * count > len(self.bytes) + stride - least:
+        end = start + (stride * (count - 1) + least if count else 0)
+        if stride < least or end > len(self.bytes):
             raise FileError("its numbers are not there")
         _few(count, "numbers of a part", MOST_VERTICES)
         found = np.ndarray((count, width), item, self.bytes, start, (stride, item.itemsize))

@@ -21,6 +21,8 @@ MOST_BODIES, MOST_LOOPS, MOST_COORDINATES = 3000, 60, 300
 """Of a robot; a spherical joint has three coordinates."""
 FARTHEST = 1e9
 """Of a body from the origin, m."""
+LARGEST = 1e12
+"""Mass or moment of inertia of a body, kg, kg m², as of a robot file."""
 LONGEST = 0.5
 """Of a step, rad, and sizes of the robot."""
 
@@ -161,6 +163,12 @@ def closed(linkage: Linkage) -> Stand:
     ):
         if count > most:
             raise FileError(f"{linkage.name}: has {count} {what}; limit {most}")
+    for part in linkage.parts:
+        mass, center, tensor = part.inertia
+        if not max(abs(mass), np.abs(center).max(), np.abs(tensor).max()) <= LARGEST:
+            raise FileError(
+                f"{linkage.name}: mass or inertia of {part.name!r} is not finite, or over {LARGEST:g}"
+            )
     with np.errstate(over="ignore", invalid="ignore"):
         posture = _Posture(linkage)
     frames = (one for places in posture.places for one in places)

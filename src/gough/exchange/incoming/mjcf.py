@@ -64,7 +64,7 @@ def _compiled(found: HarmlessModel, path: Path) -> tuple[Any, dict[str, Any]]:
             if one.file == "nothing.stl":
                 spec.delete(one)
         return spec.compile(), scales
-    except (ValueError, RuntimeError, TypeError) as error:
+    except (ValueError, RuntimeError, TypeError, mujoco.FatalError) as error:
         said = " ".join(str(error).split())
         raise FileError(f"{path}: MuJoCo: {said}"[:300]) from None
     finally:
@@ -79,6 +79,13 @@ class _Reader:
         self.left_out = [f"{count} {what}" for what, count in sorted(found.left_out.items())]
         self.qpos = self._home()
         self.driven = self._drives()
+        self.marks: dict[int, list[tuple[int, str]]] = {}
+        """By body: sites that stand where a mesh is, and the mesh."""
+        for site in range(model.nsite):
+            mark = model.site(site).name
+            if mark.startswith(MARK):
+                mesh = found.drawn[int(mark.removeprefix(MARK).partition(":")[0])]
+                self.marks.setdefault(int(model.site_bodyid[site]), []).append((site, mesh))
 
     def linkage(self) -> Linkage:
         """The whole."""
@@ -252,8 +259,10 @@ class _Reader:
                     PartFrame(second, Placement(data[3:6], np.eye(3))),
                 ]
             else:
-                ends = [PartFrame(first, _placement(data[3:6], data[6:10]))]
-                ends.append(PartFrame(second, AT_ORIGIN))
+                ends = [
+                    PartFrame(first, _placement(data[3:6], data[6:10])),
+                    PartFrame(second, Placement(data[0:3], np.eye(3))),
+                ]
             found.append(
                 LoopClosure(
                     name,
@@ -276,19 +285,15 @@ class _Reader:
         return sites | bodies
 
     def _meshes(self, body: int) -> list[PlacedMesh]:
-        model, found = self.model, []
-        for i in range(model.nsite):
-            name = model.site(i).name
-            if model.site_bodyid[i] != body or not name.startswith(MARK):
-                continue
-            mesh = self.found.drawn[int(name.removeprefix(MARK).split("_")[0])]
+        found = []
+        for site, mesh in self.marks.get(body, []):
             file = self.found.files.get(mesh, "")
             if Path(file).suffix.lower() not in MESHES:
                 continue
             scale, place, turn = self.scales[mesh]
             own = _placement(np.zeros(3), turn).rotation.T
             inner = Placement(-own @ place, own)
-            found.append(PlacedMesh(file, scale, self._site(i).place.of(inner)))
+            found.append(PlacedMesh(file, scale, self._site(site).place.of(inner)))
         return found
 
 

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 from gough.base.files import content
 from gough.errors import FileError
+from gough.exchange.incoming.closing import MOST_BODIES, MOST_COORDINATES
 from gough.exchange.incoming.mesh_names import named_mesh
 from gough.exchange.incoming.xml_text import with_includes
 from gough.exchange.mjcf import OTHER_FRICTION
@@ -46,7 +47,7 @@ HIDDEN = 3
 MESH_MEGABYTES = 40
 """Of all meshes that masses are computed from, as often as they are named."""
 MARK = "gough:mesh:"
-"""How sites begin that stand where a mesh is."""
+"""How sites begin that stand where a mesh is; its number and a colon follow, then what copies add."""
 
 
 @dataclass
@@ -74,6 +75,7 @@ def harmless(path: Path, meshes: bool) -> HarmlessModel:
     if root.tag != "mujoco":
         raise FileError(f"{path}: not MJCF: its first element is <{root.tag}>, not <mujoco>"[:200])
     _refuse_nan(root, path)
+    _refuse_copies(root, path)
     found = HarmlessModel(root)
     folders = _compiler(root)
     from_geometry = any(one.get("inertiafromgeom") == "true" for one in root.iter("compiler"))
@@ -92,10 +94,7 @@ def harmless(path: Path, meshes: bool) -> HarmlessModel:
     for world in root.findall("worldbody"):
         _bodies(world, None, True, from_geometry, classes, found, wanted, path)
     _sections(root, found)
-    if (count := _copied(root)) > MOST_ELEMENTS:
-        raise FileError(
-            f"{path}: has {count} bodies, joints, shapes and the like; limit {MOST_ELEMENTS}"
-        )
+    _refuse_many(root, path)
     _strip(root)
     _load(found, path, wanted, meshes)
     return found
@@ -107,17 +106,46 @@ def _take_out(gone: list[Element], parent: Element) -> None:
     parent[:] = [child for child in parent if id(child) not in known]
 
 
-def _copied(element: Element) -> int:
-    """Elements in one, copies included."""
-    inner = len(element) + sum(map(_copied, element))
-    return inner * int(element.get("count", "1")) if element.tag == "replicate" else inner
+def _refuse_many(root: Element, path: Path) -> None:
+    """More elements, copies included, than MuJoCo compiles soon."""
+    def count(element: Element, times: int) -> None:
+        if element.tag == "replicate":
+            times *= int(element.get("count", ""))
+        for child in element:
+            moving[child.tag] += times
+            count(child, times)
+
+    others = sum(1 for section in root if section.tag != "worldbody" for _ in section.iter())
+    moving: Counter[str] = Counter()
+    for world in root.findall("worldbody"):
+        count(world, 1)
+    for many, most, what in (
+        (others + moving.total(), MOST_ELEMENTS, "bodies, joints, shapes and the like"),
+        (moving["body"], MOST_BODIES, "bodies"),
+        (moving["joint"], MOST_COORDINATES, "joints"),
+    ):
+        if many > most:
+            raise FileError(f"{path}: has {many} {what}; limit {most}")
+
+
+def _refuse_copies(root: Element, path: Path) -> None:
+    """Copies of copies, or too many."""
+    for one in root.iter("replicate"):
+        count = one.get("count", "")
+        few = count.isdecimal() and len(count) < 6 and int(count) <= MOST_COPIES
+        if not few or one.find(".//replicate") is not None:
+            raise FileError(
+                f"{path}: <replicate count={count[:20]!r}> in another, or over {MOST_COPIES} copies"
+            )
 
 
 def _refuse_nan(root: Element, path: Path) -> None:
     """Numbers that are none: MuJoCo takes them, and writes a log of its own beside."""
     for one in root.iter():
         for key, value in one.attrib.items():
-            if key != "name" and any(word.strip("+-").lower() == "nan" for word in value.split()):
+            if key != "name" and any(
+                word.strip("+-").lower().startswith("nan") for word in value.split()
+            ):
                 raise FileError(f"{path}: {key} of a <{one.tag}> is not a number"[:200])
 
 
@@ -221,7 +249,6 @@ def _bodies(
     found: HarmlessModel,
     wanted: set[str],
     path: Path,
-    copied: bool = False,
 ) -> None:
     """Walk a body: mesh geometry becomes a site where it is, and stays where masses come from it."""
     inherited = element.get("childclass", inherited)
@@ -234,12 +261,8 @@ def _bodies(
             if child.tag not in SCENERY:
                 found.left_out[child.tag] += 1
             continue
-        if child.tag == "replicate":
-            count = child.get("count", "")
-            if copied or not (count.isdecimal() and len(count) < 6 and int(count) <= MOST_COPIES):
-                raise FileError(
-                    f"{path}: <replicate count={count[:20]!r}> in another, or over {MOST_COPIES} copies"
-                )
+        if child.tag == "site" and child.get("name", "").startswith(MARK):
+            raise FileError(f"{path}: names of sites do not begin with {MARK!r}")
         if child.tag == "geom":
             if not _geometry(element, child, inherited, weighs_nothing, classes, found, wanted):
                 gone.append(child)
@@ -247,8 +270,7 @@ def _bodies(
             light = weighs_nothing
             if child.tag == "body":
                 light = child.find("inertial") is not None and not from_geometry
-            copies = copied or child.tag == "replicate"
-            _bodies(child, inherited, light, from_geometry, classes, found, wanted, path, copies)
+            _bodies(child, inherited, light, from_geometry, classes, found, wanted, path)
     _take_out(gone, element)
 
 
@@ -272,7 +294,7 @@ def _geometry(
     if moves and said.get("type", "mesh") == "mesh" and not _hidden(said.get("group", "0")):
         pose = {key: said[key] for key in POSE if key in said}
         mark = ElementTree.SubElement(body, "site", pose)
-        mark.set("name", f"{MARK}{len(found.drawn)}")
+        mark.set("name", f"{MARK}{len(found.drawn)}:")
         found.drawn.append(said["mesh"])
     if weighs_nothing or said.get("mass") == "0" or said.get("density") == "0":
         return False

@@ -54,7 +54,7 @@ SIDECAR = (
 )  # fmt: skip
 """Keys of the YAML file."""
 LARGEST = 1e12
-"""Number of a YAML file, as of a robot file."""
+"""Number of a place, an axis or the YAML file, as of a robot file."""
 ENDLESS = 1e8
 """A limit from here on is none."""
 
@@ -94,13 +94,17 @@ def sidecar(path: Path, export: str | None = None) -> dict[str, Any]:
             if isinstance(event, yaml.AliasEvent):
                 raise FileError(f"{name}: has aliases (*name), which are not read")
         found = yaml.safe_load(text)
+        top = yaml.compose(text, yaml.SafeLoader)
     except FileError:
         raise
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except Exception as error:  # PyYAML trips over a tag whose text is not of its kind
         said = " ".join(str(error).split())
         raise FileError(f"{name}: not YAML: {said}"[:200]) from None
     if not isinstance(found, dict):
         raise FileError(f"{name}: needs keys such as closed_loop, type and name_mot")
+    twice = [key for key, count in Counter(key.value for key, _ in top.value).items() if count > 1]
+    if twice:
+        raise FileError(f"{name}: has the key {twice[0]!r} twice"[:200])
     if export is not None and found.get("export", export) != export:
         raise FileError(f"{name}: of another export than {path.name}; export the robot again")
     for key in SIDECAR:
@@ -148,8 +152,8 @@ class _Reader:
 
     def __init__(self, path: Path, root: Element, loops: dict[str, Any], meshes: bool) -> None:
         self.path, self.root, self.loops, self.with_meshes = path, root, loops, meshes
-        self.links = {_name(one, path): one for one in root.findall("link")}
-        self.joints = {_name(one, path): one for one in root.findall("joint")}
+        self.links = _by_name(root.findall("link"), path)
+        self.joints = _by_name(root.findall("joint"), path)
         self.other = dict(
             zip(loops.get("joint_name", []), loops.get("joint_type", []), strict=False)
         )
@@ -370,6 +374,15 @@ def _name(element: Element, path: Path) -> str:
     return name
 
 
+def _by_name(elements: list[Element], path: Path) -> dict[str, Element]:
+    """Links or joints, no two of one name."""
+    found: dict[str, Element] = {}
+    for one in elements:
+        if found.setdefault(_name(one, path), one) is not one:
+            raise FileError(f"{path}: two <{one.tag}> are called {_name(one, path)!r}"[:200])
+    return found
+
+
 def _numbers(text: str, path: Path) -> Array:
     try:
         values = np.array(
@@ -398,6 +411,8 @@ def _vector(
     values = np.array(default) if text is None else _numbers(text, path)
     if values.shape != (3,):
         raise FileError(f"{path}: {key} needs three numbers, has {len(values)}")
+    if np.abs(values).max() > LARGEST:
+        raise FileError(f"{path}: {key} has the number {np.abs(values).max():g}; limit {LARGEST:g}")
     return values
 
 
