@@ -129,6 +129,10 @@ def test_what_cannot_be(simulator, tmp_path):
     for wrong in ({"scale": 0}, {"scale": np.nan}, {"speed": 0}, {"stroke": [1, 2]}):
         with pytest.raises(InputError):
             cue(simulator, vehicle, Washout(), **wrong)
+    t = np.arange(0, 2, 0.1)
+    for last, words in ((50.0, "sample 19: a gap of 48.2 s"), (1e300, "sample 19: time is over")):
+        with pytest.raises(InputError, match=words):  # at even times the others would be lost
+            Vehicle.of(np.append(t[:-1], last), np.zeros((20, 3)), np.zeros((20, 3)))
     with pytest.raises(InputError, match="tilt_rate"):
         Washout(tilt_rate=0)
     with pytest.raises(InputError, match="preview"):

@@ -211,6 +211,8 @@ LINES = "time,x,y,z\n0,0,0,1\n"
         (LINES + "1,0,1e999,1\n", ["line 3", "column y", "inf"]),
         (LINES + "1,0,0,1\n0.5,0,0,1\n", ["line 4", "decreases", "0.5"]),
         (LINES + "0,0,0,1\n", ["line 3", "stands still"]),
+        (LINES + "1e-300,0,0,1\n", ["line 3", "a time step below 1e-12 s"]),
+        (LINES + "1e300,0,0,1\n", ["line 3", "time is over 1e+15 s"]),
         ("time,x,y,z,vx,vy,vz\n0,0,0,1,0,0,0\n", ["velocity", "no acceleration", "ax, ay, az"]),
         (
             "time,x,y,z,qw,qx,qy,qz,vx,vy,vz,ax,ay,az\n0,0,0,1,1,0,0,0,0,0,0,0,0,0\n",

@@ -31,6 +31,8 @@ LARGEST = 1e6
 ACCELERATIONS = ("ax", "ay", "az")
 RATES = ("wx", "wy", "wz")
 UNITS = {"time": "s"} | dict.fromkeys(ACCELERATIONS, "m/s²") | dict.fromkeys(RATES, "rad/s")
+UNEVEN = 2.0
+"""Mean step over the usual one, at most."""
 FEWEST, MOST = 5, 2_000_000
 """Samples of a record."""
 
@@ -67,6 +69,12 @@ class Vehicle:
             if np.abs(one).max() > LARGEST:
                 raise InputError(f"{name} of up to {np.abs(one).max():g}: at most {LARGEST:g}")
         check_time(time, lambda row: f"sample {row}", strictly=True)
+        steps = np.diff(time)
+        if np.mean(steps) > UNEVEN * np.median(steps):
+            raise InputError(
+                f"sample {np.argmax(steps) + 1}: a gap of {steps.max():.3g} s, the usual step is "
+                f"{np.median(steps):.3g} s: even times would leave samples out"
+            )
         even = np.linspace(0.0, time[-1] - time[0], time.size)
         felt = [
             np.stack([np.interp(even, time - time[0], column) for column in one.T], axis=1)

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 UNIT_LENGTH = 1e-6
 """How far a quaternion's length may be from 1."""
+SHORTEST_STEP, LATEST = 1e-12, 1e15
+"""Between two samples, and of any, s, where rates are found: those of others overflow."""
 
 
 class Quantity(NamedTuple):
@@ -263,15 +265,22 @@ def _complete(fields: dict[str, Array], where: Where) -> Motion:
 
 
 def check_time(time: Array, where: Where, strictly: bool = False) -> None:
-    """Refuse times that are not finite or, along a single path, go back (strictly: or stop)."""
+    """Refuse times that are not finite or, along a single path, go back.
+
+    Strictly: or stop, or have steps that are no machine's.
+    """
     if not np.all(np.isfinite(time)):
         raise InputError(f"{where(int(np.argmin(np.isfinite(time))))}: time is not finite")
+    for row in np.flatnonzero(np.abs(time) > LATEST)[:1] if strictly else ():
+        raise InputError(f"{where(int(row))}: time is over {LATEST:g} s")
     steps = np.diff(time) if time.ndim == 1 else np.zeros(0)
     wrong = np.flatnonzero(steps <= 0 if strictly else steps < 0)
     if wrong.size:
         i = int(wrong[0]) + 1
         fact = "decreases" if steps[i - 1] < 0 else "stands still"
         raise InputError(f"{where(i)}: time {fact}, from {time[i - 1]:.12g} to {time[i]:.12g} s")
+    for row in np.flatnonzero(steps < SHORTEST_STEP)[:1] if strictly else ():
+        raise InputError(f"{where(int(row) + 1)}: a time step below {SHORTEST_STEP:g} s")
 
 
 def _read_csv(found: ColumnTable) -> tuple[dict[str, Array], Where]:
