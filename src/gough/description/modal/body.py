@@ -18,8 +18,9 @@ from scipy import linalg
 from gough.base.arrays import Array
 from gough.errors import InputError, ModalBodyWarning
 
-DEPENDENT = 1e-12
-"""Least eigenvalue of m_ee scaled to unit diagonal: below it shapes are linearly dependent."""
+DEPENDENT = 1e-8
+"""Least eigenvalue of m_ee scaled to unit diagonal: below it shapes are linearly dependent, so far as
+answers right to 1e-8 can tell them apart."""
 RIGID = 1e-8
 """Least part of a shape's m_ee that no rigid-body motion explains."""
 ORTHOGONAL = 1e-6
@@ -291,7 +292,8 @@ class _Checking:
         values, vectors = np.linalg.eigh(_unit_diagonal(self.body.modal_mass))
         if values[0] < DEPENDENT:
             modes = _named(vectors[:, 0])
-            raise self.fail(f"{modes} are linearly dependent: m_ee is singular ({values[0]:.1e})")
+            found = f"{values[0]:.1e}, limit {DEPENDENT:g}"
+            raise self.fail(f"{modes} are linearly dependent: m_ee is singular ({found})")
 
     def _rigid(self) -> None:
         """A combination of shapes that is rigid doubles the floating frame's own motion."""
