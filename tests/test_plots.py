@@ -17,13 +17,15 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import WITH_MASSES, few_states, impossible_bodies
+from gough.analysis.closest import closest
 from gough.errors import FileError, InputError, MissingDataError, ReachError
 from gough.motion import Motion
 from gough.show import plots
 from gough.show.layout import SceneLayout
 from gough.show.parts import leg_parts, robot_parts, standing_parts
 from gough.show.pictures.animation import animate
-from gough.show.pictures.curves import taking_turns
+from gough.show.pictures.closest import distance_curves
+from gough.show.pictures.curves import curves, taking_turns
 from gough.show.pictures.robot import VIEWS
 from gough.show.pictures.solid import rastered
 from gough.simulation import LegPD
@@ -226,6 +228,18 @@ def test_what_cannot_be_drawn_is_said():
     homeless = robot.text.replace("home = {", "# home = {")
     with pytest.raises(MissingDataError, match="home"):
         plots.draw(gough.Robot.from_text(homeless))
+
+
+def test_names_are_no_formulas():
+    robot = load("kim-ryu-2002").edited({"name": r"$\frac{$"})
+    near = closest(robot, swing(robot), leg_radius=0.01)
+    numbers = np.zeros((3, 1))
+    for figure in (
+        distance_curves(near, robot.name),
+        curves(numbers[:, 0], "x", [(numbers, "y")], ["z"], robot.name),
+        robot.plot(),
+    ):
+        Figure.draw_without_rendering(figure)
 
 
 @pytest.mark.parametrize("name", WITH_MASSES)

@@ -38,6 +38,6 @@ def distance_curves(near: Closest, name: str = "") -> Figure:
         axes.axhline(0.0, color=GREY, linewidth=0.8)
         axes.set_xlabel("sample" if near.time is None else "time [s]")
         axes.set_ylabel("least distance [m]")
-        axes.set_title(f"{name}: {near}" if name else str(near), fontsize=10)
+        axes.set_title(f"{name}: {near}" if name else str(near), fontsize=10, parse_math=False)
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

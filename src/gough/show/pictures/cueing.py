@@ -33,7 +33,9 @@ def cueing_curves(name: str, found: Mapping[str, Cued]) -> Figure:
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(9.0, 2.0 + 1.5 * (3 + len(found))), layout="constrained")
         grid = figure.add_gridspec(3 + len(found), 2)
-        figure.suptitle(f"{name}: what is sensed, and how much of its limits the cue takes")
+        figure.suptitle(
+            f"{name}: what is sensed, and how much of its limits the cue takes", parse_math=False
+        )
         for label, column, factor in SHOWN:
             axes = figure.add_subplot(grid[column % 3, column // 3])
             first = next(iter(found.values())).sensation

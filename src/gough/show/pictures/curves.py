@@ -245,7 +245,7 @@ def curves(
     figure = stacked(x, xlabel, [("", *panel) for panel in panels], labels, SCREEN, legs)
     if title:
         with matplotlib.rc_context(STYLE):
-            figure.suptitle(title)
+            figure.suptitle(title, parse_math=False)
     return figure
 
 

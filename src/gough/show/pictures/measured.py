@@ -55,5 +55,5 @@ def measured_figure(robot: Model, found: MeasuredMotion) -> Figure:
                 one.axvline(when, color=color, linestyle=line, linewidth=0.9, label=name)
         axes[-1].set_xlabel("time [s]")
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
-        figure.suptitle(f"{robot.name}: the platform as its encoders say")
+        figure.suptitle(f"{robot.name}: the platform as its encoders say", parse_math=False)
     return figure
