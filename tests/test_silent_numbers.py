@@ -10,7 +10,7 @@ from gough.analysis.closest import closest
 from gough.analysis.stiffness import stiffness
 from gough.analysis.stiffness_map import stiffness_map
 from gough.data.logs import Log
-from gough.errors import InputError, NotFiniteError
+from gough.errors import FileError, InputError, NotFiniteError
 from gough.sizing import Region
 
 HUGE = (1e160, -1e160, 0.0)
@@ -118,6 +118,39 @@ def test_numbers_that_a_file_makes_infinite_are_refused(robot):
     tiny = {"legs.friction.screw_torque": 0.1, "legs.friction.screw_lead": 1e-320}
     with pytest.raises(InputError, match=r"legs\.friction\.screw_drag infinite"):
         robot.edited(tiny)
+
+
+@pytest.mark.parametrize("key", ["rail_direction", "motor_axis", "axis"])
+def test_directions_are_as_short_as_they_like(key):
+    name = {"rail_direction": "plaza-hexaglide-2019", "motor_axis": "alikoc-delta-2023"}
+    one = gough.load(name.get(key, "kim-ryu-2002"))
+    given = 1e-160 * np.array(getattr(one.file.legs, key))
+    wanted = one.inverse_dynamics(one.home).forces
+    edited = one.edited({f"legs.{key}": given.tolist()})
+    np.testing.assert_allclose(
+        edited.inverse_dynamics(one.home).forces, wanted, rtol=1e-10, atol=1e-10
+    )
+    same = one.variants({f"legs.{key}": given[np.newaxis]})
+    np.testing.assert_allclose(
+        same.inverse_dynamics(one.home).forces[0], wanted, rtol=1e-10, atol=1e-10
+    )
+
+
+def test_a_turn_has_the_digits_of_an_angle():
+    home = {"position": [0, 0, 0.8], "rotation_vector": [1e12, 7e11, 0]}
+    with pytest.raises(
+        FileError, match=r"home.rotation_vector: has the number 1e\+12; limit 1e\+06"
+    ):
+        gough.load("kim-ryu-2002").edited({"home": home})
+
+
+def test_shapes_point_as_shortly_as_they_like():
+    def inertia(size):
+        axis = [size, size, 0.0]
+        rod = {"shape": "rod", "radius": 0.1, "length": 1.0, "mass": 1.0, "axis": axis}
+        return gough.load("kim-ryu-2002").edited({"platform": rod}).platform.inertia
+
+    np.testing.assert_allclose(inertia(1e-160), inertia(1.0), atol=1e-14)
 
 
 def test_odd_arguments_have_an_error_of_their_own(tmp_path):

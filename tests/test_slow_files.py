@@ -3,6 +3,7 @@
 import contextlib
 import struct
 import time
+import tomllib
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from gough.errors import FileError
 from gough.exchange.incoming.mjcf import read_mjcf
 from gough.exchange.incoming.mjcf_text import harmless
 from gough.exchange.incoming.urdf import sidecar
-from gough.robot import load
+from gough.robot import Robot, load
 from gough.studies.plan import read_plan
 
 
@@ -98,6 +99,34 @@ def test_toml_takes_little_time_and_memory(tmp_path, text, words):
     (tmp_path / "r.toml").write_text(text)
     with soon(), pytest.raises(FileError, match=words):
         load(tmp_path / "r.toml")
+
+
+def rows(count):
+    return [[i % 7, i % 5, i % 3] for i in range(count)]
+
+
+UPS = {"kind": "UPS", "base": rows(2), "platform": rows(2)}
+CHAIN = {"kind": "chain", "position": rows(3)}
+PLATE = {"thickness": 0.01, "density": 2700.0, "young": 7e10}
+COMB = [[0.35, 0], [0, 0], *([0.001 * i, 1 if i % 2 else 0.001] for i in range(350))]
+LARGE = {
+    "legs or more; limit 200": {"legs": UPS | {"base": rows(500), "platform": rows(500)}},
+    "500 groups of legs": {"legs": [UPS] * 500},
+    "at most 20 items": {"legs": CHAIN | {"joints": [{"type": "prismatic", "axis": [0, 0, 1]}] * 2000}},
+    "at most 1000 items": {"platform": {"payload": [{"mass": 1.0}] * 5000}},
+    "2000 corners; limit 360": {
+        "platform": {"plate": PLATE | {"outline": [one[:2] for one in rows(2000)]}}
+    },
+    "cannot be filled": {"platform": {"plate": PLATE | {"outline": COMB}}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", LARGE)
+def test_a_robot_of_very_many_parts_is_refused(words):
+    sound = load("kim-ryu-2002")
+    data = tomllib.loads(sound.text) | LARGE[words]
+    with soon(), pytest.raises(FileError, match=words):
+        Robot.from_dict(data)
 
 
 def test_what_says_which_sort_a_file_is_has_the_limits_of_toml(tmp_path):

@@ -14,6 +14,8 @@ from gough.base.arrays import Array
 
 LARGEST = 1e12
 """Largest number of a file, SI units: what is beyond is a slip."""
+MOST_TURN = 1e6
+"""Largest component of a rotation vector, rad: what is beyond has not the digits of an angle."""
 
 
 class Table(BaseModel):
@@ -27,7 +29,7 @@ class Table(BaseModel):
         return {}
 
 
-def _numbers(value: Any) -> Array:
+def _numbers(value: Any, largest: float) -> Array:
     def check(item: Any) -> None:
         if isinstance(item, list | tuple | np.ndarray):
             for part in item:
@@ -44,8 +46,8 @@ def _numbers(value: Any) -> Array:
         raise ValueError("is a ragged list: its rows differ in length") from None
     if not np.all(np.isfinite(array)):
         raise ValueError("has a number that is not finite")
-    if np.abs(array).max(initial=0.0) > LARGEST:
-        raise ValueError(f"has the number {np.abs(array).max():g}; limit {LARGEST:g}")
+    if np.abs(array).max(initial=0.0) > largest:
+        raise ValueError(f"has the number {np.abs(array).max():g}; limit {largest:g}")
     return array
 
 
@@ -56,10 +58,11 @@ class Numbers:
     shape: tuple[int, ...]
     per_leg: bool
     each: str = "leg"
+    largest: float = LARGEST
 
     def validate(self, value: Any) -> Array:
         """The value as an array."""
-        array = _numbers(value)
+        array = _numbers(value, self.largest)
         rank = len(self.shape)
         core = array.shape[array.ndim - rank :] if array.ndim >= rank else None
         if core != self.shape or array.ndim - rank > self.per_leg:
@@ -93,7 +96,9 @@ METRES, RADIANS, KILOGRAMS, INERTIA = In("m"), In("rad"), In("kg"), In("kg m2")
 OF_Q, OF_ROTOR = In("[q]"), In("[rotor]")
 Scalar = Annotated[Any, Numbers((), per_leg=False)]
 Vector = Annotated[Any, Numbers((3,), per_leg=False)]
+Turn = Annotated[Any, Numbers((3,), per_leg=False, largest=MOST_TURN), RADIANS]
 LegScalar = Annotated[Any, Numbers((), per_leg=True)]
 LegVector = Annotated[Any, Numbers((3,), per_leg=True)]
+LegTurn = Annotated[Any, Numbers((3,), per_leg=True, largest=MOST_TURN), RADIANS]
 LegMatrix = Annotated[Any, Numbers((3, 3), per_leg=True)]
 LegRange = Annotated[Any, Numbers((2,), per_leg=True)]

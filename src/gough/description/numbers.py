@@ -31,11 +31,13 @@ from gough.legs.reading import (
 )
 from gough.legs.register import KINDS
 from gough.mechanics.body import Body
-from gough.mechanics.groups import joined
+from gough.mechanics.groups import joined, parted
 from gough.mechanics.leg import Leg
 from gough.motion import Motion
 
-FEWEST_LEGS = 2
+FEWEST_LEGS, MOST_LEGS = 2, 200
+MOST_GROUPS = 30
+"""Of legs; what is asked of a robot takes time for each."""
 FREE_LEGS = 6
 """So many legs can hold a platform by themselves; robots of fewer need a home."""
 SAME_PLACE = 1e-9
@@ -122,6 +124,7 @@ def describe(file: schema.RobotFile, name: str, folder: Path | None = None) -> D
         reader.settle(partial(completable, kind.parameters, legs))
         groups.append(_group(kind, legs, reader))
     whole = joined([group.legs for group in groups])
+    _check_groups(len(parted(whole)), name)
     table = file.platform or schema.PlatformTable()
     if len(groups) == 1 and table.mobility is None:
         _warn_architecture(name, groups[0].kind, whole, points[..., 0].T, home)
@@ -167,6 +170,7 @@ def _readers(file: schema.RobotFile, name: str, home: Motion | None) -> list[Leg
     pose = None if home is None else (home.position, home.rotation)
     readers: list[LegReader] = []
     total = 0
+    _check_groups(len(file.leg_groups), name)
     for where, table in file.leg_groups.items():
         kind = KINDS[table.kind]
         key, count = next(table.listed(kind.place), ("", 1))
@@ -174,6 +178,8 @@ def _readers(file: schema.RobotFile, name: str, home: Motion | None) -> list[Leg
             raise FileError(f"{name}: {where}.{key} is an empty list")
         readers.append(kind.reader(table, name, count, pose, where, total))
         total += count
+        if total > MOST_LEGS:
+            raise FileError(f"{name}: has {total} legs or more; limit {MOST_LEGS}")
     if total < FEWEST_LEGS:
         table = readers[0].table
         places = table.places(KINDS[table.kind].place)
@@ -186,6 +192,11 @@ def _readers(file: schema.RobotFile, name: str, home: Motion | None) -> list[Leg
             f"{name}: home is missing; a robot of {total} legs, fewer than {FREE_LEGS}, needs one"
         )
     return readers
+
+
+def _check_groups(count: int, name: str) -> None:
+    if count > MOST_GROUPS:
+        raise FileError(f"{name}: has {count} groups of legs, alike in a row; limit {MOST_GROUPS}")
 
 
 def _group(kind: LegKind, legs: Leg, reader: LegReader) -> LegGroup:

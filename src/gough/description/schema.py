@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from gough.base.keys import METRES, RADIANS, Numbers, Scalar, Table, Vector
+from gough.base.keys import METRES, Numbers, Scalar, Table, Turn, Vector
 from gough.base.units import Unit, converted
 from gough.errors import InputError
-from gough.legs.bodies import BodyTable
+from gough.legs.bodies import MOST, BodyTable
 from gough.legs.keys import LegGroupTable
 from gough.legs.register import KINDS
 from gough.legs.solids import SolidKeys
@@ -76,7 +76,7 @@ class PlateTable(Table):
     density: Scalar = Field(description="kg/m³")
     young: Scalar = Field(description="Young's modulus, N/m²")
     poisson: Scalar = Field(0.3, description="Poisson's ratio")
-    modes: int = Field(10, ge=0, le=300, description="number of elastic modes")
+    modes: int = Field(10, ge=0, le=100, description="number of elastic modes")
     damping_ratio: ModeScalar = Field(0.0, description="of critical damping; one, or one per mode")
     boundary: Literal["free", "pinned", "clamped"] = Field(
         "free", description="free edge, or pinned at the tips, or the whole edge clamped"
@@ -143,7 +143,9 @@ FREEDOM = ("mobility", "coordinates")
 class PlatformTable(SingleBody):
     """The platform and what is bolted to it; or a flexible one, from a plate or from modes."""
 
-    payload: list[SingleBody] = Field([], description="bodies added to the platform")
+    payload: list[SingleBody] = Field(
+        [], max_length=MOST, description="bodies added to the platform"
+    )
     plate: PlateTable | None = Field(None, description="a flexible plate")
     modes: ModesTable | None = Field(None, description="a flexible body from a file")
     mobility: Mobility | None = Field(
@@ -195,9 +197,7 @@ class HomeTable(Table):
     """The pose in which the robot rests."""
 
     position: Annotated[Vector, METRES] = Field(description="m, world")
-    rotation_vector: Annotated[Vector, RADIANS] = Field(
-        (0.0, 0.0, 0.0), description="rad, axis times angle"
-    )
+    rotation_vector: Turn = Field((0.0, 0.0, 0.0), description="rad, axis times angle")
 
 
 def _printable(text: str) -> str:

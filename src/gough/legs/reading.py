@@ -26,8 +26,8 @@ from gough.mechanics.friction import Friction
 
 ALONG: Direction = (0.0, 0.0, 1.0)
 """Where shapes of a body point, in its frame, unless its kind of leg or they themselves say it."""
-PARALLEL = 1e-9
-"""Sine below which two directions count as parallel."""
+PARALLEL = 1e-6
+"""Sine below which two directions count as parallel: what is made perpendicular loses a share 1/sine."""
 
 
 class Limits(NamedTuple):
@@ -183,10 +183,10 @@ class LegReader:
     def unit(self, key: str) -> Array:
         """(3, legs, 1), made unit."""
         vectors = self.vectors(key)
-        length = np.linalg.norm(vectors, axis=0)
-        if np.any(length == 0):
-            raise self.fail(f"{self.where}.{key} of leg {self.worst(length)} has zero length")
-        return np.asarray(vectors / length)
+        largest = np.abs(vectors).max(axis=0)
+        if np.any(largest == 0):
+            raise self.fail(f"{self.where}.{key} of leg {self.worst(largest)} has zero length")
+        return made_unit(vectors)
 
     def scalars(self, key: str) -> Array:
         """(legs, 1)."""
@@ -368,6 +368,12 @@ def body_parameters(
 def _value(reader: LegReader, table: Any, where: str, key: str, rank: int) -> Array:
     """The value of a key for each leg."""
     return reader.per_leg(key, rank, table, where)
+
+
+def made_unit(vectors: Array) -> Array:
+    """Vectors (3, ...) made unit, however short they are: squares of 10⁻¹⁶⁰ lose their digits."""
+    scaled = vectors / np.abs(vectors).max(axis=0)
+    return np.asarray(scaled / np.linalg.norm(scaled, axis=0))
 
 
 def perpendicular(vectors: Array, axis: Array) -> tuple[Array, Array]:

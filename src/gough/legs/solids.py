@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
-from gough.base.keys import KILOGRAMS, METRES, RADIANS, LegScalar, LegVector, Table
+from gough.base.keys import KILOGRAMS, METRES, LegScalar, LegTurn, LegVector, Table
 
 ShapeName = Literal["rod", "tube", "disc", "box", "cone"]
 
@@ -123,7 +123,7 @@ class SolidKeys(Table):
         description="where a rod, tube, cone or disc points, body's frame; default along the leg from "
         "the body's joint, else z",
     )
-    rotation_vector: Annotated[LegVector, RADIANS] = Field(
+    rotation_vector: LegTurn = Field(
         None, description="of a box's own axes in the body's frame, rad"
     )
 
@@ -202,7 +202,8 @@ def solid_axes(
 
 def _pointing(axis: Array) -> Array:
     """Rotations (..., 3, 3) whose z is along an axis (..., 3); x is any direction across it."""
-    z = axis / np.linalg.norm(axis, axis=-1, keepdims=True)
+    z = axis / np.abs(axis).max(axis=-1, keepdims=True)
+    z /= np.linalg.norm(z, axis=-1, keepdims=True)
     least = np.eye(3)[np.argmin(np.abs(z), axis=-1)]
     x = np.cross(least, z)
     x /= np.linalg.norm(x, axis=-1, keepdims=True)

@@ -12,7 +12,7 @@ from gough.base.keys import Numbers
 from gough.description.numbers import LegGroup
 from gough.errors import InputError
 from gough.legs.keys import LegTable
-from gough.legs.reading import PARALLEL, LegReader, perpendicular
+from gough.legs.reading import PARALLEL, LegReader, made_unit, perpendicular
 from gough.mechanics.body import Body
 from gough.mechanics.friction import Friction
 from gough.mechanics.leg import Leg
@@ -73,10 +73,9 @@ class VariedLegs(LegReader):
         if not self.has(key):
             return self.own(key)
         vectors = self.vectors(key)
-        length = np.linalg.norm(vectors, axis=0)
-        if np.any(length == 0):
+        if not np.all(np.any(vectors, axis=0)):
             raise InputError(f"variants: {self.where}.{key} of a leg has zero length")
-        return np.asarray(vectors / length)
+        return made_unit(vectors)
 
     def positive(self, key: str) -> Array:
         """(legs, variants), above 0."""

@@ -6,6 +6,7 @@ of each edge; `basis` is scikit-fem's, of a mesh in the plane.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -79,22 +80,37 @@ def clamped_edges(basis: Any) -> Any:
 
 def null_space(rows: Any) -> Any:
     """Sparse columns that span what satisfies rows · x = 0; a few unknowns follow from the rest."""
-    size = rows.shape[1]
-    if not rows.shape[0]:
-        return sparse.identity(size, format="csc")
+    size, rows = rows.shape[1], rows.copy()
+    rows.eliminate_zeros()
+    rows = rows[np.diff(rows.indptr) > 0]
+    follow = sparse.lil_matrix((size, size))
+    is_slave = np.zeros(size, dtype=bool)
+    for some, columns in _apart(rows):
+        _, upper, order = linalg.qr(
+            rows[some][:, columns].toarray(), mode="economic", pivoting=True
+        )
+        rank = int(np.sum(np.abs(np.diagonal(upper)) > 1e-9 * abs(upper[0, 0])))
+        slaves, masters = columns[order[:rank]], columns[order[rank:]]
+        is_slave[slaves] = True
+        if len(masters):
+            part = linalg.solve_triangular(upper[:rank, :rank], -upper[:rank, rank:])
+            follow[np.ix_(slaves, masters)] = part
+    kept = np.flatnonzero(~is_slave)
+    return (sparse.identity(size, format="csc") + follow.tocsc())[:, kept]
+
+
+def _apart(rows: Any) -> Iterator[tuple[Array, Array]]:
+    """Rows and the unknowns in them, in groups that share none: each is solved by itself."""
+    joined = sparse.csgraph.connected_components(abs(rows).T @ abs(rows), directed=False)[1]
     used = np.unique(rows.indices)
-    _, upper, order = linalg.qr(rows[:, used].toarray(), mode="economic", pivoting=True)
-    rank = int(np.sum(np.abs(np.diagonal(upper)) > 1e-9 * abs(upper[0, 0])))
-    follow = linalg.solve_triangular(upper[:rank, :rank], -upper[:rank, rank:])
-    slaves, masters = used[order[:rank]], used[order[rank:]]
-    kept = np.setdiff1d(np.arange(size), slaves)
-    place = np.full(size, -1)
-    place[kept] = np.arange(len(kept))
-    left = sparse.csc_matrix((np.ones(len(kept)), (kept, place[kept])), (size, len(kept)))
-    right = sparse.coo_matrix(follow)
-    return left + sparse.csc_matrix(
-        (right.data, (slaves[right.row], place[masters[right.col]])), (size, len(kept))
-    )
+    used = used[np.argsort(joined[used], kind="stable")]
+    first = joined[rows.indices[rows.indptr[:-1]]]
+    order = np.argsort(first, kind="stable")
+    for group in np.unique(joined[used]):
+        yield (
+            order[slice(*np.searchsorted(first[order], [group, group + 1]))],
+            used[slice(*np.searchsorted(joined[used], [group, group + 1]))],
+        )
 
 
 def lowest(stiffness: Any, mass: Any, count: int) -> tuple[Array, Array]:

@@ -30,7 +30,7 @@ CONVERGED = 1e-3
 """Refinement ends when it changes no frequency by more than this part; what is left is a tenth."""
 FEWEST_UNKNOWNS = 100
 MOST_UNKNOWNS = 10_000
-MOST_MODES = 300
+MOST_MODES = 100
 SPARE = 6
 """Modes computed beyond those asked for: a pair must not be cut before it is aligned."""
 EQUAL = 1e-5
@@ -194,6 +194,14 @@ class _Plate:
         while unknowns < max(FEWEST_UNKNOWNS, 8 * modes):
             level, unknowns = level + 1, 4 * unknowns
         found = self.solve(level, modes)
+        if modes and 4 * found.basis.N > MOST_UNKNOWNS:
+            warnings.warn(
+                f"{self.name}: {found.basis.N} unknowns are not compared with a finer mesh's, which "
+                f"would have over {MOST_UNKNOWNS}: has it many modes or short edges?",
+                ModalBodyWarning,
+                stacklevel=4,
+            )
+            return found
         while modes:
             finer = self.solve(level + 1, modes)
             change = np.abs(np.sqrt(found.squares[:modes] / finer.squares[:modes]) - 1).max()

@@ -12,6 +12,12 @@ CLEAR = 0.6
 """Inner points keep this part of the spacing clear of the edge."""
 HALVINGS = 6
 FLAT = 1e-9
+MOST_CORNERS = 360
+MOST_POINTS = 1000
+"""Of the coarse mesh; a regular polygon of 360 corners has some 500."""
+MOST_CORNERS = 360
+MOST_POINTS = 1000
+"""Of the coarse mesh, a hundred times what most plates need."""
 
 
 def signed_area(outline: Array) -> float:
@@ -24,6 +30,8 @@ def check_outline(outline: Array) -> None:
     """Raise an error for what is no simple polygon."""
     if outline.ndim != 2 or outline.shape[1] != 2 or len(outline) < 3:
         raise InputError(f"outline needs three or more points [x, y], has shape {outline.shape}")
+    if len(outline) > MOST_CORNERS:
+        raise InputError(f"outline has {len(outline)} corners; limit {MOST_CORNERS}")
     size = np.ptp(outline, axis=0).max()
     after = np.roll(outline, -1, axis=0)
     length = np.linalg.norm(after - outline, axis=1)
@@ -38,12 +46,13 @@ def check_outline(outline: Array) -> None:
 
 def inside(outline: Array, points: Array) -> Array:
     """Which of the points (n, 2) lie within a polygon: an odd number of edges to their right."""
-    x, y = points[:, :1], points[:, 1:]
-    (x0, y0), (x1, y1) = outline.T, np.roll(outline, -1, axis=0).T
-    spans = (y0 > y) != (y1 > y)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        at = x0 + (y - y0) / (y1 - y0) * (x1 - x0)
-    return np.asarray(np.sum(spans & (x < at), axis=1) % 2 == 1)
+    x, y = points.T
+    odd = np.zeros(len(points), dtype=bool)
+    for (x0, y0), (x1, y1) in zip(outline, np.roll(outline, -1, axis=0), strict=True):
+        spans = np.flatnonzero((y0 > y) != (y1 > y))
+        at = x0 + (y[spans] - y0) / (y1 - y0) * (x1 - x0)
+        odd[spans] ^= x[spans] < at
+    return odd
 
 
 def distance_to_edges(outline: Array, points: Array) -> Array:
@@ -69,6 +78,8 @@ def triangulate(outline: Array) -> tuple[Array, Array]:
     spacing *= min(1.0, (6 / len(outline)) ** 0.5)  # many edges are short: triangles to match
     for _ in range(HALVINGS):
         boundary = _cut(outline, spacing)
+        if len(boundary) + abs(signed_area(outline)) / spacing**2 > MOST_POINTS:
+            break
         lattice = _lattice(outline, center, spacing)
         points = np.concatenate([boundary, lattice])
         try:
@@ -109,6 +120,8 @@ def _lattice(outline: Array, center: Array, spacing: float) -> Array:
     i, j = np.meshgrid(np.arange(-count, count + 1), np.arange(-count, count + 1), indexing="ij")
     x, y = (i + j / 2) * spacing, j * (np.sqrt(3) / 2 * spacing)
     points = np.stack([x.ravel(), y.ravel()], axis=-1) + center
+    within = (points >= outline.min(axis=0)) & (points <= outline.max(axis=0))
+    points = points[within.all(axis=1)]
     points = points[inside(outline, points)]
     return np.asarray(points[distance_to_edges(outline, points) > CLEAR * spacing])
 

@@ -12,9 +12,9 @@ from gough.base.keys import (
     METRES,
     OF_Q,
     OF_ROTOR,
-    RADIANS,
     LegRange,
     LegScalar,
+    LegTurn,
     LegVector,
     Numbers,
     Table,
@@ -35,6 +35,8 @@ ONE_COORDINATE = ("revolute", "prismatic")
 """Types of joints with a coordinate that may be actuated, limited, and read otherwise than 0."""
 ONE_ONLY = ("home", "rotor_inertia", "viscous", "coulomb", "width", "stroke", "force", "speed")
 """Keys that only these have."""
+MOST_JOINTS = 20
+"""Of a leg; with more than six coordinates it moves while the platform rests."""
 
 
 def _switches(value: Any) -> Any:
@@ -124,11 +126,11 @@ class ChainTable(LegGroupTable):
     position: Annotated[LegVector, METRES] = Field(
         (0.0,) * 3, description="origin of the leg's frame, m, world"
     )
-    rotation_vector: Annotated[LegVector, RADIANS] = Field(
-        (0.0,) * 3, description="of the leg's frame, rad, world"
-    )
+    rotation_vector: LegTurn = Field((0.0,) * 3, description="of the leg's frame, rad, world")
     joints: list[JointTable] = Field(
-        min_length=1, description="from the base to the platform, which the last one carries"
+        min_length=1,
+        max_length=MOST_JOINTS,
+        description="from the base to the platform, which the last one carries",
     )
 
     @model_validator(mode="before")

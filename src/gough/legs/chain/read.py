@@ -22,6 +22,7 @@ from gough.legs.reading import (
     Limits,
     PassiveLimits,
     drives_of,
+    made_unit,
     perpendicular,
 )
 from gough.legs.units import LINEAR, ROTARY, LegUnits
@@ -95,8 +96,7 @@ class ChainReader(LegReader):
         vectors = self.vectors_of(joint, key)
         largest = np.abs(vectors).max(axis=0)
         self.refuse(joint, key, largest[:, 0] == 0, "has zero length")
-        vectors = vectors / largest
-        return np.asarray(vectors / np.linalg.norm(vectors, axis=0))
+        return made_unit(vectors)
 
     def actuated_of(self, joint: int) -> Array:
         """(legs,) booleans."""
