@@ -88,6 +88,18 @@ def test_a_bdf_is_names_and_numbers(tmp_path):
             bulk_data(tmp_path / "m.bdf")
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["NSM1,1,PROD,1,5.,1", "PARAM,WTMASS,.00259", "PARAM   WTMASS  2.0", "SPC,1,1\n GRDSET,,7"],
+)
+def test_a_bdf_leaves_no_mass_out_in_silence(tmp_path, line):
+    (tmp_path / "m.bdf").write_text(f"{GRIDS}PARAM,WTMASS,1.0\nPARAM   WTMASS  1.\n")
+    assert "GRID" in bulk_data(tmp_path / "m.bdf")
+    (tmp_path / "m.bdf").write_text(f"{GRIDS}{line}\n")
+    with pytest.raises(FileError, match=r"line [67]: .*(is not read|begins with a space)"):
+        bulk_data(tmp_path / "m.bdf")
+
+
 def test_a_bdf_of_nan_is_refused(tmp_path):
     pytest.importorskip("pyNastran", reason="pyNastran is not installed here")
     for old, new in (("1.,0.,0.\nCROD", "nan,0.,0.\nCROD"), ("PROD,1,1,1.", "PROD,1,1,1.E999")):

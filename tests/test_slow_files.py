@@ -10,8 +10,12 @@ import pytest
 
 from gough.cli.file_kinds import sort_of
 from gough.data.motion_files import read_motion
+from gough.description.modal.bulk_data import bulk_data
 from gough.description.modal.calculix import _Inp
+from gough.description.modal.elements import FAMILIES, Solid, nodal_rotations
+from gough.description.modal.meshed import Mesh, refuse_many
 from gough.description.modal.nastran import _geometry
+from gough.description.modal.npz import read_npz
 from gough.errors import FileError
 from gough.exchange.incoming.mjcf import read_mjcf
 from gough.exchange.incoming.mjcf_text import harmless
@@ -75,6 +79,47 @@ def test_frames_of_a_bdf_are_set_up_once(tmp_path):
         origin = sum(1j**i for i in range(storeys))
         wanted = [origin + turn * corner for corner in (0, 2, 2 + 1j, 1j)]
         np.testing.assert_allclose(found.positions[:, 0] + 1j * found.positions[:, 1], wanted)
+
+
+FRAME = "CORD2R,{},,0.,0.,0.,0.,0.,1.\n,1.,0.,0.\n"
+
+
+@pytest.mark.parametrize(
+    ("bdf", "words"),
+    [
+        ("PCOMP,1" + "\n,1,.1,0.,YES" * 100_000, "a card of over 20000 lines"),
+        ("".join(map(FRAME.format, range(1, 50_000))), "over 10000 coordinate systems"),
+    ],
+    ids=["plies", "frames"],
+)
+def test_cards_of_a_bdf_are_not_endless(tmp_path, bdf, words):
+    (tmp_path / "m.bdf").write_text(bdf)
+    with soon(), pytest.raises(FileError, match=words):
+        bulk_data(tmp_path / "m.bdf")
+
+
+def test_modes_that_fill_the_memory_are_refused(tmp_path):
+    few = np.zeros((0, 3))
+    many = np.ones(100_000, np.int8)  # as a matrix 80 GB
+    body = dict(positions=few, masses=few[:, 0], tip_positions=few, stiffness=many, damping=many)
+    shapes = np.zeros((0, 3, len(many)))
+    np.savez(tmp_path / "m.npz", **body, shapes=shapes, tip_shapes=shapes)
+    with soon(), pytest.raises(FileError, match="has 100000 modes; limit 300"):
+        read_npz(tmp_path / "m.npz")
+    (tmp_path / "m.frd").write_text("")
+    mesh = Mesh(str(tmp_path / "m.frd"), *4 * [np.zeros(5000)])
+    refuse_many(mesh, 1000)
+    with pytest.raises(FileError, match="5000 modes at 100000 points with mass are 12010 MB"):
+        refuse_many(mesh, 100_000)
+
+
+def test_elements_at_one_tip_take_little_time():
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
+    solid = Solid(FAMILIES["C3D4"], np.tile(np.arange(4), (60_000, 1)), np.ones(60_000))
+    turn = np.cross([[0.1, 0.2, 0.3]], corners)[..., np.newaxis]
+    with soon(3):
+        found = nodal_rotations([solid], corners, turn, np.arange(4))
+    np.testing.assert_allclose(found[..., 0], np.tile([0.1, 0.2, 0.3], (4, 1)), rtol=1e-9)
 
 
 @pytest.mark.parametrize(("storeys", "foot"), [(51, 0), (1, 1), (3, 2)])

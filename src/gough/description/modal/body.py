@@ -29,6 +29,7 @@ DENSITY = (3.0, 12_000.0)
 """Plausible mass over the volume of the box around a body, kg/m³: foam to lead."""
 THINNEST = 1 / 20
 """Edges of that box are taken no shorter than this part of the longest, for plates and beams."""
+MOST_MODES = 300
 OPTIONAL = ("tip_rotations", "rotations", "origin_shapes", "origin_rotations", "faces")
 
 
@@ -194,6 +195,8 @@ class _Checking:
         if shapes.ndim != 3 or shapes.shape[1] != 3:
             raise self.fail(f"shapes needs (nodes, 3, modes), has {shapes.shape}")
         nodes, _, modes = shapes.shape
+        if modes > MOST_MODES:
+            raise self.fail(f"has {modes} modes; limit {MOST_MODES}")
         tips = self._numbers("tip_positions")
         if tips.ndim != 2 or tips.shape[1] != 3:
             raise self.fail(f"tip_positions needs (legs, 3), has {tips.shape}")

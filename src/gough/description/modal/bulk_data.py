@@ -30,10 +30,14 @@ _NOT_READ = (
     "GRDSET BAROR BEAMOR CONM1 CMASS1 CMASS2 CMASS3 CMASS4 CBEND CBEAM3 CTRIAX CTRIAX6 "
     "CTRAX3 CTRAX6 CQUADX CQUADX4 CQUADX8 CPLSTN3 CPLSTN4 CPLSTN6 CPLSTN8 CPLSTS3 CPLSTS4 "
     "CPLSTS6 CPLSTS8 CHEXCZ CPENTCZ CPYRAMCZ CORD3G CORD1SX PBCOMP PBMSECT PBRSECT PBEAM3 "
-    "PBEND "
+    "PBEND NSM NSM1 NSMADD NSML NSML1"
 )
 NOT_READ = frozenset(_NOT_READ.split())
 """Cards that have a say in geometry or mass, and are not understood."""
+MOST_LINES = 20_000
+"""Of a card."""
+MOST_FRAMES = 10_000
+"""Cards of coordinate systems."""
 PLAIN = re.compile(r"[A-Z0-9 +\-*.,]*")
 
 
@@ -48,7 +52,7 @@ def bulk_data(path: str | os.PathLike[str]) -> str:
     if len(starts) > 1:
         raise FileError(f"{path}: line {starts[1] + 1}: superelements are not read")
     bulk = starts[0] + 1 if starts else 0
-    kept, wanted = [], False
+    kept, wanted, frames, since = [], False, 0, 0
     for number, line in enumerate(lines, 1):
         card = line.partition("$")[0].expandtabs(8).rstrip()
         if not card:
@@ -63,9 +67,20 @@ def bulk_data(path: str | os.PathLike[str]) -> str:
                 break
             if name in NOT_READ:
                 raise FileError(f"{path}: line {number}: {name} is not read")
-            wanted = name in READ
+            if name == "PARAM" and re.search(r"\bWTMASS[\s,]+(?![\s,]|1\.?0*$)", card):
+                raise FileError(
+                    f"{path}: line {number}: PARAM,WTMASS is not read; masses are in kg"
+                )
+            wanted, since = name in READ, number
+            frames += name in FRAMES.split()
+            if frames > MOST_FRAMES:
+                raise FileError(f"{path}: over {MOST_FRAMES} coordinate systems")
+        elif re.match(r" +[A-Z]", card[:8]):
+            raise FileError(f"{path}: line {number}: {card[:40]!r} begins with a space")
         if not wanted:
             continue
+        if number - since >= MOST_LINES:
+            raise FileError(f"{path}: line {number}: a card of over {MOST_LINES} lines")
         if not PLAIN.fullmatch(card):
             raise FileError(
                 f"{path}: line {number}: {card[:40]!r} is not a card of names and numbers"

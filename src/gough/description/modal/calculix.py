@@ -22,6 +22,7 @@ from gough.description.modal.meshed import (
     Selection,
     assemble,
     origin_place,
+    refuse_many,
     tip_places,
 )
 from gough.errors import FileError
@@ -65,6 +66,7 @@ def read_calculix(
                 np.array([density[element] for element in members]),
             )
         )
+    refuse_many(mesh, sum(len(one.nodes) * len(one.family.quadrature()[1]) for one in solids))
     parts = [mass_points(solid, mesh.positions, mesh.shapes) for solid in solids]
     points = MassPoints(*(np.concatenate(part) for part in zip(*parts, strict=True)))
     tips = tip_places(mesh, wanted)

@@ -77,21 +77,22 @@ class Family(NamedTuple):
             line, line_weights = _gauss(0)
             places = np.array([(a, b, c) for a, b in zip(x, y, strict=True) for c in line])
             return places, np.outer(weights, line_weights).ravel()
-        places, weights = _product(_unit(2), _unit(1), _unit(0))
+        points = 3 if self.edges else 2  # its Jacobian is constant if linear: many are such
+        places, weights = _product(*(_unit(power, points) for power in (2, 1, 0)))
         # Collapse the cube: x = u, y = (1−u) v, z = (1−u)(1−v) w; the Jacobian is in the weights.
         u, v, w = places.T
         return np.stack([u, (1 - u) * v, (1 - u) * (1 - v) * w], axis=-1), weights
 
 
-def _gauss(power: int) -> tuple[Array, Array]:
-    """Three points on [−1, 1] for the weight (1 − x)^power."""
-    places, weights = roots_jacobi(3, power, 0)
+def _gauss(power: int, points: int = 3) -> tuple[Array, Array]:
+    """Points on [−1, 1] for the weight (1 − x)^power."""
+    places, weights = roots_jacobi(points, power, 0)
     return np.asarray(places), np.asarray(weights)
 
 
-def _unit(power: int) -> tuple[Array, Array]:
+def _unit(power: int, points: int = 3) -> tuple[Array, Array]:
     """The same on [0, 1]."""
-    places, weights = _gauss(power)
+    places, weights = _gauss(power, points)
     return (places + 1) / 2, weights / 2 ** (power + 1)
 
 
@@ -157,20 +158,20 @@ def mass_points(solid: Solid, positions: Array, fields: Array) -> tuple[Array, A
 
 def nodal_rotations(solids: list[Solid], positions: Array, fields: Array, nodes: Array) -> Array:
     """½ curl of displacement fields (nodes, 3, modes) at some nodes, the mean over their elements."""
+    turned, following = [1, 2, 0], [2, 0, 1]
     result = np.zeros((len(nodes), 3, fields.shape[2]))
     for i, node in enumerate(nodes):
-        found = []
+        total, count = np.zeros_like(result[i]), 0
         for solid in solids:
-            for element, place in np.argwhere(solid.nodes == node):
-                members = solid.nodes[element]
+            for place, column in enumerate(solid.nodes.T):
+                members = solid.nodes[column == node]
                 slope = solid.family.slopes(solid.family.nodes[place : place + 1])[0]
-                slope = slope @ np.linalg.inv(positions[members].T @ slope)
-                gradient = np.einsum("na,nik->iak", slope, fields[members])  # ∂u_i/∂x_a
-                curl = [gradient[(a + 2) % 3, (a + 1) % 3] - gradient[(a + 1) % 3, (a + 2) % 3]
-                        for a in range(3)]  # fmt: skip
-                found.append(np.array(curl) / 2)
-        if found:
-            result[i] = np.mean(found, axis=0)
+                slopes = slope @ np.linalg.inv(np.swapaxes(positions[members], 1, 2) @ slope)
+                gradient = np.einsum("ena,enik->iak", slopes, fields[members])  # Σ ∂u_i/∂x_a
+                total += (gradient[following, turned] - gradient[turned, following]) / 2
+                count += len(members)
+        if count:
+            result[i] = total / count
     return result
 
 

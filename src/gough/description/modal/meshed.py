@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import NamedTuple
 
@@ -10,13 +11,15 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from gough.base.arrays import Array
-from gough.description.modal.body import ModalBody, rigid_basis
+from gough.description.modal.body import MOST_MODES, ModalBody, rigid_basis
 from gough.errors import FileError, ModalBodyWarning
 
 ON_MESH = 1e-4
 """How far a tip may be from its node, in parts of the mesh's size: files hold six digits."""
 RIGID = 0.999
 """Modes that a rigid-body motion explains to this part are the free body's own, and left out."""
+MOST_MEGABYTES = (150.0, 20.0)
+"""Of all modes where the mass is, in any case and for each MB of their file."""
 NEARLY_ORTHOGONAL = 0.05
 NORMALISED = 0.2
 
@@ -51,6 +54,17 @@ class Selection(NamedTuple):
     tip_nodes: list[int] | None
     modes: int | None
     damping_ratio: ArrayLike
+
+
+def refuse_many(mesh: Mesh, points: int) -> None:
+    """Refuse more points with mass than the modes of a file, however small, have memory for."""
+    needed = 24e-6 * points * (len(mesh.squares) + 4)  # and places and Jacobians
+    limit = max(MOST_MEGABYTES[0], MOST_MEGABYTES[1] * 1e-6 * os.path.getsize(mesh.name))
+    if needed > limit:
+        raise FileError(
+            f"{mesh.name}: {len(mesh.squares)} modes at {points} points with mass are "
+            f"{needed:.0f} MB; limit {limit:.0f} MB"
+        )
 
 
 def tip_places(mesh: Mesh, wanted: Selection) -> Array:
@@ -162,6 +176,8 @@ def _elastic(mesh: Mesh, points: MassPoints, count: int | None) -> Array:
         if count > len(kept):
             raise FileError(f"{mesh.name}: {count} modes wanted, it has {len(kept)} elastic ones")
         kept = kept[:count]
+    if len(kept) > MOST_MODES:
+        raise FileError(f"{mesh.name}: {len(kept)} elastic modes; limit {MOST_MODES} (modes = …)")
     return kept
 
 

@@ -30,6 +30,7 @@ from gough.description.modal.meshed import (
     Selection,
     assemble,
     origin_place,
+    refuse_many,
     tip_places,
 )
 from gough.errors import FileError, GoughError, MissingDataError, ModalBodyWarning
@@ -72,6 +73,7 @@ def read_nastran(
     mesh = Mesh(str(op2), geometry.numbers, geometry.positions, shapes, squares)
     nodes = np.array([node for node, _, _ in geometry.lumps], dtype=np.int64)
     offsets = np.array([offset for _, offset, _ in geometry.lumps]).reshape(-1, 3)
+    refuse_many(mesh, 2 * (len(nodes) + len(numbers)))  # they turn, too
     points = MassPoints(
         geometry.positions[nodes] + offsets,
         np.array([mass for _, _, mass in geometry.lumps]),
@@ -226,7 +228,7 @@ def _measured(model: Any, path: str | os.PathLike[str]) -> _Geometry:
         if frame is not None and frame.type not in ("CORD2R", "CORD1R"):
             raise FileError(f"{path}: GRID {node.nid} has displacements in a {frame.type} frame")
         axes.append(np.eye(3) if frame is None or not node.Cd() else frame.beta().T)
-    lumps: list[tuple[int, Array, float]] = []
+    own = np.zeros(len(nodes))
     shells: list[list[int]] = []
     left_out: list[str] = []
     solids: dict[str, list[list[int]]] = {}
@@ -240,11 +242,15 @@ def _measured(model: Any, path: str | os.PathLike[str]) -> _Geometry:
             mass = float(element.Mass())
         except (AttributeError, NotImplementedError):
             continue  # springs, dampers: no mass
-        lumps += [(member, np.zeros(3), mass / len(members)) for member in members]
+        if not 0 <= mass < np.inf:
+            raise FileError(f"{path}: {element.type} {element.eid} has the mass {mass:g} kg")
+        for member in members:
+            own[member] += mass / len(members)
         if element.type in SOLIDS:
             solids.setdefault(element.type, []).append(members)
         elif element.type[:5] in ("CQUAD", "CTRIA"):
             shells.append([*members, members[-1]][:4])
+    lumps = [(int(node), np.zeros(3), float(own[node])) for node in np.flatnonzero(own)]
     for element in model.masses.values():
         if element.type != "CONM2":
             raise FileError(f"{path}: {element.type} {element.eid} is not read; CONM2 is")

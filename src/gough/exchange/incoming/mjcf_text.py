@@ -108,6 +108,7 @@ def _take_out(gone: list[Element], parent: Element) -> None:
 
 def _refuse_many(root: Element, path: Path) -> None:
     """More elements, copies included, than MuJoCo compiles soon."""
+
     def count(element: Element, times: int) -> None:
         if element.tag == "replicate":
             times *= int(element.get("count", ""))
