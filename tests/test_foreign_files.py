@@ -89,6 +89,7 @@ FILES = {
         "<replicate count='x'> in another",
     ),
     "a mark of gough's own": (stewart(extra='<site name="gough:mesh:9"/>'), "do not begin with"),
+    "friction without end": (stewart().replace('"2.0"', '"inf"'), "'leg0' is not finite, or over"),
     "an infinite mass": (stewart().replace('mass="9"', 'mass="inf"'), "or over 1e+12"),
     "an unknown element": (stewart("<compiler nonsense='1'/>"), "MuJoCo:"),
 }  # fmt: skip

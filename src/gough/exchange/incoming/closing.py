@@ -22,7 +22,7 @@ MOST_BODIES, MOST_LOOPS, MOST_COORDINATES = 3000, 60, 300
 FARTHEST = 1e9
 """Of a body from the origin, m."""
 LARGEST = 1e12
-"""Mass or moment of inertia of a body, kg, kg m², as of a robot file."""
+"""Mass or moment of inertia of a body, kg, kg m², or number of a joint, as of a robot file."""
 LONGEST = 0.5
 """Of a step, rad, and sizes of the robot."""
 
@@ -169,6 +169,13 @@ def closed(linkage: Linkage) -> Stand:
             raise FileError(
                 f"{linkage.name}: mass or inertia of {part.name!r} is not finite, or over {LARGEST:g}"
             )
+        for one in part.joints:
+            numbers = (one.rotor_inertia, one.viscous, one.coulomb, *(one.stroke or ()))
+            if not max(map(abs, numbers)) <= LARGEST:
+                raise FileError(
+                    f"{linkage.name}: inertia, friction or range of joint {one.name!r} is not finite, "
+                    f"or over {LARGEST:g}"
+                )
     with np.errstate(over="ignore", invalid="ignore"):
         posture = _Posture(linkage)
     frames = (one for places in posture.places for one in places)
