@@ -216,6 +216,18 @@ def test_a_closed_terminal_ends_a_command_that_clears_away_what_it_wrote(tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="has no such signal")
+def test_two_signals_that_come_together_are_one(tmp_path):
+    """Python sees them when a long sum has ended, the second while the first is heeded."""
+    code = WRITING.format(instant="chmod", numbers=(), heard="SIG_DFL")
+    both = "os.system('(sleep 0.1; kill -15 %d; kill -1 %d) &' % (2 * (os.getpid(),)))"
+    code = code.replace("    return", f"    {both}\n    sum(range(2 * 10**7))\n    return")
+    started = [sys.executable, "-c", code, "new", "hexapod", "-o", "h.toml"]
+    ended = subprocess.run(started, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode in (129, 143), ended.stderr) == (True, "")
+    assert list(tmp_path.iterdir()) == []
+
+
 DESTROYING = """
 import os, pathlib, time
 from gough.__main__ import main
