@@ -14,11 +14,12 @@ linear; `gough.model.friction_loop` makes s agree with the friction it causes.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
-from gough.mechanics.vectors import Components, dot, maximum, norm, or_one
+from gough.mechanics.vectors import Components, maximum, norm, or_one
 
 RESTING = 1e-8
 """Rate of a joint over all rates of its leg below which it may be rounding: there its Coulomb friction
@@ -91,25 +92,24 @@ def joint_friction(
     """
     width = friction.width
     still = RESTING * (abs(omega).sum(axis=0) + abs(relative).sum(axis=0) + abs(qd) / arm)
-    along = sense(qd, qd * qd, width, arm * still)
+    along = sense(qd[np.newaxis], width, arm * still)[0]
     sliding = friction.slider_coulomb * sliding_load + friction.screw_drag + friction.motor_coulomb
     return JointFriction(
         universal=-friction.universal_viscous * omega
-        - friction.universal_coulomb
-        * loads.universal
-        * sense(omega, dot(omega, omega), width, still),
+        - friction.universal_coulomb * loads.universal * sense(omega, width, still),
         spherical=-friction.spherical_viscous * relative
-        - friction.spherical_coulomb
-        * loads.spherical
-        * sense(relative, dot(relative, relative), width, still),
+        - friction.spherical_coulomb * loads.spherical * sense(relative, width, still),
         drive=-(friction.slider_viscous + friction.motor_viscous) * qd - sliding * along,
     )
 
 
-def sense(rate: Components, square: Components, width: Components, still: Components) -> Components:
-    """u/√(‖u‖² + w²) of a rate u with ‖u‖², or less below `still`; 0 where u = 0."""
-    size = maximum(np.sqrt(square + width * width), still)
-    found: Components = rate / or_one(size)
+def sense(rate: Components, width: Components, still: Components) -> Components:
+    """u/√(‖u‖² + w²) of a rate u (components, legs, samples), or less below `still`; 0 where u = 0.
+
+    No component of u is larger than the root, unless squares are too small for numbers.
+    """
+    root = np.sqrt((rate * rate).sum(axis=0) + width * width)
+    found: Components = rate / or_one(reduce(maximum, abs(rate), maximum(root, still)))
     return found
 
 

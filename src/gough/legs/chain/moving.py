@@ -172,7 +172,7 @@ class MovingChain(MovingLeg):
         each = list(zip(self.rates, *map(self._per_rate, laws), strict=True))
         still = RESTING * sum(abs(rate) / size for rate, *_, size in each)
         return [
-            -viscous * rate - coulomb * sense(rate, rate * rate, width, size * still)
+            -viscous * rate - coulomb * sense(rate[np.newaxis], width, size * still)[0]
             for rate, viscous, coulomb, width, size in each
         ]
 
