@@ -379,3 +379,19 @@ def test_least_squares_by_reflections(rows):
     found = least_squares(factors, right.T).T
     expected = [np.linalg.lstsq(a, b, rcond=None)[0] for a, b in zip(matrix, right, strict=True)]
     assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1, 1e6])
+def test_cranks_of_any_size_find_their_pose(size, monkeypatch):
+    """Errors of angles are compared as lengths: a small robot found none, a large one any nearby."""
+    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
+    robot = gough.load("pollen-reachy-mini-2025")
+    legs, keys = robot.mechanism.legs, ("motor", "crank_length", "length")
+    numbers = {f"legs.{key}": (size * np.squeeze(getattr(legs, key)).T).tolist() for key in keys}
+    numbers["legs.platform"] = (size * robot.mechanism.points[..., 0].T).tolist()
+    numbers["home.position"] = (size * robot.home.position).tolist()
+    scaled = robot.edited(numbers)
+    wanted = scaled.home.replace(position=scaled.home.position + 1e-3 * size)
+    near = wanted.replace(position=wanted.position + 1e-9 * size)
+    found = scaled.forward_kinematics(scaled.inverse_kinematics(wanted).q, near)
+    assert np.abs(found.position - wanted.position).max() < 1e-11 * size

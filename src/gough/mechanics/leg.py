@@ -95,7 +95,7 @@ class Grips(NamedTuple):
     error: Components
     """(directions, samples)."""
     residual: Components
-    """The same as an error of q, not negative."""
+    """The same as an error of q, not negative, m: of a crank as far as its tip goes."""
     chains: Components
     """Joint coordinates of chain legs there, (coordinates, samples)."""
 
@@ -385,7 +385,8 @@ class Driven(ABC):
     ) -> tuple[Components, Components, Callable[[Components], Components]]:
         """The leg at a fixed q as a rod: its fixed end, its length, and `grip`.
 
-        `grip` tells from the rod's direction by how much its length would have to change with q.
+        `grip` tells from the rod's direction by how much its length would have to change with q, m, of a
+        crank with its tip.
         """
 
     @abstractmethod

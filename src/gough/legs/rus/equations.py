@@ -259,12 +259,12 @@ class RUS(Driven):
     def locked(
         self, q: Components
     ) -> tuple[Components, Components, Callable[[Components], Components]]:
-        """The leg at a fixed q as a rod from A of length l; the distance changes by r |t·n| with q."""
+        """The leg at a fixed q as a rod from A of length l; the distance changes by |t·n| with A."""
         u, t = self.crank_axes(np.cos(q), np.sin(q))
 
         def grip(direction: Components) -> Components:
             slope: Components = maximum(np.abs(dot(t, direction)), FIRM + 0 * q)
-            return self.crank_length * slope
+            return slope
 
         return self.motor + self.crank_length * u, self.length + 0 * q, grip
 
