@@ -159,6 +159,7 @@ LARGE = {
     "500 groups of legs": {"legs": [UPS] * 500},
     "at most 20 items": {"legs": CHAIN | {"joints": [{"type": "prismatic", "axis": [0, 0, 1]}] * 2000}},
     "at most 1000 items": {"platform": {"payload": [{"mass": 1.0}] * 5000}},
+    "assumed: .* at most 1000": {"assumed": ["a"] * 5000},
     "2000 corners; limit 360": {
         "platform": {"plate": PLATE | {"outline": [one[:2] for one in rows(2000)]}}
     },

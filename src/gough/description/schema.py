@@ -243,7 +243,9 @@ class RobotFile(Table):
     format: Literal[1]
     name: Annotated[str, AfterValidator(_printable)]
     source: str = ""
-    assumed: list[str] = Field([], description="what the source does not say, and what was taken")
+    assumed: list[str] = Field(
+        [], max_length=MOST, description="what the source does not say, and what was taken"
+    )
     units: UnitsTable | None = Field(None, description="of the file's numbers, if they are not SI")
     gravity: Vector = Field((0.0, 0.0, -9.81), description="m/s², world")
     home: HomeTable | None = None

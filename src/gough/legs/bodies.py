@@ -17,7 +17,7 @@ from gough.legs.solids import SolidKeys, SolidTable
 STANDARD_PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 """The papers' ten, about the frame's origin; XY = −∫ x y dm."""
 MOST = 1000
-"""Shapes of a body, and payloads of a platform."""
+"""Shapes of a body, payloads of a platform, and lines of what a file assumes."""
 PARTED_PARAMETERS = ("mass", "center_of_mass", "inertia")
 
 
