@@ -9,6 +9,7 @@ from gough.analysis.accuracy import Tolerances, accuracy
 from gough.analysis.closest import closest
 from gough.analysis.stiffness import stiffness
 from gough.analysis.stiffness_map import stiffness_map
+from gough.base.rotations import exponential
 from gough.data.logs import Log
 from gough.errors import FileError, InputError, NotFiniteError
 from gough.sizing import Region
@@ -191,6 +192,9 @@ def test_odd_arguments_have_an_error_of_their_own(tmp_path):
         (lambda r: accuracy(r, np.zeros(3), Tolerances()), "needs a gough.Motion"),
         (lambda r: closest(r, np.zeros(3)), "needs a gough.Motion"),
         (lambda r: gough.Motion(r.home.position, rotvec=BAD["masked"]), "rotvec is not an array"),
+        (lambda r: gough.Motion(r.home.position, rotvec=[0, 0, 1e10]), "rotvec has an angle of 1e"),
+        (lambda r: gough.Motion(r.home.position, euler=("xyz", [0, 1e10, 0])), "limit 1e"),
+        (lambda r: exponential([0, 0, -1e10]), "vector has an angle of 1e"),
         (lambda r: Log(BAD["masked"], np.zeros((3, 6)), np.zeros((3, 6))), "time is not an array"),
         (lambda r: Region(r.home, shift=BAD["masked"]).size, "shift is not an array"),
     ],

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array, given_numbers
+from gough.base.arrays import Array, given_numbers, refuse_turns
 from gough.base.pose_spline import sampled
 from gough.base.showing import shown
 from gough.errors import InputError
@@ -376,7 +376,9 @@ def _one_rotation(
     if isinstance(rotation, Rotation):
         return rotation.as_matrix()
     if rotvec is not None:
-        return _matrices(_field("rotvec", rotvec, (3,)), Rotation.from_rotvec)
+        vectors = _field("rotvec", rotvec, (3,))
+        refuse_turns("motion: rotvec", vectors)
+        return _matrices(vectors, Rotation.from_rotvec)
     if quaternion is not None:
         turned = _field("quaternion", quaternion, (4,))[..., [1, 2, 3, 0]]
         if np.any(np.all(turned == 0, axis=-1)):
@@ -388,6 +390,7 @@ def _one_rotation(
         axes, count = euler[0], len(euler[0])
         angles = _field("euler", euler[1], (count,) if count > 1 else ())
         angles = angles if count > 1 else angles[..., np.newaxis]
+        refuse_turns("motion: euler", angles)
         try:
             return _matrices(angles, lambda flat: Rotation.from_euler(axes, flat))
         except ValueError as error:

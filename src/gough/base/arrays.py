@@ -12,6 +12,8 @@ from gough.errors import InputError
 
 Array = NDArray[Any]
 DOUBLE = np.dtype(np.float64)
+MOST_TURN = 1e6
+"""Largest angle or component of a rotation vector, rad: rounding leaves ten digits of it."""
 
 
 def real_numbers(value: Any) -> Array:
@@ -42,6 +44,13 @@ def given_numbers(name: str, value: Any) -> Array:
         return real_numbers(value)
     except (TypeError, ValueError):
         raise InputError(f"{name} is not an array of numbers") from None
+
+
+def refuse_turns(name: str, angles: Array) -> None:
+    """Refuse angles, rad, that have not the digits of an angle; NaN is passed over."""
+    largest = np.fmax.reduce(np.abs(angles), axis=None, initial=0.0)
+    if largest > MOST_TURN:
+        raise InputError(f"{name} has an angle of {largest:g} rad; limit {MOST_TURN:g}")
 
 
 def unit(vectors: Array) -> Array:

@@ -10,12 +10,10 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import CoreSchema, core_schema
 
-from gough.base.arrays import Array
+from gough.base.arrays import MOST_TURN, Array
 
 LARGEST = 1e12
 """Largest number of a file, SI units: what is beyond is a slip."""
-MOST_TURN = 1e6
-"""Largest component of a rotation vector, rad: what is beyond has not the digits of an angle."""
 
 
 class Table(BaseModel):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array, given_numbers
+from gough.base.arrays import Array, given_numbers, refuse_turns
 from gough.errors import InputError
 
 Sequence = Literal[
@@ -78,6 +78,7 @@ def euler(
     """
     letters, order = convention(sequence)
     q, qd, qdd = _same_shape(angles=angles, rates=rates, accelerations=accelerations)
+    refuse_turns("angles", q)
     rotation: Array = np.broadcast_to(np.eye(3), (*q.shape[:-1], 3, 3))
     omega, omega_dot = np.zeros_like(q), np.zeros_like(q)
     for letter, j in zip(letters, order, strict=True):
@@ -125,6 +126,7 @@ def exponential(
     taken from their power series for φ < 2, so nothing cancels.
     """
     v, vd, vdd = _same_shape(vector=vector, rate=rate, acceleration=acceleration)
+    refuse_turns("vector", v)
     squared = np.sum(v * v, axis=-1)
     a, b, c, b1, c1 = (part[..., None] for part in _coefficients(squared))
     rotation = b[..., None] * v[..., :, None] * v[..., None, :]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array, given_numbers
+from gough.base.arrays import MOST_TURN, Array, given_numbers
 from gough.base.rotations import exponential
 from gough.errors import (
     ConvergenceError,
@@ -47,8 +47,6 @@ CLOSED = 1e-12
 """Gap, in length scales and rad, below which a pose is found."""
 LARGEST = 0.3
 """Longest Newton step of a dependent component, rad and length scales."""
-MOST_TURN = 1e6
-"""rad: of larger ones rounding leaves no 10 digits of where they end."""
 TOO_FAR = f"a rotation vector beyond {MOST_TURN:g} rad from home"
 
 
