@@ -256,23 +256,3 @@ def test_a_shear_is_seen_though_all_that_is_left_is_one():
     factors = factor(shear[..., np.newaxis])
     assert factors.health[0] == 1
     assert factors.floor[0] < 1e-7
-
-
-def test_joints_that_rounding_alone_turns_do_not_rub(monkeypatch):
-    """A platform that goes along parallel rails: no link turns, and q̇ of all sliders is v."""
-    monkeypatch.setenv("GOUGH_ENGINE", "numpy")
-    way = np.array([0.3, 0.7, 0.2]) / np.linalg.norm([0.3, 0.7, 0.2])
-    robot = gough.load("plaza-hexaglide-2019").edited({"legs.rail_direction": way.tolist()})
-    links = {f"legs.friction.{joint}_coulomb": 0.01 for joint in ("universal", "spherical")}
-    for place in robot.home.position + np.linspace(0, 0.1, 5)[:, np.newaxis] * way:
-        motion = robot.home.replace(position=place, velocity=0.3 * way)
-        smooth = robot.inverse_dynamics(motion).forces
-        rubbing = robot.edited(links).inverse_dynamics(motion).forces
-        np.testing.assert_allclose(rubbing, smooth, rtol=1e-6)
-        across = motion.replace(velocity=1e-3 * motion.velocity, angular_velocity=[1e-6, 0, 0])
-        rubbing = robot.edited(links).inverse_dynamics(across).forces
-        assert np.abs(rubbing - robot.inverse_dynamics(across).forces).max() > 0.1
-        slow = across.replace(velocity=1e-300 * way, angular_velocity=[1e-303, 0, 0])  # no squares
-        np.testing.assert_allclose(
-            robot.edited(links).inverse_dynamics(slow).forces, smooth, atol=20
-        )

@@ -14,16 +14,11 @@ linear; `gough.model.friction_loop` makes s agree with the friction it causes.
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
-from gough.mechanics.vectors import Components, maximum, norm, or_one
-
-RESTING = 1e-8
-"""Rate of a joint over all rates of its leg below which it may be rounding: there its Coulomb friction
-falls to 0. What rounding alone moves, it moves by some 1e-16 of what else moves."""
+from gough.mechanics.vectors import Components, dot, norm, or_one
 
 
 class Friction(NamedTuple):
@@ -83,34 +78,28 @@ def joint_friction(
     omega: Components,
     relative: Components,
     qd: Components,
-    arm: Components,
 ) -> JointFriction:
     """Friction for given loads: the laws above, smoothed where the file gives a width.
 
     `omega` is the link's angular velocity relative to what carries it, `relative` that to the platform;
-    `sliding_load` is what `slider_coulomb` counts on. A q̇ of `arm` is as fast as a link's turn of 1.
+    `sliding_load` is what `slider_coulomb` counts on.
     """
     width = friction.width
-    still = RESTING * (abs(omega).sum(axis=0) + abs(relative).sum(axis=0) + abs(qd) / arm)
-    along = sense(qd[np.newaxis], width, arm * still)[0]
+    sense = qd / or_one(np.sqrt(qd * qd + width * width))
     sliding = friction.slider_coulomb * sliding_load + friction.screw_drag + friction.motor_coulomb
     return JointFriction(
         universal=-friction.universal_viscous * omega
-        - friction.universal_coulomb * loads.universal * sense(omega, width, still),
+        - friction.universal_coulomb * loads.universal * _direction(omega, width),
         spherical=-friction.spherical_viscous * relative
-        - friction.spherical_coulomb * loads.spherical * sense(relative, width, still),
-        drive=-(friction.slider_viscous + friction.motor_viscous) * qd - sliding * along,
+        - friction.spherical_coulomb * loads.spherical * _direction(relative, width),
+        drive=-(friction.slider_viscous + friction.motor_viscous) * qd - sliding * sense,
     )
 
 
-def sense(rate: Components, width: Components, still: Components) -> Components:
-    """u/√(‖u‖² + w²) of a rate u (components, legs, samples), or less below `still`; 0 where u = 0.
-
-    No component of u is larger than the root, unless squares are too small for numbers.
-    """
-    root = np.sqrt((rate * rate).sum(axis=0) + width * width)
-    found: Components = rate / or_one(reduce(maximum, abs(rate), maximum(root, still)))
-    return found
+def _direction(rate: Components, width: Components) -> Components:
+    """ω/√(‖ω‖² + w²), which is 0 where ω = 0."""
+    direction: Components = rate / or_one(np.sqrt(dot(rate, rate) + width * width))
+    return direction
 
 
 def magnitudes(vectors: Components) -> Components:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gough.legs.chain.dynamics import Outward, inward, mass_matrix
-from gough.legs.chain.posture import PRISMATIC, RATES, Posture, quaternion_rate
+from gough.legs.chain.posture import RATES, Posture, quaternion_rate
 from gough.mechanics.body import Frame
-from gough.mechanics.friction import RESTING, Loads, sense
+from gough.mechanics.friction import Loads
 from gough.mechanics.leg import Holding, LegLoad, MovingLeg, Ports, Rubbing, jumping_speed
-from gough.mechanics.vectors import Components, dot, matvec, minimum, stacked
+from gough.mechanics.vectors import Components, dot, matvec, minimum, or_one, stacked
 
 if TYPE_CHECKING:
     from gough.legs.chain.equations import Chain
@@ -166,15 +166,14 @@ class MovingChain(MovingLeg):
 
     def friction_of_joints(self) -> list[Components]:
         """−c u − f u/√(u² + width²) of each rate, (legs, samples); 0 at rest."""
-        one, joints = np.ones(1), self.leg.joints
-        sizes = tuple(self.leg.length_scale if kind == PRISMATIC else one for kind in joints)
-        laws = (self.leg.viscous, self.leg.coulomb, self.leg.width, sizes)
-        each = list(zip(self.rates, *map(self._per_rate, laws), strict=True))
-        still = RESTING * sum(abs(rate) / size for rate, *_, size in each)
-        return [
-            -viscous * rate - coulomb * sense(rate[np.newaxis], width, size * still)[0]
-            for rate, viscous, coulomb, width, size in each
-        ]
+        laws = (self.leg.viscous, self.leg.coulomb, self.leg.width)
+        found = []
+        for rate, viscous, coulomb, width in zip(
+            self.rates, *map(self._per_rate, laws), strict=True
+        ):
+            sense = rate / or_one(np.sqrt(rate * rate + width * width))
+            found.append(-viscous * rate - coulomb * sense)
+        return found
 
     def rubbing(self, angular_velocity: Components, loads: Loads | None) -> Rubbing:
         """Friction of the joints, which no load changes; none without loads."""

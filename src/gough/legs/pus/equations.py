@@ -334,7 +334,7 @@ class MovingPUS(MovingLink):
         """The laws of `gough.mechanics.friction`; `slider_coulomb` counts on the guide's load."""
         laws = self.leg.friction
         return joint_friction(
-            laws, loads, loads.guide, self.link_angular_velocity, relative, self.qd, self.arm
+            laws, loads, loads.guide, self.link_angular_velocity, relative, self.qd
         )
 
     def reactions(

@@ -309,8 +309,7 @@ class MovingRUS(MovingLink):
     def joint_friction(self, relative: Components, loads: Loads) -> JointFriction:
         """The laws of `gough.mechanics.friction`; `motor_coulomb` is a torque."""
         laws = self.leg.friction
-        turning, none = self.joint_rate(), 0 * loads.guide
-        return joint_friction(laws, loads, none, turning, relative, self.qd, 1 + none)
+        return joint_friction(laws, loads, 0 * loads.guide, self.joint_rate(), relative, self.qd)
 
     def reactions(
         self, gravity: Components, push: Components, rubbing: Rubbing

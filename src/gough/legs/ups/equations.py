@@ -276,8 +276,9 @@ class MovingUPS(MovingLink):
     def joint_friction(self, relative: Components, loads: Loads) -> JointFriction:
         """The laws of `gough.mechanics.friction`; `slider_coulomb` is a force."""
         laws = self.leg.friction
-        turning, one = self.link_angular_velocity, 1 + 0 * loads.guide
-        return joint_friction(laws, loads, one, turning, relative, self.qd, self.arm)
+        return joint_friction(
+            laws, loads, 1 + 0 * loads.guide, self.link_angular_velocity, relative, self.qd
+        )
 
     def couples_at_tip(self, universal: Components, spherical: Components) -> Components:
         """Force at the tip that does the work of couples on the link (world axes)."""
