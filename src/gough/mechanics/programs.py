@@ -284,7 +284,7 @@ def margin(
     correction within OFF, the held part of its twist and, where it counts, of its acceleration too.
     """
     away = remoteness(mechanism, platform)
-    caution = CAUTION * (np.sqrt(away) if health is None else 1)
+    caution = maximum(CAUTION + 0 * away, np.sqrt(away)) if health is None else CAUTION
     spare = [
         reduce(minimum, measure) - limit.limit * (caution if limit.singular else 1)
         for measure, limit in zip(legs.health, mechanism.legs.HEALTH, strict=True)

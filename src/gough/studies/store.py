@@ -121,9 +121,7 @@ class Store:
             if self.plan.search is None:
                 # points drawn once belong to the plan; a torn chunk of them is drawn again
                 for part in range(self.plan.parts):
-                    own = self.inputs(part)
-                    if not np.array_equal(_or_nothing(self._arrays["inputs"].read(part)), own):
-                        self._arrays["inputs"].write(part, own)
+                    self._arrays["inputs"].write(part, self.inputs(part))
             yield
 
     @contextlib.contextmanager
@@ -139,8 +137,17 @@ class Store:
 
     @cached_property
     def finished(self) -> Array:
-        """Which parts (parts,) are finished: sealed, and still what was sealed."""
-        return np.array([self._sealed(part) is not None for part in range(self.plan.parts)])
+        """Which parts (parts,) are finished: sealed, and still what was sealed.
+
+        Bits of them that no reader looks at, which something may have changed, are put right.
+        """
+        found = np.zeros(self.plan.parts, dtype=bool)
+        for part in range(self.plan.parts):
+            sealed = self._sealed(part)
+            if sealed is not None:
+                self._put(part, *sealed)
+                found[part] = True
+        return found
 
     def _sealed(self, part: int) -> tuple[Array, Outcome] | None:
         return _sealed(self._arrays, self._digest, part)
@@ -175,19 +182,22 @@ class Store:
 
     def write(self, part: int, outcome: Outcome, inputs: Array | None = None) -> None:
         """A part, its seal last; `inputs` where a search has chosen its points."""
+        self._put(part, self.inputs(part) if inputs is None else inputs, outcome)
+        self.finished[part] = True
+
+    def _put(self, part: int, inputs: Array, outcome: Outcome) -> None:
+        seal = _seal(self._digest, part, inputs, outcome)
+        chunks = {
+            "inputs": inputs,
+            "values": outcome.values,
+            "failed": np.array(outcome.reasons, dtype=f"<U{LONGEST_REASON}"),
+            "seal": np.array([seal], dtype="<u8"),
+        }
         try:
-            if inputs is None:
-                inputs = self.inputs(part)
-            else:
-                self._arrays["inputs"].write(part, inputs)
-            self._arrays["values"].write(part, outcome.values)
-            reasons = np.array(outcome.reasons, dtype=f"<U{LONGEST_REASON}")
-            self._arrays["failed"].write(part, reasons)
-            seal = np.array([_seal(self._digest, part, inputs, outcome)], dtype="<u8")
-            self._arrays["seal"].write(part, seal)
+            for name, values in chunks.items():
+                self._arrays[name].write(part, values)
         except OSError as error:
             raise FileError(f"{self.path}: {error.strerror or error}") from None
-        self.finished[part] = True
 
 
 def read_study(path: str | os.PathLike[str]) -> xarray.Dataset:
@@ -311,10 +321,6 @@ def _sealed(
         return None
     outcome = Outcome(values, tuple(failed.tolist()))
     return (inputs, outcome) if seal == _seal(digest, part, inputs, outcome) else None
-
-
-def _or_nothing(found: Array | None) -> Array:
-    return np.empty(0) if found is None else found
 
 
 def _seal(digest: str, part: int, inputs: Array, outcome: Outcome) -> int:

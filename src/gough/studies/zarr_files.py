@@ -6,6 +6,7 @@ are compared, chunks have one codec (zlib) and one size, and nothing in them cho
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -83,11 +84,15 @@ class ChunkedArray(NamedTuple):
         return values
 
     def write(self, part: int, values: Array) -> None:
-        """Rows of a chunk, on the disk when this returns."""
+        """Rows of a chunk, on the disk when this returns, if they are not there already."""
         chunk = np.full((self.part, *self.shape[1:]), self.fill, dtype=self.kind)
         chunk[: len(values)] = values
-        with replacing(self._file(part), own=True) as temporary:
-            temporary.write_bytes(zlib.compress(chunk.tobytes(), 1))
+        packed, file = zlib.compress(chunk.tobytes(), 1), self._file(part)
+        with contextlib.suppress(FileError):
+            if content(file, "chunk", len(packed) / 1e6) == packed:
+                return
+        with replacing(file, own=True) as temporary:
+            temporary.write_bytes(packed)
 
 
 def write_json(path: Path, data: Any) -> None:
