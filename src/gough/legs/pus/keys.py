@@ -12,8 +12,9 @@ from gough.base.keys import METRES, LegScalar, LegVector
 from gough.legs.beams import Beams, LinkBeamsTable, link_beams
 from gough.legs.keys import Branch, LegBodies, UniversalLegTable
 from gough.legs.measurable import GeometricKey
+from gough.legs.parameters import PARALLEL
 from gough.legs.pus.equations import PUS, reach
-from gough.legs.reading import PARALLEL, LegReader, perpendicular
+from gough.legs.reading import LegReader, perpendicular
 
 
 class PUSTable(UniversalLegTable):
