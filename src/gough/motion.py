@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array, given_numbers, refuse_turns
+from gough.base.arrays import LARGEST, Array, given_numbers, refuse_turns
 from gough.base.pose_spline import sampled
 from gough.base.showing import shown
 from gough.errors import InputError
@@ -174,8 +174,8 @@ class Motion:
         poses = cls(position, rotation, time=times)
         fields = {"time": times, "position": poses.position, "rotation": poses.rotation}
         for name, values in fields.items():
-            if not np.all(np.abs(values) < 1e60):
-                raise InputError(f"{name} must be finite, and below 1e60, to have rates")
+            if not np.all(np.abs(values) < LARGEST):
+                raise InputError(f"{name} must be finite, and below {LARGEST:g}, to have rates")
         if len(poses.shape) != 1 or len(poses) < 2 or not np.all(np.diff(times) > 0):
             raise InputError(
                 f"samples of batch shape {poses.shape}: rates need (n,) of them, two at least, at "
@@ -347,6 +347,12 @@ def not_a_motion(thing: object) -> InputError:
     """What is told where a motion is wanted and something else is given."""
     hint = ": call .sample(n) for a motion" if hasattr(thing, "sample") else ""
     return InputError(f"needs a gough.Motion, has {type(thing).__name__}{hint}")
+
+
+def need_motion(thing: object) -> None:
+    """Refuse what is no motion."""
+    if not isinstance(thing, Motion):
+        raise not_a_motion(thing)
 
 
 def _rank(name: str) -> int:

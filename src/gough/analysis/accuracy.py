@@ -28,7 +28,7 @@ from gough.legs.tolerances import around
 from gough.mechanics.solves import WORST_CONDITION
 from gough.model.batch import OnError
 from gough.model.model import Model
-from gough.motion import Motion, not_a_motion
+from gough.motion import Motion, need_motion
 from gough.variants import Variants
 
 MOST_STEPS, SETTLED = 12, 1e-12
@@ -126,8 +126,7 @@ def accuracy(
 
     A flexible platform counts as undeformed.
     """
-    if not isinstance(motion, Motion):
-        raise not_a_motion(motion)
+    need_motion(motion)
     _six(robot, tolerances)
     poses = Motion(motion.position, motion.rotation)
     q = robot.rigid.inverse_kinematics(

@@ -26,7 +26,7 @@ from gough.model.limits import Report, Violation
 from gough.model.mesh_places import mesh_places
 from gough.model.model import Model
 from gough.model.places import placed_legs
-from gough.motion import Motion, not_a_motion
+from gough.motion import Motion, need_motion
 
 TOUCHING = 1e-9
 """m: legs nearer than that at home share a joint."""
@@ -127,8 +127,7 @@ def closest(robot: Model, motion: Motion, *, leg_radius: float = 0.0) -> Closest
         True
 
     """
-    if not isinstance(motion, Motion):
-        raise not_a_motion(motion)
+    need_motion(motion)
     if isinstance(leg_radius, bool) or not isinstance(leg_radius, Real):
         raise InputError(f"leg_radius is a number of metres, not {type(leg_radius).__name__}")
     if not 0 <= leg_radius <= WIDEST:

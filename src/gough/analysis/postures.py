@@ -32,10 +32,9 @@ from gough.analysis.start_system import (
     start_system,
 )
 from gough.analysis.study import quadrics, rounding, to_pose, to_study
-from gough.base.arrays import Array
+from gough.base.arrays import LARGEST, Array
 from gough.description.architecture import random_rods, weakest
 from gough.description.rods import UNFRAMED, RodFrame, Rods, framed
-from gough.engine.functions import LARGEST
 from gough.errors import (
     ConvergenceError,
     Failure,

@@ -42,7 +42,7 @@ from gough.model.deflection import static_deflection
 from gough.model.model import Model
 from gough.model.own_directions import own_directions
 from gough.model.vibration import stiffness_matrix
-from gough.motion import Motion, not_a_motion
+from gough.motion import Motion, need_motion
 
 Turning = Literal["free", "locked"]
 STILL, GIVES = 1e-9, 1e-12
@@ -160,8 +160,7 @@ def stiffness(
     6), a dead load at the platform frame's origin, and the
     weight preload the legs; `preload=False` leaves K_g out and needs no masses.
     """
-    if not isinstance(motion, Motion):
-        raise not_a_motion(motion)
+    need_motion(motion)
     robot.need_actuators()
     drives, robot = robot, robot.load_side
     if preload:

@@ -12,6 +12,11 @@ from gough.errors import InputError
 
 Array = NDArray[Any]
 DOUBLE = np.dtype(np.float64)
+LARGEST = 1e60
+"""Inputs that are not below are not finite, or beyond all reason: such a state has no margin.
+
+What kernels compare is Σ x² over all inputs x, in which they cannot cancel.
+"""
 MOST_TURN = 1e6
 """Largest angle or component of a rotation vector, rad: rounding leaves ten digits of it."""
 
@@ -53,10 +58,16 @@ def refuse_turns(name: str, angles: Array) -> None:
         raise InputError(f"{name} has an angle of {largest:g} rad; limit {MOST_TURN:g}")
 
 
-def unit(vectors: Array) -> Array:
-    """Vectors (..., 3) of length 1; those of length 0 stay."""
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors / np.where(length == 0, 1.0, length))
+def unit(vectors: Array, axis: int = -1) -> Array:
+    """Vectors along an axis made of length 1, however short they are; those of length 0 stay.
+
+    Squares of 1e-160 lose their digits: by a power of 2 that loses none, the largest component is first
+    brought near 1.
+    """
+    _, power = np.frexp(np.abs(vectors).max(axis=axis, keepdims=True))
+    near = np.ldexp(vectors, -power)
+    length = np.linalg.norm(near, axis=axis, keepdims=True)
+    return np.asarray(near / np.where(length == 0, 1.0, length))
 
 
 def condition(matrices: Array) -> Array:

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 from gough.base.keys import METRES, Numbers, Scalar, Table, Turn, Vector
 from gough.base.units import Unit, converted
 from gough.errors import InputError
-from gough.legs.bodies import MOST, BodyTable
+from gough.legs.bodies import MOST_LISTED, BodyTable
 from gough.legs.keys import LegGroupTable
 from gough.legs.register import KINDS
 from gough.legs.solids import SolidKeys
@@ -144,7 +144,7 @@ class PlatformTable(SingleBody):
     """The platform and what is bolted to it; or a flexible one, from a plate or from modes."""
 
     payload: list[SingleBody] = Field(
-        [], max_length=MOST, description="bodies added to the platform"
+        [], max_length=MOST_LISTED, description="bodies added to the platform"
     )
     plate: PlateTable | None = Field(None, description="a flexible plate")
     modes: ModesTable | None = Field(None, description="a flexible body from a file")
@@ -244,7 +244,7 @@ class RobotFile(Table):
     name: Annotated[str, AfterValidator(_printable)]
     source: str = ""
     assumed: list[str] = Field(
-        [], max_length=MOST, description="what the source does not say, and what was taken"
+        [], max_length=MOST_LISTED, description="what the source does not say, and what was taken"
     )
     units: UnitsTable | None = Field(None, description="of the file's numbers, if they are not SI")
     gravity: Vector = Field((0.0, 0.0, -9.81), description="m/s², world")

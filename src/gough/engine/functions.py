@@ -16,11 +16,6 @@ from gough.base.arrays import Array
 
 Function = Callable[..., Mapping[str, Array]]
 
-LARGEST = 1e60
-"""Inputs that are not below are not finite, or beyond all reason: such a state has no margin.
-
-What is compared is Σ x² over all inputs x, in which they cannot cancel.
-"""
 LARGEST_SINGLE = 1e9
 """The same in single precision, of inputs and outputs: their fourth powers are still floats."""
 VARIANT = "variant"

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.base.arrays import Array
+from gough.base.arrays import LARGEST, Array
 from gough.engine.functions import (
-    LARGEST,
     LARGEST_SINGLE,
     PASSES,
     Fields,

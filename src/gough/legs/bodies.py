@@ -16,7 +16,7 @@ from gough.legs.solids import SolidKeys, SolidTable
 
 STANDARD_PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 """The papers' ten, about the frame's origin; XY = −∫ x y dm."""
-MOST = 1000
+MOST_LISTED = 1000
 """Shapes of a body, payloads of a platform, and lines of what a file assumes."""
 PARTED_PARAMETERS = ("mass", "center_of_mass", "inertia")
 
@@ -41,7 +41,7 @@ class BodyTable(SolidKeys):
     MZ: LegScalar = Field(0.0, description="first moment, kg m")
     M: LegScalar = Field(0.0, description="mass, kg")
     shapes: list[SolidTable] = Field(
-        [], min_length=1, max_length=MOST, description="or several shapes together"
+        [], min_length=1, max_length=MOST_LISTED, description="or several shapes together"
     )
     mesh: BodyMeshes | None = Field(
         None, description="what the body looks like: a mesh file, or several, in the body's frame"

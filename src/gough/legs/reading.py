@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, unit
 from gough.errors import FileError, GoughError
 from gough.legs.bodies import (
     STANDARD_PARAMETERS,
@@ -186,7 +186,7 @@ class LegReader:
         largest = np.abs(vectors).max(axis=0)
         if np.any(largest == 0):
             raise self.fail(f"{self.where}.{key} of leg {self.worst(largest)} has zero length")
-        return made_unit(vectors)
+        return unit(vectors, axis=0)
 
     def scalars(self, key: str) -> Array:
         """(legs, 1)."""
@@ -368,12 +368,6 @@ def body_parameters(
 def _value(reader: LegReader, table: Any, where: str, key: str, rank: int) -> Array:
     """The value of a key for each leg."""
     return reader.per_leg(key, rank, table, where)
-
-
-def made_unit(vectors: Array) -> Array:
-    """Vectors (3, ...) made unit, however short they are: squares of 10⁻¹⁶⁰ lose their digits."""
-    scaled = vectors / np.abs(vectors).max(axis=0)
-    return np.asarray(scaled / np.linalg.norm(scaled, axis=0))
 
 
 def perpendicular(vectors: Array, axis: Array) -> tuple[Array, Array]:

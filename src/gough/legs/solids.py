@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field, model_validator
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, unit
 from gough.base.keys import KILOGRAMS, METRES, LegScalar, LegTurn, LegVector, Table
 
 ShapeName = Literal["rod", "tube", "disc", "box", "cone"]
@@ -202,8 +202,7 @@ def solid_axes(
 
 def _pointing(axis: Array) -> Array:
     """Rotations (..., 3, 3) whose z is along an axis (..., 3); x is any direction across it."""
-    z = axis / np.abs(axis).max(axis=-1, keepdims=True)
-    z /= np.linalg.norm(z, axis=-1, keepdims=True)
+    z = unit(axis)
     least = np.eye(3)[np.argmin(np.abs(z), axis=-1)]
     x = np.cross(least, z)
     x /= np.linalg.norm(x, axis=-1, keepdims=True)

@@ -95,7 +95,8 @@ class Grips(NamedTuple):
     error: Components
     """(directions, samples)."""
     residual: Components
-    """The same as an error of q, not negative, m: of a crank as far as its tip goes."""
+    """The same as an error of q, not negative: m, of a crank as far as its tip
+    goes; of chains as q is."""
     chains: Components
     """Joint coordinates of chain legs there, (coordinates, samples)."""
 

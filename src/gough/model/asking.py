@@ -27,7 +27,7 @@ from gough.model.batch import Inputs, OnError
 from gough.model.diagnosis import diagnose
 from gough.model.friction_loop import WORST_RESIDUAL, settled, under_own_loads, with_friction
 from gough.model.single import Precision, is_single
-from gough.motion import Motion, not_a_motion
+from gough.motion import Motion, need_motion
 
 NO_WRENCH = np.zeros(6)
 NO_ACCELERATION = np.zeros((1, 3))
@@ -177,8 +177,7 @@ class Askable(ABC):
         legs = self.mechanism.legs
         if not legs.coordinates:
             return np.zeros(0)
-        if not isinstance(motion, Motion):
-            raise not_a_motion(motion)
+        need_motion(motion)
         if motion not in self._chains:
             which = self.which()
             shape = np.broadcast_shapes(motion.shape, *(one.shape for one in which.values()))
@@ -345,8 +344,7 @@ class Askable(ABC):
 
     def elastic_inputs(self, motion: Motion) -> Inputs:
         """The motion's elastic coordinates, 0 where it has none; nothing of a rigid robot."""
-        if not isinstance(motion, Motion):
-            raise not_a_motion(motion)
+        need_motion(motion)
         if motion.modes not in (0, self.modes):
             has = f"has {self.modes} modes" if self.modes else "is rigid"
             raise InputError(f"motion has {motion.modes} elastic coordinates, the platform {has}")

@@ -10,11 +10,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array, given_numbers
-from gough.engine.functions import LARGEST
+from gough.base.arrays import LARGEST, Array, given_numbers
 from gough.errors import Failure, InputError, NotFiniteError, SampleError
 from gough.mechanics.state import RIGID_FIELDS
-from gough.motion import Motion, not_a_motion
+from gough.motion import Motion, need_motion
 
 OnError = Literal["raise", "nan"]
 Inputs = dict[str, tuple[ArrayLike, tuple[int, ...]]]
@@ -44,8 +43,7 @@ class Trouble(NamedTuple):
 
 def lay_out(motion: Motion, given: Mapping[str, tuple[ArrayLike, tuple[int, ...]]]) -> Rows:
     """Rows of a motion's fields and of further inputs, which come with the shape of one sample."""
-    if not isinstance(motion, Motion):
-        raise not_a_motion(motion)
+    need_motion(motion)
     arrays = {name: getattr(motion, name) for name in STATE_RANKS}
     shape, batched = motion.shape, False
     for name, (value, core) in given.items():

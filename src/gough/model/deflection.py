@@ -16,7 +16,7 @@ from gough.model import batch
 from gough.model.batch import Inputs, OnError
 from gough.model.calls import ModelCalls
 from gough.model.described import DescribedModel
-from gough.motion import Motion, not_a_motion
+from gough.motion import Motion, need_motion
 
 TOLERANCE = 1e-11
 """Newton step, relative to the deflection, at which the static deflection counts as found."""
@@ -63,8 +63,7 @@ def static_deflection(
     K qe = Φᵀ f + sᵀ g + φ, where the legs' forces f depend on qe. Of several such rests it is the one
     that the undeformed platform comes to as it is loaded little by little.
     """
-    if not isinstance(motion, Motion):
-        raise not_a_motion(motion)
+    need_motion(motion)
     rest = Motion(motion.position, motion.rotation, time=motion.time)
     if not robot.modes:  # stays as it is, if its numbers are any
         rows = batch.lay_out(rest, {})
@@ -202,8 +201,7 @@ def deformation(robot: DescribedModel, motion: Motion, at: Where = "tips") -> De
     body = robot.modal
     if body is None:
         raise InputError(f"{robot.name} has a rigid platform")
-    if not isinstance(motion, Motion):
-        raise not_a_motion(motion)
+    need_motion(motion)
     if not isinstance(at, str):
         raise InputError(f"at is 'origin', 'tips' or 'nodes', not {type(at).__name__}")
     if at == "origin":

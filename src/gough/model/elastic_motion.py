@@ -39,7 +39,7 @@ from gough.model.described import DescribedModel
 from gough.model.elastic_search import Search, placed
 from gough.model.outputs import Output
 from gough.model.zero_dynamics import ZeroDynamics
-from gough.motion import Motion, not_a_motion
+from gough.motion import Motion, need_motion
 
 MOST_SAMPLES = 20_000
 """Of one motion: all of its steps are solved together, in 50 kB a sample for ten modes."""
@@ -131,8 +131,7 @@ def elastic_motion(
 
 def _over_time(motion: Motion, load: Array) -> tuple[Motion, Array]:
     """The motion and the load of every sample, of one batch shape (..., n)."""
-    if not isinstance(motion, Motion):
-        raise not_a_motion(motion)
+    need_motion(motion)
     if motion.time is None or not motion.shape or motion.shape[-1] < 2:
         raise InputError(
             "elastic coordinates along a motion need two samples or more with their times on the "

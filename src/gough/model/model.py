@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array
-from gough.engine.functions import LARGEST
+from gough.base.arrays import LARGEST, Array
 from gough.engine.run.threads import limited
 from gough.errors import InputError
 from gough.model import batch, deflection, derivatives, forward, limits, vibration
@@ -19,7 +18,7 @@ from gough.model.drive_forces import drive_forces
 from gough.model.elastic_motion import ElasticMotion, elastic_motion
 from gough.model.outputs import Output, terminal_motion
 from gough.model.own_coordinates import own_motion
-from gough.motion import Motion, not_a_motion
+from gough.motion import Motion, need_motion
 from gough.results import Actuation
 
 
@@ -327,8 +326,7 @@ class Model(DescribedModel):
         """
         pushed = batch.last_axis("force", force, 3)
         turned = batch.last_axis("moment", moment, 3)
-        if not isinstance(motion, Motion):
-            raise not_a_motion(motion)
+        need_motion(motion)
         for name, value in (("force", pushed), ("moment", turned)):
             if not np.all(np.abs(value) <= LARGEST):
                 raise InputError(f"{name} must be finite and at most {LARGEST:g}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gough.engine.functions import LARGEST
+from gough.base.arrays import LARGEST
 from gough.engine.tree import named_leaves
 from gough.errors import InputError
 from gough.mechanics.mechanism import Mechanism

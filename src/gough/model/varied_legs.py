@@ -7,12 +7,12 @@ from typing import cast
 
 import numpy as np
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, unit
 from gough.base.keys import Numbers
 from gough.description.numbers import LegGroup
 from gough.errors import InputError
 from gough.legs.keys import LegTable
-from gough.legs.reading import PARALLEL, LegReader, made_unit, perpendicular
+from gough.legs.reading import PARALLEL, LegReader, perpendicular
 from gough.mechanics.body import Body
 from gough.mechanics.friction import Friction
 from gough.mechanics.leg import Leg
@@ -75,7 +75,7 @@ class VariedLegs(LegReader):
         vectors = self.vectors(key)
         if not np.all(np.any(vectors, axis=0)):
             raise InputError(f"variants: {self.where}.{key} of a leg has zero length")
-        return made_unit(vectors)
+        return unit(vectors, axis=0)
 
     def positive(self, key: str) -> Array:
         """(legs, variants), above 0."""

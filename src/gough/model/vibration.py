@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from gough.base.arrays import Array, real_numbers
-from gough.engine.functions import LARGEST
+from gough.base.arrays import LARGEST, Array, real_numbers
 from gough.errors import InputError, UnstableWarning
 from gough.model import batch
 from gough.model.batch import Inputs, OnError
@@ -31,7 +30,7 @@ from gough.model.described import DescribedModel
 from gough.model.outputs import Output, command_of
 from gough.model.own_directions import own_directions
 from gough.model.slopes import balance_slopes, joints_of
-from gough.motion import Motion, not_a_motion
+from gough.motion import Motion, need_motion
 
 Actuators = Literal["locked", "free"]
 
@@ -299,8 +298,7 @@ def elastic_health(
     body = robot.description.modal
     if body is None or not robot.modes:
         raise InputError(f"{robot.name} has a rigid platform: it has no elastic zero dynamics")
-    if not isinstance(motion, Motion):
-        raise not_a_motion(motion)
+    need_motion(motion)
     if not motion.modes:
         motion = motion.replace(elastic=np.zeros(robot.modes))
     scale = np.array([1.0] * 3 + [1 / robot.length_scale] * 3)

@@ -24,7 +24,7 @@ from gough.analysis.around import Around, own_values
 from gough.base.arrays import Array
 from gough.mechanics.leg import EDGE
 from gough.model.model import Model
-from gough.motion import Motion, not_a_motion
+from gough.motion import Motion, need_motion
 from gough.planning.pose_limits import PoseLimit, PoseLimits
 
 ITERATIONS = 30
@@ -65,8 +65,7 @@ class Clamped:
 
 def clamp(robot: Model, motion: Motion, *, wrench: ArrayLike | None = None) -> Clamped:
     """The nearest poses that limits allow; see `gough.Robot.clamp`."""
-    if not isinstance(motion, Motion):
-        raise not_a_motion(motion)
+    need_motion(motion)
     limits = PoseLimits(robot, wrench)
     count = int(np.prod(motion.shape, dtype=int))
     flat = motion.reshape(count)

@@ -13,7 +13,7 @@ from gough.base.arrays import Array, given_numbers
 from gough.errors import InputError
 from gough.model.freedom import COORDINATES
 from gough.model.model import Model
-from gough.motion import Motion, not_a_motion
+from gough.motion import Motion, need_motion
 from gough.planning.pose_limits import PoseLimit, PoseLimits
 
 STEPS = 96
@@ -69,8 +69,7 @@ def room(
     wrench: ArrayLike | None = None,
 ) -> Room:
     """How far each pose of a motion can go in every direction; see `gough.Robot.room`."""
-    if not isinstance(motion, Motion):
-        raise not_a_motion(motion)
+    need_motion(motion)
     limits = PoseLimits(robot, wrench)
     point = _pivot(robot, pivot)
     flat = motion.reshape(int(np.prod(motion.shape, dtype=int)))

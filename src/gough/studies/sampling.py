@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Literal, Self
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 import scipy
@@ -84,36 +84,64 @@ class Variable(Table):
         return np.asarray(self.low + part * (self.high - self.low))
 
 
+class Way(NamedTuple):
+    """A way to sample: how many points, of variables and what the file says, and where they are."""
+
+    points: Callable[[Sequence[Variable], int | None], int]
+    places: Callable[[Sequence[Variable], int, int], Array]
+    """(points, variables) of so many points and a seed."""
+
+
+def _steps(variables: Sequence[Variable], points: int | None) -> int:
+    if points is not None:
+        raise InputError("sampling: a grid has as many points as its steps say; leave points out")
+    return math.prod(variable.size for variable in variables)
+
+
+def _on_grid(variables: Sequence[Variable], points: int, _: int) -> Array:
+    found, place = np.empty((points, len(variables))), np.arange(points)
+    for i, variable in reversed([*enumerate(variables)]):  # the last changes fastest
+        found[:, i] = variable.grid()[place % variable.size]
+        place //= variable.size
+    return found
+
+
+def _drawn(kind: Kind, parts: Callable[[np.random.Generator, int, int], Array]) -> Way:
+    """By a part (0 … 1) of each variable's distribution, (points, variables)."""
+
+    def points(_: Sequence[Variable], given: int | None) -> int:
+        if given is None:
+            raise InputError(f"sampling: {kind} needs points")
+        return given
+
+    def places(variables: Sequence[Variable], total: int, seed: int) -> Array:
+        found = parts(np.random.default_rng(seed), total, len(variables))
+        for i, variable in enumerate(variables):
+            found[:, i] = variable.at(found[:, i])
+        return found
+
+    return Way(points, places)
+
+
+WAYS: dict[Kind, Way] = {
+    "grid": Way(_steps, _on_grid),
+    "random": _drawn("random", lambda rng, points, count: rng.random((points, count))),
+    "latin hypercube": _drawn(
+        "latin hypercube",
+        lambda rng, points, count: scipy.stats.qmc.LatinHypercube(count, rng=rng).random(points),
+    ),
+}
+
+
 def count(kind: Kind, variables: Sequence[Variable], points: int | None) -> int:
     """How many points a sweep has."""
-    if kind == "grid":
-        if points is not None:
-            raise InputError(
-                "sampling: a grid has as many points as its steps say; leave points out"
-            )
-        points = math.prod(variable.size for variable in variables)
-    if points is None:
-        raise InputError(f"sampling: {kind} needs points")
-    if not 1 <= points <= MOST_POINTS:
-        given = points if abs(points) < 10**12 else "over 10^12"
+    found = WAYS[kind].points(variables, points)
+    if not 1 <= found <= MOST_POINTS:
+        given = found if abs(found) < 10**12 else "over 10^12"
         raise InputError(f"sampling: {given} points; needs 1 to {MOST_POINTS}")
-    return points
+    return found
 
 
 def draw(kind: Kind, variables: Sequence[Variable], points: int | None, seed: int) -> Array:
     """All points (points, variables) of a sweep."""
-    total = count(kind, variables, points)
-    if kind == "grid":
-        found, place = np.empty((total, len(variables))), np.arange(total)
-        for i, variable in reversed([*enumerate(variables)]):  # the last changes fastest
-            found[:, i] = variable.grid()[place % variable.size]
-            place //= variable.size
-        return found
-    rng = np.random.default_rng(seed)
-    if kind == "random":
-        found = rng.random((total, len(variables)))
-    else:
-        found = scipy.stats.qmc.LatinHypercube(len(variables), rng=rng).random(total)
-    for i, variable in enumerate(variables):
-        found[:, i] = variable.at(found[:, i])
-    return found
+    return WAYS[kind].places(variables, count(kind, variables, points), seed)

@@ -15,9 +15,6 @@ FLAT = 1e-9
 MOST_CORNERS = 360
 MOST_POINTS = 1000
 """Of the coarse mesh; a regular polygon of 360 corners has some 500."""
-MOST_CORNERS = 360
-MOST_POINTS = 1000
-"""Of the coarse mesh, a hundred times what most plates need."""
 
 
 def signed_area(outline: Array) -> float:

@@ -9,9 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gough.base.arrays import Array
+from gough.base.arrays import LARGEST, Array
 from gough.engine.functions import (
-    LARGEST,
     VARIANT,
     Fields,
     Function,

@@ -49,9 +49,10 @@ NOTES = {
     "chains": "rad, m: joint coordinates of chain legs, 0 at home (of spherical joints a unit "
     "quaternion), joint by joint, in each the legs.",
     "close_joints_answer.residual": "Length of the step, rad or length scales.",
-    "forward_kinematics_step_answer.residual": "m: largest error of q before the step, "
-    "of a crank as far as its tip goes.",
-    "forward_kinematics_answer.residual": "m: largest error of q, of a crank as far as its tip goes.",
+    "forward_kinematics_step_answer.residual": "m, of actuators of chains that turn rad: "
+    "largest error of q before the step, of a crank as far as its tip goes.",
+    "forward_kinematics_answer.residual": "m, of actuators of chains that turn rad: largest "
+    "error of q, of a crank as far as its tip goes.",
     "length": "Length of the step, rad or length scales; it was cut to at most 0.5.",
     "side": "1 or -1: another one beyond a singular pose.",
     "size": "m: length of the longest leg, beside which the residual is judged.",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, unit
 from gough.legs.chain.equations import Chain
 from gough.legs.chain.idle import idle_joints
 from gough.legs.chain.keys import ONE_COORDINATE, ChainTable, JointTable
@@ -22,7 +22,6 @@ from gough.legs.reading import (
     Limits,
     PassiveLimits,
     drives_of,
-    made_unit,
     perpendicular,
 )
 from gough.legs.units import LINEAR, ROTARY, LegUnits
@@ -96,7 +95,7 @@ class ChainReader(LegReader):
         vectors = self.vectors_of(joint, key)
         largest = np.abs(vectors).max(axis=0)
         self.refuse(joint, key, largest[:, 0] == 0, "has zero length")
-        return made_unit(vectors)
+        return unit(vectors, axis=0)
 
     def actuated_of(self, joint: int) -> Array:
         """(legs,) booleans."""
