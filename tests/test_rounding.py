@@ -10,6 +10,7 @@ from fuzz.states import PLACES
 from gough import Motion, Robot
 from gough.errors import SampleError, SingularError
 from gough.exchange.programs import forward_step
+from gough.legs.pus.keys import guide_normal
 from gough.mechanics import programs
 from gough.mechanics.solves import factor, factor_symmetric
 from gough.mechanics.state import RIGID_FIELDS
@@ -256,3 +257,10 @@ def test_a_shear_is_seen_though_all_that_is_left_is_one():
     factors = factor(shear[..., np.newaxis])
     assert factors.health[0] == 1
     assert factors.floor[0] < 1e-7
+
+
+@pytest.mark.parametrize(("sine", "from_axis"), [(1e-8, True), (1e-10, False)])
+def test_the_guides_normal_is_the_axis_down_to_the_sine_that_robot_files_promise(sine, from_axis):
+    rail, axis = np.array([[0.0], [0.0], [1.0]]), np.array([[sine], [0.0], [1.0]])
+    found = guide_normal(axis, rail, np.array([[0.0], [1.0], [0.0]]))
+    assert np.allclose(found[:, 0], [1.0, 0, 0] if from_axis else [0, 1.0, 0], atol=1e-7)
