@@ -175,9 +175,10 @@ def test_washout_in_c_does_what_this_one_does(simulator, on_numpy, tmp_path, whi
     assert "x real time" in built.stdout
     numbers = next(folder.glob("gough_*_washout.c"))
     text = numbers.read_text()
-    pull = f"(gough_real){Washout(tilt=0.2).tilting()[1]!r}"
-    assert pull in text
-    numbers.write_text(text.replace(pull, "(gough_real)2.0"))
+    lag = Washout(tilt=0.2).moving(options.get("step", 0.01)).lag[0]
+    right = f"(gough_real){float(lag)!r}"
+    assert right in text
+    numbers.write_text(text.replace(right, "(gough_real)2.0"))
     assert make(folder, "test").returncode != 0
     with pytest.raises(FileError, match="not a file that gough wrote for this robot"):
         export_washout(gough.load("kim-ryu-2002"), folder)

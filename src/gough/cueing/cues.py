@@ -51,7 +51,7 @@ class Cued(Showing):
 
     @property
     def error(self) -> float:
-        """Sensation error in thresholds; `gough.cueing.vestibular.Sensation.error`."""
+        """Error of what is sensed, in thresholds; `gough.cueing.vestibular.Sensation.error`."""
         return self.sensation.error
 
     @property
@@ -62,7 +62,8 @@ class Cued(Showing):
     def __str__(self) -> str:
         held = f", gain {self.gain:.3g} for {self.held_back}" if self.held_back else ""
         return (
-            f"sensation error {self.error:.3g} thresholds ({self.sensation.force_error:.3g} m/s², "
+            f"sensation error {self.error:.3g} thresholds (sensed: "
+            f"{self.sensation.force_error:.3g} m/s², "
             f"{np.degrees(self.sensation.rate_error):.3g} deg/s){held}, "
             f"{self.real_time:.3g} × real time"
         )

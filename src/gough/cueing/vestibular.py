@@ -80,17 +80,21 @@ class Sensation:
 
     @property
     def error(self) -> float:
-        """√ mean(‖δf‖²/(0.17 m/s²)² + ‖δω‖²/(3 deg/s)²): in thresholds of what is noticed."""
+        """√ mean(‖δf‖²/(0.17 m/s²)² + ‖δω‖²/(3 deg/s)²): in thresholds of what is noticed.
+
+        δf and δω are differences of what is *sensed*, behind the filters: a specific force that lasts is
+        sensed as 0.4 of itself, so one that is off by 1 m/s² for long counts as 0.4 m/s².
+        """
         return float(np.sqrt(np.mean(np.sum(self._weighed() ** 2, axis=1))))
 
     @property
     def force_error(self) -> float:
-        """Root mean square of ‖δf‖, m/s²."""
+        """Root mean square of ‖δf‖ as sensed (0.4 of a force that lasts), m/s²."""
         return float(np.sqrt(np.mean(np.sum((self.given - self.wanted)[:, :3] ** 2, axis=1))))
 
     @property
     def rate_error(self) -> float:
-        """Root mean square of ‖δω‖, rad/s."""
+        """Root mean square of ‖δω‖ as sensed, rad/s."""
         return float(np.sqrt(np.mean(np.sum((self.given - self.wanted)[:, 3:] ** 2, axis=1))))
 
     def _weighed(self) -> Array:

@@ -8,7 +8,8 @@ force f of the vehicle less that at rest, and g (world axes, m/s²),
     θ_turn = s²/(s² + 2ζω_r s + ω_r²) · ω/s
     θ_tilt = (g × LP f)/‖g‖²,  LP = ω_t²/(s² + 2ζω_t s + ω_t²)
 
-θ_tilt turns no faster than a rate that is not noticed. Position: with R of θ_turn + θ_tilt,
+θ_tilt turns no faster than a rate that is not noticed, ‖θ̇_tilt‖ ≤ `tilt_rate` about whatever axis.
+Angles about axes that the robot cannot turn about stay 0. Position: with R of θ_turn + θ_tilt,
 
     p̈ = s³/((s² + 2ζω_p s + ω_p²)(s + ω_p)) · (R (f − g) + g)
 
@@ -28,6 +29,7 @@ from gough.cueing.third_order import ThirdOrder
 from gough.cueing.vehicle import Vehicle
 from gough.errors import InputError
 from gough.legs.reading import Limits
+from gough.model.freedom import COORDINATES
 from gough.model.model import Model
 
 LEAST, MOST = 1e-6, 1e3
@@ -45,7 +47,7 @@ class Washout:
     tilt: float = 0.3
     """Break frequency of the low pass that tilts, Hz."""
     tilt_rate: float = 3.0
-    """Largest turn rate of tilting, deg/s."""
+    """Largest turn rate of tilting, about any axis, deg/s."""
     damping: float = 1.0
     """ζ of all three."""
 
@@ -60,8 +62,9 @@ class Washout:
         """Displacements (n, m) that the washout asks of a robot: filters know no limits."""
         gravity = gravity_of(robot)
         force = vehicle.specific_force(gravity)
-        turn = self.turning(vehicle.step)(vehicle.rates)
-        tilt = self._tilted(np.cross(gravity, force) / (gravity @ gravity), vehicle.step)
+        turns = np.isin(COORDINATES[3:], robot.coordinates)
+        turn = self.turning(vehicle.step)(turns * vehicle.rates)
+        tilt = self._tilted(turns * np.cross(gravity, force) / (gravity @ gravity), vehicle.step)
         angle, rate, second = (a + b for a, b in zip(turn, tilt, strict=True))
         attitude = Rotation.from_rotvec(angle)
         wished = attitude.apply(force - gravity) + gravity
@@ -69,7 +72,7 @@ class Washout:
         every = [
             np.concatenate(pair, axis=1) for pair in zip(place, (angle, rate, second), strict=True)
         ]
-        own = [("x", "y", "z", "rx", "ry", "rz").index(name) for name in robot.coordinates]
+        own = [COORDINATES.index(name) for name in robot.coordinates]
         return Displacements(vehicle.time, *(one[:, own] for one in every))
 
     def _second_order(self, frequency: float) -> Array:
@@ -94,7 +97,8 @@ class Washout:
     def _tilted(self, wished: Array, step: float) -> list[Array]:
         """θ_tilt towards `wished` (n, 3), its rate and second derivative, within the tilt rate.
 
-        θ̈ = ω²(wished − θ) − 2ζω θ̇, held over a step (solved for the end of it), θ̇ cut at the limit.
+        θ̈ = ω²(wished − θ) − 2ζω θ̇, held over a step (solved for the end of it); where ‖θ̇‖ is
+        cut to the limit, its direction stays.
         """
         drag, pull, limit = self.tilting()
         angle, rate, second = (np.zeros_like(wished) for _ in range(3))
@@ -102,7 +106,8 @@ class Washout:
         at = going = np.zeros(wished.shape[1])
         for i, wish in enumerate(wished):
             push = pull * (wish - at - step * going) - drag * going
-            after = np.clip(going + step * push / inertia, -limit, limit)
+            after = going + step * push / inertia
+            after = after * min(1.0, limit / max(float(np.linalg.norm(after)), limit))
             second[i] = (after - going) / step
             at, going = at + step * (going + after) / 2, after
             angle[i], rate[i] = at, going

@@ -249,7 +249,7 @@ Classical washout for {plain(robot.name)}, which moves by {own}. Made by gough {
 
 Break frequencies: translation {washout.translation:g} Hz, rotation {washout.rotation:g} Hz, \
 tilt {washout.tilt:g} Hz; damping {washout.damping:g}.
-Tilts at {washout.tilt_rate:g} deg/s at most. A call every {step:g} s. Gain {gain:g}.
+Tilts at {washout.tilt_rate:g} deg/s at most, times the gain. A call every {step:g} s. Gain {gain:g}.
 
     gough_washout.h, .c     the functions, the same for every robot
     {name}.h, .c     the numbers

@@ -137,21 +137,28 @@ void gough_washout_next(const gough_washout *numbers, gough_washout_memory *memo
     const gough_real step = numbers->step, *g = numbers->gravity;
     const gough_real drag = numbers->tilt_drag, pull = numbers->tilt_pull;
     const gough_real most = numbers->tilt_rate;
-    gough_real wish[3], angle[3], felt[3], away[3], k[5], attitude[3][3], out[3];
+    gough_real wish[3], next[3], angle[3], felt[3], away[3], k[5], attitude[3][3], out[3], size;
     int i;
     cross(g, force, wish);
     for (i = 0; i < 3; i++) {
-        /* the tilt: its end of the step decides, and its rate is cut */
-        gough_real rate = memory->tilting[i], next, push;
-        push = pull * (wish[i] / dot(g, g) - memory->tilt[i] - step * rate) - drag * rate;
-        next = rate + step * push / (1 + step * drag + step * step * pull);
-        next = next > most ? most : next < -most ? -most : next;
-        memory->tilt[i] += step * (rate + next) / 2;
-        memory->tilting[i] = next;
-        advance(&numbers->turn, memory->turn[i], memory->rates[i], rates[i], out);
+        /* the tilt: its end of the step decides, ... */
+        gough_real rate = memory->tilting[i], push;
+        wish[i] *= numbers->own[3 + i] / dot(g, g);
+        push = pull * (wish[i] - memory->tilt[i] - step * rate) - drag * rate;
+        next[i] = rate + step * push / (1 + step * drag + step * step * pull);
+    }
+    size = (gough_real)sqrt(dot(next, next));
+    for (i = 0; i < 3; i++) {
+        /* ... and its rate is cut about whatever axis it turns */
+        gough_real rate = memory->tilting[i], turns = numbers->own[3 + i];
+        if (size > most)
+            next[i] *= most / size;
+        memory->tilt[i] += step * (rate + next[i]) / 2;
+        memory->tilting[i] = next[i];
+        advance(&numbers->turn, memory->turn[i], turns * memory->rates[i], turns * rates[i], out);
         angle[i] = answer->value[3 + i] = out[0] + memory->tilt[i];
-        answer->rate[3 + i] = out[1] + next;
-        answer->second[3 + i] = out[2] + (next - rate) / step;
+        answer->rate[3 + i] = out[1] + next[i];
+        answer->second[3 + i] = out[2] + (next[i] - rate) / step;
     }
     coefficients(dot(angle, angle), k);
     rotation_of(angle, k, attitude);

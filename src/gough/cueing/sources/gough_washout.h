@@ -32,7 +32,7 @@ typedef struct gough_washout {
     gough_washout_filter place;    /* of acceleration */
     gough_washout_filter turn;     /* of turn rates */
     gough_real tilt_drag, tilt_pull; /* of tilting, 1/s and 1/s^2 */
-    gough_real tilt_rate;          /* the fastest, rad/s */
+    gough_real tilt_rate;          /* the fastest, about any axis, rad/s */
 } gough_washout;
 
 /* What it remembers from call to call; all zero where it begins. */
