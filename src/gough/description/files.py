@@ -57,7 +57,7 @@ def validate(data: Mapping[str, Any], name: str) -> RobotFile:
 
 def to_text(data: Mapping[str, Any]) -> str:
     """TOML text of a robot dictionary; NumPy numbers and arrays are fine."""
-    return tomlkit.dumps(_plain(data))
+    return tomlkit.dumps(plain(data))
 
 
 def edit(text: str, changes: Mapping[str, Any]) -> str:
@@ -78,7 +78,7 @@ def edit(text: str, changes: Mapping[str, Any]) -> str:
         for name in tables:
             table = _inside(table, name, key)
         try:
-            _put(table, _step(table, last, key), _plain(value))
+            _put(table, _step(table, last, key), plain(value))
         except ValueError:
             raise FileError(f"{key}: {value!r} is no value for a robot file"[:200]) from None
     return tomlkit.dumps(document)
@@ -157,11 +157,12 @@ def _moved_mesh(mesh: Any, old: Path, new: Path) -> Any:
     return [_moved_mesh(one, old, new) for one in mesh]
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a copy of keys and values in tables, lists and plain numbers; None is left out."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items() if item is not None}
+        return {str(key): plain(item) for key, item in value.items() if item is not None}
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value

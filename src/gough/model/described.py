@@ -47,8 +47,8 @@ class DescribedModel(ModelCalls):
     """A parallel robot from a robot file; never changes."""
 
     file: RobotFile
-    source: str = field(repr=False)
-    """The robot file's text, comments and all."""
+    source: str | Mapping[str, Any] = field(repr=False)
+    """The robot file: its text, comments and all, or the plain keys and values it came from."""
     description: Description = field(repr=False)
     folder: Path = field(default=Path(), repr=False)
     """Where paths in the robot file start."""
@@ -103,7 +103,7 @@ class DescribedModel(ModelCalls):
         name = str(data.get("name", "robot"))
         data = dictionary_in_si(data, name)
         file, start = files.validate(data, name), Path.cwd() if folder is None else Path(folder)
-        return cls(file, files.to_text(data), describe(file, name, start), start)
+        return cls(file, files.plain(data), describe(file, name, start), start)
 
     @classmethod
     def load(cls, name: str | os.PathLike[str]) -> Self:
@@ -137,10 +137,10 @@ class DescribedModel(ModelCalls):
         if held(sound(self._uncounted, self.name)):
             _ = self.freedom
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The robot file's text, comments and all."""
-        return self.source
+        return self.source if isinstance(self.source, str) else files.to_text(self.source)
 
     @property
     def name(self) -> str:
