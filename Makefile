@@ -1,4 +1,4 @@
-# Two commands from nothing: `make demo` shows what gough does, `make test` runs every check.
+# Two commands from nothing: `make demo` shows what gough does, `make test` checks it.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,11 +6,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # what Python has compiled is kept, also where the environment says otherwise: tests start processes
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test style layering types tests papers pages docs bench fuzz lock clean
+.PHONY: help demo test test-all style layering types tests second-tier docs bench fuzz lock clean
 
 help:
 	@echo "make demo   four papers reproduced, speed here, what to try next; pages in demo/"
-	@echo "make test   style, types, layering, all tests and the documentation"
+	@echo "make test   style, types, layering, tests of all parts, in minutes"
+	@echo "make test-all  the same, then papers, documentation, browser, compilers, long random runs"
 	@echo "make docs   the documentation, warnings as errors; docs/_build/html/index.html"
 	@echo "make bench  speed beside Pinocchio, MuJoCo, CasADi and JAX, under eight minutes; docs/benchmarks.md"
 	@echo "make fuzz   mutated files, odd arguments, wild states; FUZZ_MINUTES, FUZZ_SEED; docs/trust.md"
@@ -36,9 +37,14 @@ $(VENV)/test.stamp: $(BIN)/python pyproject.toml requirements.lock
 demo: $(VENV)/core.stamp
 	@$(BIN)/python -m gough demo --output demo
 
+# the first tier: what everyone who changes a line waits for
 test: $(VENV)/test.stamp
 	@$(MAKE) --no-print-directory style layering
-	@$(MAKE) --no-print-directory --jobs=2 tests pages
+	@$(MAKE) --no-print-directory --jobs=2 tests types
+
+# both tiers
+test-all: test
+	@$(MAKE) --no-print-directory second-tier
 
 style: $(VENV)/test.stamp
 	@echo "— style"
@@ -55,23 +61,15 @@ types: $(VENV)/test.stamp
 
 # one thread of linear algebra a process: two processes with two each would wait for each other;
 # the tests of one file in one process, which makes their kernels and what they share once
-PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --durations=10
 
 tests: $(VENV)/test.stamp
 	@echo "— tests"
-	$(PYTEST) -n auto --dist loadfile --no-loadscope-reorder --ignore tests/test_papers.py
+	$(PYTEST) -m "not second_tier"
 
-papers: $(VENV)/test.stamp
-	@echo "— papers"
-	GOUGH_PAPER_PAGES=$(CURDIR)/docs/generated $(PYTEST) tests/test_papers.py
-
-# beside the tests, one after the other: what is done by one process, the documentation last,
-# which shows the papers as they have just been reproduced
-pages: $(VENV)/test.stamp
-	@$(MAKE) --no-print-directory types
-	@$(MAKE) --no-print-directory papers
-	@echo "— documentation"
-	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
+second-tier: $(VENV)/test.stamp
+	@echo "— second tier: papers, documentation, browser, compilers, long random runs"
+	$(PYTEST) -m second_tier
 
 $(VENV)/docs.stamp: $(VENV)/core.stamp
 	@echo "— installing Sphinx (first time: half a minute)"

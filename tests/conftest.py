@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import re
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +33,20 @@ LONGEST = {
     "test_studio_browser",
 }
 """Files of tests that take longest: half a minute of processor time and more, or as long a wait."""
+
+
+WHOLE = re.compile(r"^pytestmark = (\[\s*)?pytest\.mark\.second_tier", re.MULTILINE)
+"""Marks all tests of a file."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files without a test of the tier that runs: to import them takes time."""
+    tier = config.option.markexpr
+    if collection_path.suffix != ".py" or tier not in ("second_tier", "not second_tier"):
+        return None
+    text = collection_path.read_text("utf-8")
+    other = WHOLE.search(text) if tier == "not second_tier" else "second_tier" not in text
+    return True if other else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

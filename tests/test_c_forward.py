@@ -132,6 +132,7 @@ ARM = shutil.which("arm-linux-gnueabihf-gcc")
 QEMU = shutil.which("qemu-arm") or shutil.which("qemu-arm-static")
 
 
+@pytest.mark.second_tier
 @pytest.mark.skipif(ARM is None, reason="no cross compiler (Debian's gcc-arm-linux-gnueabihf)")
 @pytest.mark.skipif(QEMU is None, reason="no emulator of ARM (Debian's qemu-user)")
 @pytest.mark.parametrize(

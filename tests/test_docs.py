@@ -110,6 +110,7 @@ def test_printed_output_is_compared() -> None:
     assert not same("y 1.0 m", "x 1.0 m")
 
 
+@pytest.mark.second_tier
 def test_code_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -339,6 +340,7 @@ def test_table_of_robots_says_what_their_files_give() -> None:
     assert rows == sorted(re.findall(line, printed, re.MULTILINE))
 
 
+@pytest.mark.second_tier
 def test_gallery_is_made_by_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     """docs/gallery.md: pictures carry the lines they were made by; one is drawn anew and compared."""
     monkeypatch.syspath_prepend(str(ROOT / "docs"))

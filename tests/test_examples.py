@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib
 import pytest
 
+pytestmark = pytest.mark.second_tier
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 
 

@@ -7,6 +7,7 @@ from cases.exported import COMPILER, run
 from gough.engine.emit.c import sanitised
 from gough.exchange.c import export_c
 
+pytestmark = pytest.mark.second_tier
 FLAGS = ["-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 DRIVER = """
 #include <math.h>

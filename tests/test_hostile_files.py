@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 import zipfile
+from functools import cache
 
 import numpy as np
 import pytest
@@ -392,10 +393,14 @@ def test_densities_that_are_none_are_refused(tmp_path, density):
             read_calculix(*files, WANTED)
 
 
+@cache
+def body_of_npz():
+    return plate_body(SQUARE, MATERIAL, np.array([[0.3, 0.3, 0.0]] * 3) * [[1], [-1], [0.5]], 2)
+
+
 def npz(folder, array=b"", method=zipfile.ZIP_STORED):
     """A body.npz with one array of such bytes in place of `masses`."""
-    body = plate_body(SQUARE, MATERIAL, np.array([[0.3, 0.3, 0.0]] * 3) * [[1], [-1], [0.5]], 2)
-    write_npz(body, folder / "sound.npz")
+    write_npz(body_of_npz(), folder / "sound.npz")
     with (
         zipfile.ZipFile(folder / "sound.npz") as sound,
         zipfile.ZipFile(folder / "m.npz", "w") as made,

@@ -1,10 +1,14 @@
-"""Every paper's script runs, its key numbers hold, and the page needs nothing but itself."""
+"""Every paper's script runs, its key numbers hold, and the page needs nothing but itself.
+
+The documentation is built here, too: it shows the papers as they have just been reproduced.
+"""
 
 from __future__ import annotations
 
 import io
-import os
 import re
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 from runpy import run_path
@@ -32,6 +36,7 @@ from gough.show.reproduction import (
     number,
 )
 
+pytestmark = pytest.mark.second_tier
 ROOT = Path(__file__).parents[1]
 EQUAL = (0.49, 0.41, 0.32)
 """Times, s, in which inertia asks for as much as weight: Sinatra's motions along x, along z, about z."""
@@ -46,9 +51,6 @@ class Everything:
         self.found = reproduction.run("all", folder / "new" / "pages", self.said.append)
         self.page = (folder / "new" / "pages" / "all.html").read_text("utf-8")
         self.pictures = sorted((folder / "new" / "pages" / "figures").iterdir())
-        if "GOUGH_PAPER_PAGES" in os.environ:  # make test: the documentation is built of them next
-            pages = run_path(str(ROOT / "docs" / "paper_pages.py"))
-            pages["keep"](Path(os.environ["GOUGH_PAPER_PAGES"]), self.found, pages["fingerprint"]())
 
 
 @pytest.fixture(scope="module")
@@ -432,3 +434,14 @@ def test_effects_of_misprints(name: str) -> None:
     said = {row[1]: row[-2] for row in reversed(rows)}
     for where, newtons in found.items():
         assert float(said[where].split(" N")[0]) == pytest.approx(newtons, rel=0.015), where
+
+
+def test_the_documentation_is_built_without_a_warning(everything: Everything) -> None:
+    pages = run_path(str(ROOT / "docs" / "paper_pages.py"))
+    pages["keep"](ROOT / "docs" / "generated", everything.found, pages["fingerprint"]())
+    sphinx = [
+        sys.executable,
+        *["-m", "sphinx", "-W", "--keep-going", "-q", "docs", "docs/_build/html"],
+    ]
+    built = subprocess.run(sphinx, cwd=ROOT, capture_output=True, text=True)
+    assert built.returncode == 0, built.stdout + built.stderr

@@ -17,8 +17,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import null_space
 
 import gough
-from cases.common import each_kind, impossible_bodies
+from cases.common import KIM, each_kind, impossible_bodies
 from gough import Robot
+from gough.description import files
 from gough.description.schema import json_schema
 from gough.errors import FileError, GoughError, ImpossibleBodyWarning, MissingDataError
 from gough.legs.bodies import from_standard, pseudo_inertias
@@ -450,3 +451,13 @@ def test_a_path_that_holds_no_file(tmp_path):
         with pytest.raises(FileError) as error:
             gough.load(path)
         assert_one_clear_line(error, *words)
+
+
+def test_text_of_a_dictionary_is_rendered_when_it_is_read(monkeypatch):
+    data = tomllib.loads(gough.load(KIM).text)
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "to_text", None)
+        robot = gough.Robot.from_dict(data)
+    data["platform"]["mass"] = 1e3
+    data["legs"]["platform"][0][0] = 1e3
+    assert tomllib.loads(robot.text) == tomllib.loads(gough.load(KIM).text)

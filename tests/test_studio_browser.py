@@ -30,6 +30,7 @@ from gough.studio.taking import PICTURE  # noqa: E402
 
 PICTURES = os.environ.get("STUDIO_PICTURES")
 pytestmark = [
+    pytest.mark.second_tier,
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
     impossible_bodies,
 ]
