@@ -7,7 +7,10 @@ mobility takes). The pose then changes with the unknowns u and with q as
 
 world axes. Of legs that are measured at a known pose q = IK(X; u), with slopes J = ∂q/∂(p, θ) and ∂q/∂u.
 Slopes by u and q are central differences: a leg feels its own numbers only, so those of all legs are
-changed together. Arrays have samples first.
+changed together. The directions n in which a leg holds the platform are fixed but for their signs (and,
+of several, but for a turn among themselves), which may jump between two close geometries. Differences
+are therefore taken of the vector Σ n g of a leg, which does not jump, along the directions of the
+geometry in the middle. Arrays have samples first.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from gough.engine.run.execute import chosen
 from gough.errors import ConvergenceError, Failure, SingularError
 from gough.mechanics import equation
 from gough.mechanics.forward_program import gripped, newton_step
+from gough.mechanics.leg import Grips
 from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.platforms.platform import jacobian_rows
 from gough.mechanics.state import State
@@ -131,17 +135,38 @@ def closing(
     holders = np.full(len(error), -1)
     holders[: len(grips.holders)] = grips.holders
 
+    blocks = _held_rows(mechanism, grips)
+    # n is U of orthonormal columns, angular parts times L: U₀ᵀ U = n₀ᵀ diag(1, 1/L²) n
+    square = mechanism.scale()[: len(grips.rows), np.newaxis] ** 2
+    middle = np.broadcast_to(grips.rows * square, (*grips.rows.shape[:2], len(q)))
+
     def errors(mechanisms: Mechanism, states: State, coordinates: Array) -> Array:
         near = gripped(mechanisms, states, coordinates)[2]
         if near.chains.size:  # twice, so that joints follow to second order
             states = states._replace(chains=near.chains)
-        return gripped(mechanisms, states, coordinates)[1]
+        _, off, there = gripped(mechanisms, states, coordinates)
+        off = np.broadcast_to(off, (len(off), coordinates.shape[1])).copy()
+        along = np.tile(middle, coordinates.shape[1] // len(q))  # samples once for each trial
+        for some in blocks:
+            vector = (there.rows[:, some] * off[some]).sum(axis=1)
+            off[some] = (along[:, some] * vector[:, np.newaxis]).sum(axis=0)
+        return off
 
     by_unknowns = np.zeros((len(q), len(holders), geometry.count))
     if sloped:
         by_unknowns = _by_unknowns(geometry, unknowns, q, poses, errors, holders)
     by_q = _by_q(geometry, mechanism, q, poses, errors, holders)
     return Slopes(error.T, by_pose, by_unknowns, by_q)
+
+
+def _held_rows(mechanism: Mechanism, grips: Grips) -> list[Array]:
+    """Rows of `Grips` of each leg that are held directions: those after the leg's actuators."""
+    holders, actuators = np.array(grips.holders), np.array(mechanism.legs.holders)
+    own = [
+        np.flatnonzero(holders == leg)[int(np.sum(actuators == leg)) :]
+        for leg in range(mechanism.legs.count)
+    ]
+    return [some for some in own if len(some)]
 
 
 def reading(
