@@ -9,7 +9,7 @@ so a box with value − Σ|slope_i| half_i − rest ≥ 0 for all conditions is 
 value + Σ|slope_i| half_i + rest < 0 for any is proved outside. What differs by kind of leg is in
 `gough.legs.reach`: reach, stroke, and how the link D from its foot to the tip P moves. Here is
 
-    joint angle    D·M ≥ cos α ‖D‖,   M the joint's direction at home
+    joint angle    D·M ≥ cos α ‖D‖,   M the leg's direction at home, fixed to what carries the joint
     platform       D·M ≥ sin β ‖D‖,   M normal to the platform's plane, on the legs' side
     legs           distance of two legs − 2 r, between a plane that parts them and two of their points
 
@@ -26,6 +26,7 @@ from gough.analysis.pose_boxes import Boxes, Positions
 from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.legs.reach import Margins, Span, TipBoxes
+from gough.model.limits import directions_on_carrier
 from gough.model.model import Model
 
 ROUNDING = 1e-13
@@ -58,8 +59,8 @@ class Conditions:
         ):
             if np.any(np.isfinite(limit)):
                 home = robot.home
-                axis = robot.inverse_kinematics(home).direction
-                axis = axis @ home.rotation if turns else axis
+                legs = robot.inverse_kinematics(home)
+                axis = directions_on_carrier(robot, home, legs, name)
                 # an angle limit of π or more, or none, is no limit
                 cosine = np.where(limit < np.pi, np.cos(np.minimum(limit, np.pi)), -2.0)
                 self.cones.append((name, axis, cosine, turns))
@@ -87,7 +88,10 @@ class Conditions:
         span = self.robot.leg_kind.geometry.over(self.robot.description.legs, boxes.tips)
         found = span.conditions(self.shortest, self.longest)
         for name, axis, cosine, turns in self.cones:
-            found.append((name, _cone(boxes, span, axis, cosine, turns)))
+            cone = (
+                _on_platform(boxes, span, axis, cosine) if turns else span.universal(axis, cosine)
+            )
+            found.append((name, _limited(cone, cosine)))
         if self.radius is not None:
             found.append(("legs", self._open_between(found, boxes.tips, span)))
         return [(name, _widened(margins)) for name, margins in found]
@@ -182,23 +186,26 @@ class Conditions:
             )
 
 
-def _cone(boxes: Boxes, span: Span, axis: Array, cosine: Array, turns: bool) -> Margins:
-    """D·M − cos α ‖D‖; M = R axis where it turns with the platform: δM = δθ × M, D·δM = δθ·(M × D)."""
+def _on_platform(boxes: Boxes, span: Span, axis: Array, cosine: Array) -> Margins:
+    """D·M − cos α ‖D‖, M = R axis turning with the platform: δM = δθ × M, D·δM = δθ·(M × D)."""
     link = span.link
-    mark = np.broadcast_to(axis, link.shape)
-    if turns:
-        mark = np.einsum("nij,lj->nli", boxes.rotation, axis)
+    mark = np.einsum("nij,lj->nli", boxes.rotation, axis)
     (value, slope, rest), moved = span.cone(mark, cosine)
-    if turns and boxes.turn_slope is not None:
+    if boxes.turn_slope is not None:
         first = boxes.turn[:, np.newaxis]
         slope = slope + np.cross(mark, link) @ boxes.turn_slope
         rest = rest + np.linalg.norm(link, axis=-1) * first**2 / 2
         rest = rest + np.where(first > 0, moved, 0.0) * first
+    return Margins(value, slope, rest)
+
+
+def _limited(margins: Margins, cosine: Array) -> Margins:
+    """The margins of angles, 1 where there is no limit."""
     free = cosine < -1
     return Margins(
-        np.where(free, 1.0, value),
-        np.where(free[:, np.newaxis], 0.0, slope),
-        np.where(free, 0.0, rest),
+        np.where(free, 1.0, margins.value),
+        np.where(free[:, np.newaxis], 0.0, margins.slope),
+        np.where(free, 0.0, margins.rest),
     )
 
 

@@ -82,12 +82,14 @@ def command(
 
 def _limits(result: Simulation) -> dict[str, str]:
     """What a whole simulation exceeds of the robot file's strokes, speeds and angles."""
+    from gough.model.described import DescribedModel
     from gough.model.limits import check
 
-    if result.shape or result.partial:
+    plant = result.plants[0][1]
+    if result.shape or result.partial or not isinstance(plant, DescribedModel):
         return {}
     try:
-        found = check(result.plants[0][1], result.motion).violations
+        found = check(plant, result.motion).violations
     except GoughError:
         return {}
     # the forces that acted, and where drives were at their limits, are in the result

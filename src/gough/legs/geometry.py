@@ -36,6 +36,13 @@ class LegGeometry(Protocol[L]):
     def stance(self, legs: L, tip: Array) -> Stance:
         """How the legs stand with tips (..., legs, 3), m, world; singular ones are answered too."""
 
+    def on_carrier(self, legs: L, joints: Array, direction: Array) -> Array:
+        """Return leg directions as seen from the body that carries the universal joint.
+
+        Directions (..., legs, 3) in world axes at joint coordinates (..., legs, 3). Answers at two
+        poses are on the same axes of that body, so that their angle is the joint's between the poses.
+        """
+
     def tip_bounds(self, legs: L, shortest: Array, longest: Array) -> tuple[Array, Array]:
         """Corners (legs, 3), m, world, of a box about all places of each tip with q in its stroke.
 

@@ -98,12 +98,14 @@ class LimitsTable(Table):
     force: LegScalar = Field(None, description="largest actuator force, N; RUS: N m")
     speed: LegScalar = Field(None, description="largest q̇, m/s; RUS: rad/s")
     universal_angle: Annotated[LegScalar, RADIANS] = Field(
-        None, description="largest angle between the leg and its direction at home, rad"
+        None,
+        description="largest angle between the leg and its direction at home, rad, seen from the body "
+        "that carries the universal joint: base, slider or turning crank",
     )
     spherical_angle: Annotated[LegScalar, RADIANS] = Field(
         None,
-        description="largest angle between the leg and its direction at home, both seen from the "
-        "platform, rad",
+        description="largest angle between the leg and its direction at home, rad, seen from the "
+        "platform",
     )
 
     @model_validator(mode="after")

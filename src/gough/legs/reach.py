@@ -96,6 +96,12 @@ class Span(Protocol):
         Directions M (n, legs, 3) that stand still, unit; cos α (legs,).
         """
 
+    def universal(self, mark: Array, cosine: Array) -> Margins:
+        """D·M − cos α ‖D‖, m, of directions M (legs, 3) fixed to what carries the universal joint.
+
+        M is given as `LegGeometry.on_carrier` gives it.
+        """
+
     def foot(self, direction: Array, legs: list[int]) -> Foot:
         """How the feet of k legs move along directions (n, k, 3), unit."""
 

@@ -13,11 +13,12 @@ from gough.base.arrays import Array
 from gough.errors import Failure, SampleError
 from gough.legs.reading import Limits
 from gough.model.batch import OnError, check_on_error
-from gough.model.calls import ModelCalls
 from gough.model.deflected import deflected
+from gough.model.described import DescribedModel
 from gough.model.drive_forces import drive_forces
 from gough.model.standing import standing
 from gough.motion import Motion
+from gough.results import LegMotion
 
 STROKE = {"m": 0.2, "rad": 0.5}
 """Assumed where a file is silent: ± leg lengths of what pushes, ± rad of what turns."""
@@ -91,7 +92,7 @@ class Report:
 
 
 def check(
-    robot: ModelCalls,
+    robot: DescribedModel,
     motion: Motion,
     wrench: ArrayLike | None = None,
     *,
@@ -113,7 +114,7 @@ def check(
 
 
 def _compared(
-    robot: ModelCalls, motion: Motion, wrench: ArrayLike | None, on_error: OnError
+    robot: DescribedModel, motion: Motion, wrench: ArrayLike | None, on_error: OnError
 ) -> tuple[Violation, ...]:
     """What a motion exceeds."""
     actuators = robot.actuators
@@ -143,7 +144,7 @@ class _Place(NamedTuple):
     unit: str
 
 
-def parts_of(robot: ModelCalls) -> list[str]:
+def parts_of(robot: DescribedModel) -> list[str]:
     """The number of each actuator in its leg, where that has several."""
     seen: dict[int, int] = {}
     found = []
@@ -154,7 +155,7 @@ def parts_of(robot: ModelCalls) -> list[str]:
     return found
 
 
-def _passive(robot: ModelCalls, motion: Motion) -> Iterator[Violation]:
+def _passive(robot: DescribedModel, motion: Motion) -> Iterator[Violation]:
     """What joints that no actuator moves exceed."""
     if not robot.passive:
         return
@@ -171,7 +172,7 @@ def _passive(robot: ModelCalls, motion: Motion) -> Iterator[Violation]:
 
 
 def demands(
-    robot: ModelCalls,
+    robot: DescribedModel,
     motion: Motion,
     limits: Limits,
     wrench: ArrayLike | None = None,
@@ -199,15 +200,27 @@ def demands(
         ("spherical_angle", limits.spherical_angle),
     ):
         if np.any(np.isfinite(limit)):
-            then = _seen(robot.home, robot.inverse_kinematics(robot.home).direction, name)
-            yield name, _angle(_seen(motion, legs.direction, name), then), limit
+            at_home = robot.inverse_kinematics(robot.home)
+            before = directions_on_carrier(robot, robot.home, at_home, name)
+            yield name, _angle(directions_on_carrier(robot, motion, legs, name), before), limit
 
 
-def _seen(motion: Motion, direction: Array, name: str) -> Array:
-    """Leg directions in world axes, or seen from the platform for its spherical joints."""
+def directions_on_carrier(
+    robot: DescribedModel, motion: Motion, legs: LegMotion, name: str
+) -> Array:
+    """Return the legs' directions (..., legs, 3) as seen from the bodies that carry a joint.
+
+    Of "spherical_angle" that is the platform; of "universal_angle" the base, slider or turning crank,
+    as the leg's kind says (`gough.legs.geometry.LegGeometry.on_carrier`).
+    """
     if name == "spherical_angle":
-        return np.asarray(np.einsum("...ji,...lj->...li", motion.rotation, direction))
-    return direction
+        return np.asarray(np.einsum("...ji,...lj->...li", motion.rotation, legs.direction))
+    seen = []
+    for group in robot.description.groups:
+        own = slice(group.first, group.first + group.leg_count)
+        joints, direction = legs.joints[..., own, :], legs.direction[..., own, :]
+        seen.append(group.kind.geometry.on_carrier(group.legs, joints, direction))
+    return np.concatenate(seen, axis=-2)
 
 
 def _angle(a: Array, b: Array) -> Array:
@@ -242,13 +255,13 @@ def _exceeding(
     ]
 
 
-def leg_length(robot: ModelCalls, pose: Motion) -> float:
+def leg_length(robot: DescribedModel, pose: Motion) -> float:
     """Mean length of the legs at a pose, from their joints on the ground, m."""
     q = robot.inverse_kinematics(pose).q
     return float(np.mean(robot.mechanism.legs.sizes(q[:, np.newaxis])))
 
 
-def with_strokes(robot: ModelCalls) -> tuple[Limits, list[str]]:
+def with_strokes(robot: DescribedModel) -> tuple[Limits, list[str]]:
     """The robot file's limits; where it gives no strokes assumed ones, and what was assumed."""
     limits, home = robot.limits, robot.home
     if np.all(np.isfinite(limits.longest)):

@@ -24,6 +24,10 @@ class ChainGeometry:
         """Not known from the tip alone."""
         raise InputError("stance: chain legs have no link along which they push the platform")
 
+    def on_carrier(self, legs: Chain, joints: Array, direction: Array) -> Array:
+        """Return the directions themselves: chains have limits of joints, none of a leg's angle."""
+        return direction
+
     def tip_bounds(self, legs: Chain, shortest: Array, longest: Array) -> tuple[Array, Array]:
         """Infinite."""
         shape = (legs.port.shape[1], 3)

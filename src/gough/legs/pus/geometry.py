@@ -40,6 +40,10 @@ class PUSGeometry:
         sine = np.linalg.norm(np.cross(direction, legs.axis[..., 0].T), axis=-1)
         return Stance(direction, slope.T.reshape(tip.shape[:-1]), sine)
 
+    def on_carrier(self, legs: PUS, joints: Array, direction: Array) -> Array:
+        """Return the directions themselves: the slider carries the universal joint and does not turn."""
+        return direction
+
     def tip_bounds(self, legs: PUS, shortest: Array, longest: Array) -> tuple[Array, Array]:
         """The ends of the rail ± l; a stroke with one end bounds nothing."""
         origin, rail = legs.rail_origin[..., 0].T, legs.rail_direction[..., 0].T

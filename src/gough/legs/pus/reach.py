@@ -48,6 +48,10 @@ class PUSSpan:
         )
         return margins, tips.reach + q.swing(tips.half) + q.rest
 
+    def universal(self, mark: Array, cosine: Array) -> Margins:
+        """D·M − cos α ‖D‖ of directions M that stand still with the slider, which does not turn."""
+        return self.cone(np.broadcast_to(mark, self.link.shape), cosine)[0]
+
     def foot(self, direction: Array, legs: list[int]) -> Foot:
         """By a·ν for each metre of q."""
         along = np.sum(direction * self.rail[legs], axis=-1)

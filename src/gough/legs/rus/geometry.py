@@ -49,6 +49,16 @@ class RUSGeometry:
         n = direction.T.reshape(tip.shape)
         return Stance(n, slope.T.reshape(shape), sine.T.reshape(shape))
 
+    def on_carrier(self, legs: RUS, joints: Array, direction: Array) -> Array:
+        """Return the directions on the axes u, t, a of the crank, which turns with q."""
+        q = joints[..., 0]
+        axis, zero = legs.motor_axis[..., 0].T, legs.e1[..., 0].T
+        first = np.sum(direction * zero, axis=-1)
+        second = np.sum(direction * np.cross(axis, zero), axis=-1)
+        along = np.cos(q) * first + np.sin(q) * second
+        across = np.cos(q) * second - np.sin(q) * first
+        return np.stack([along, across, np.sum(direction * axis, axis=-1)], axis=-1)
+
     def tip_bounds(self, legs: RUS, shortest: Array, longest: Array) -> tuple[Array, Array]:
         """The motor ± the crank's circle along each axis, r √(1 − a_i²), ± l, whatever the stroke."""
         motor, axis = legs.motor[..., 0].T, legs.motor_axis[..., 0].T

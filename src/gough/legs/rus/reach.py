@@ -26,10 +26,12 @@ class RUSSpan:
     """r (legs,), m."""
     length: Array
     """l (legs,), m."""
+    axis: Array
+    """a (legs, 3) of the motors, unit."""
     tips: TipBoxes
     link: Array
-    tangent: Array
-    """t (n, legs, 3), along which the feet move at the centres, unit."""
+    crank_axes: tuple[Array, Array]
+    """u and t (n, legs, 3) at the centres, unit; 0 where the tip is out of reach there."""
     radicand: Margins
     """R², m² (`gough.legs.rus.equations.reach`): 0 at the ends of the reach."""
     crank: Margins
@@ -49,6 +51,31 @@ class RUSSpan:
         )
         return margins, tips.reach + foot.way
 
+    def universal(self, mark: Array, cosine: Array) -> Margins:
+        """D·M − cos α l of directions M = m_u u + m_t t + m_a a that turn with the crank.
+
+        As u·M = m_u whatever q, D·M = d·M − r m_u with d = P − motor. Where the crank turns by δq and
+        the tip moves by y, M moves by δq a×M + e with |e| ≤ m_⊥ δq²/2, m_⊥ = ‖(m_u, m_t)‖, and
+        d·M by y·M + δq d·(a×M) + d·e + y·(δq a×M + e); the last is at most 2 m_⊥ ‖y‖.
+        """
+        tips, (u, t) = self.tips, self.crank_axes
+        across = mark[:, :1] * u + mark[:, 1:2] * t
+        now, turned = across + mark[:, 2:] * self.axis, mark[:, :1] * t - mark[:, 1:2] * u
+        d = self.link + self.radius[:, np.newaxis] * u
+        off_axis = np.linalg.norm(np.cross(d, self.axis), axis=-1)
+        share = np.hypot(mark[:, 0], mark[:, 1])
+        along = np.sum(d * turned, axis=-1)
+        turn = self.crank.swing(tips.half) + self.crank.rest
+        bend = share * np.minimum(turn**2 / 2, 2 + turn) * off_axis
+        return Margins(
+            np.sum(d * now, axis=-1) - self.radius * mark[:, 0] - cosine * self.length,
+            tips.pulled(now) + along[..., np.newaxis] * self.crank.slope,
+            tips.rest
+            + np.abs(along) * self.crank.rest
+            + bend
+            + share * np.minimum(turn, 2.0) * tips.reach,
+        )
+
     def foot(self, direction: Array, legs: list[int]) -> Foot:
         """By r t·ν for each radian of q, and what its circle bends."""
         return self._moved(direction, legs)
@@ -56,7 +83,7 @@ class RUSSpan:
     def _moved(self, direction: Array, legs: list[int] | slice) -> Foot:
         q = Margins(*(field[:, legs] for field in self.crank))
         r = self.radius[legs]
-        along = r * np.sum(direction * self.tangent[:, legs], axis=-1)
+        along = r * np.sum(direction * self.crank_axes[1][:, legs], axis=-1)
         turn = q.swing(self.tips.half) + q.rest
         rest = np.abs(along) * q.rest + r * np.minimum(turn**2 / 2, 2 + turn)
         return Foot(along[..., np.newaxis] * q.slope, rest, r * np.minimum(turn, 2.0))
@@ -70,7 +97,7 @@ class RUSSpan:
             self,
             tips=self.tips.some(chosen),
             link=self.link[chosen],
-            tangent=self.tangent[chosen],
+            crank_axes=(self.crank_axes[0][chosen], self.crank_axes[1][chosen]),
             radicand=radicand,
             crank=crank,
         )
@@ -90,7 +117,7 @@ def span(legs: RUS, tips: TipBoxes) -> RUSSpan:
     radicand = _radicand(axis, radius, length, tips, d)
     q = np.nan_to_num(np.arctan2(reached.sine, reached.cosine).T)
     crank = _crank(radius, length, tips, (q, link, t, known), radicand)
-    return RUSSpan(radius, length, tips, link, t, radicand, crank)
+    return RUSSpan(radius, length, axis, tips, link, (u, t), radicand, crank)
 
 
 def _radicand(axis: Array, radius: Array, length: Array, tips: TipBoxes, d: Array) -> Margins:

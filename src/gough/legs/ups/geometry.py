@@ -43,6 +43,10 @@ class UPSGeometry:
             sine=np.linalg.norm(np.cross(direction, legs.axis[..., 0].T), axis=-1),
         )
 
+    def on_carrier(self, legs: UPS, joints: Array, direction: Array) -> Array:
+        """Return the directions themselves: the base carries the universal joint and does not turn."""
+        return direction
+
     def tip_bounds(self, legs: UPS, shortest: Array, longest: Array) -> tuple[Array, Array]:
         """B ± longest: the ball of the longest leg."""
         base, reach = legs.base[..., 0].T, longest[:, np.newaxis]

@@ -47,6 +47,10 @@ class UPSSpan:
         )
         return margins, tips.reach
 
+    def universal(self, mark: Array, cosine: Array) -> Margins:
+        """D·M − cos α ‖D‖ of directions M that stand still with the base."""
+        return self.cone(np.broadcast_to(mark, self.link.shape), cosine)[0]
+
     def foot(self, direction: Array, legs: list[int]) -> Foot:
         """It stands still."""
         still = np.zeros(direction.shape[:2])
