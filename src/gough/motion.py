@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import LARGEST, Array, given_numbers, refuse_turns
-from gough.base.pose_spline import sampled
+from gough.base.pose_spline import PoseSpline
 from gough.base.showing import shown
 from gough.errors import InputError
 
@@ -182,7 +182,8 @@ class Motion:
                 "times that increase"
             )
         exact = Rotation.from_matrix(poses.rotation).as_matrix()
-        return cls(*sampled(times, poses.position, exact), time=times)
+        since = times - times[0]
+        return cls(*PoseSpline(since, poses.position, exact)(since), time=times)
 
     @classmethod
     def stack(cls, motions: Sequence[Motion], axis: int = 0) -> Self:

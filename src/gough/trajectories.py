@@ -363,13 +363,14 @@ class Spline(Trajectory):
     """Smoothly through given poses at given times; times outside them are refused.
 
     Position: the quintic spline through the points, four times continuously differentiable (not a
-    knot at the ends); through fewer than six poses, the polynomial of least degree. Rotation:
-    R = R_i exp(θ×) with θ(t) cubic between poses, angular velocity and acceleration continuous
-    (scipy's RotationSpline, whose own rates are in platform axes; here all are in world axes).
+    knot at the ends); through fewer than six poses, the polynomial of least degree. Rotation: the same
+    splines through the unit quaternions of what a constant angular velocity leaves, divided by their
+    length. Rates are as good at both ends as inside, to the fourth power of the step, and the same
+    whatever axes world and platform have.
 
     `times` (n,) in s, increasing, from any first time; `poses` is a Motion of batch shape (n,), of
-    which position and rotation count. Successive poses well over 2 rad apart may have no such
-    rotation: an error then, cured by poses in between.
+    which position and rotation count. Each pose is reached by the shorter way round from the one before,
+    beside the mean turn; turns over 2.9 rad are an error, cured by poses in between.
     """
 
     times: Array

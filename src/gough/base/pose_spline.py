@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 import scipy
-from scipy.spatial.transform import Rotation, RotationSpline
+from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
-from gough.base.rotations import exponential
 from gough.errors import InputError
-
-JUMP = 1e-6
-"""Largest relative jump of the angular acceleration at a pose."""
 
 SHORTEST, LONGEST = 1e-30, 1e30
 """Step between two poses, and time in all, s: rates of others overflow."""
 
-MOST_POSES = 300_000
-"""Poses of one spline: the equations of its rotations take 1.6 kB for each."""
+FARTHEST = 2.9
+"""Turn from a pose to the next beside the mean turn, rad: near π it may have gone the other way round."""
 
-WINDOW, MARGIN = 100_000, 500
-"""Poses of one spline in `sampled`, and those on either side that it goes through besides."""
+LEAST_LENGTH = 0.25
+"""Length of the quaternions between two poses below which their rotation is no smooth turn."""
 
 PoseState = tuple[Array, Array, Array, Array, Array, Array]
 """Position, rotation, velocity, angular velocity, and both accelerations; world axes."""
 
 
 def quintic(times: Array, values: Array) -> scipy.interpolate.BSpline:
-    """The quintic spline through values (n, k) at times (n,), not a knot at the ends.
+    """Return the quintic spline through values (n, k) at times (n,), not a knot at the ends.
 
     Through fewer than six values, the polynomial of least degree.
     """
@@ -43,52 +39,89 @@ def quintic(times: Array, values: Array) -> scipy.interpolate.BSpline:
 
 
 class PoseSpline:
-    """Smoothly through positions (n, 3) and rotations (n, 3, 3) at times (n,) from 0, increasing.
+    """Goes smoothly through positions (n, 3) and rotations (n, 3, 3) at times (n,) from 0, increasing.
 
-    Position: the `quintic` spline through the points, four times continuously differentiable. Rotation:
-    R = R_i exp(θ×) with θ(t) cubic between poses, angular velocity and acceleration continuous
-    (scipy's RotationSpline, whose own rates are in platform axes; here all are in world axes).
-    Errors count poses from `first`.
+    Position: the `quintic` spline through the points, four times continuously differentiable.
+    Rotation: R(t) = exp(Ω t) R(s(t)/‖s(t)‖) R₀ with the mean angular velocity Ω and the `quintic` spline s
+    through the unit quaternions of what is left, signs continuous. A constant angular velocity is met
+    exactly. Both are the same whatever the axes of world and platform: turning either is an
+    orthogonal map of quaternions, with which splines and lengths commute.
     """
 
-    def __init__(self, times: Array, position: Array, rotation: Array, first: int = 0) -> None:
-        if len(times) > MOST_POSES:
-            raise InputError(f"{len(times)} poses in one spline: at most {MOST_POSES}")
-        self.rotation = rotation
-        self.path = quintic(times, position)
-        self.turns = RotationSpline(times, Rotation.from_matrix(rotation))
-        # RotationSpline iterates for its rates and stops after ten passes whether they met or not.
-        before, at = self(np.nextafter(times[1:-1], 0.0)), self(times[1:-1])
-        jumps = np.linalg.norm(before[5] - at[5], axis=-1)
-        rates = np.linalg.norm(at[3], axis=-1) * len(times) / times[-1]
-        bad = jumps > JUMP * np.max(np.linalg.norm(at[5], axis=-1) + rates, initial=0.0)
-        if np.any(bad):
+    def __init__(self, times: Array, position: Array, rotation: Array) -> None:
+        turn = Rotation.from_matrix(rotation).as_quat()
+        steps = _product(turn[1:], _conjugate(turn[:-1]))
+        signs = np.where(steps[:, 3:] < 0, -1.0, 1.0)
+        turn[1:] *= np.cumprod(signs, axis=0)
+        self._rate = Rotation.from_quat(steps).as_rotvec().sum(axis=0) / times[-1]
+        base = _conjugate(self._mean_turn(times))
+        rest = _product(_product(base, turn), _conjugate(turn[0]))
+        # differences from the first pose: what stands still has rates of exactly zero
+        self._first = position[0], rotation[0]
+        change = np.concatenate([position - position[0], rest - IDENTITY], axis=-1)
+        self._path = quintic(times, change)
+        self._refuse_far_poses(times, rest)
+
+    def _refuse_far_poses(self, times: Array, rest: Array) -> None:
+        """Refuse poses that turn too far from one to the next."""
+        turns = 2 * np.arccos(np.clip(np.sum(rest[1:] * rest[:-1], axis=-1), -1, 1))
+        far = np.flatnonzero(turns > FARTHEST / 2)
+        if not far.size:
+            return
+        part = np.linspace(0.0, 1.0, 9)
+        between = times[far, np.newaxis] + part * np.diff(times)[far, np.newaxis]
+        lengths = np.linalg.norm(self._path(between)[..., 3:] + IDENTITY, axis=-1).min(axis=-1)
+        for k in far[(turns[far] > FARTHEST) | (lengths < LEAST_LENGTH)][:1]:
             raise InputError(
-                f"no smooth rotation through poses[{first + np.argmax(bad) + 1}]: too far from its "
-                "neighbours, add poses in between"
+                f"no smooth rotation through poses[{k + 1}]: turned by {turns[k]:.3g} rad from the pose "
+                f"before it (beside the mean turn; limit {FARTHEST:g} rad): add poses in between"
             )
 
+    def _mean_turn(self, t: Array) -> Array:
+        """Quaternions of exp(Ω t), of continuous sign."""
+        half = np.multiply.outer(t, self._rate) / 2
+        angle = np.linalg.norm(half, axis=-1, keepdims=True)
+        return np.concatenate([np.sinc(angle / np.pi) * half, np.cos(angle)], axis=-1)
+
     def __call__(self, t: Array) -> PoseState:
-        """The state at times (...)."""
-        i = np.searchsorted(self.turns.times, t, side="right") - 1
-        base = self.rotation[np.clip(i, 0, len(self.rotation) - 2)]
-        vectors = (self.turns.interpolator(t, order) for order in range(3))
-        turn, omega, omega_dot = exponential(*vectors)
-        position, velocity, acceleration = (self.path(t, order) for order in range(3))
-        omega, omega_dot = (np.einsum("...ij,...j->...i", base, w) for w in (omega, omega_dot))
-        return position, base @ turn, velocity, omega, acceleration, omega_dot
+        """Return the state at times (...)."""
+        path = [self._path(t, order) for order in range(3)]
+        q, qd, qdd = (values[..., 3:] for values in path)
+        q = q + IDENTITY
+        squared = np.sum(q * q, axis=-1, keepdims=True)
+        back = _conjugate(q)
+        # of q̇ = ½ ω q, with q of any length
+        omega = 2 * _product(qd, back)[..., :3] / squared
+        turning = np.sum(q * qd, axis=-1, keepdims=True)
+        alpha = 2 * (_product(qdd, back)[..., :3] - turning * omega) / squared
+        mean = Rotation.from_quat(self._mean_turn(t).reshape(-1, 4)).as_matrix()
+        mean = mean.reshape(*np.shape(t), 3, 3)
+        rest = Rotation.from_quat(q.reshape(-1, 4)).as_matrix().reshape(mean.shape)
+        omega, alpha = (np.einsum("...ij,...j->...i", mean, rate) for rate in (omega, alpha))
+        alpha = alpha + np.cross(self._rate, omega)
+        position, velocity, acceleration = (values[..., :3] for values in path)
+        first, start = self._first
+        return (
+            first + position,
+            mean @ rest @ start,
+            velocity,
+            self._rate + omega,
+            acceleration,
+            alpha,
+        )
 
 
-def sampled(times: Array, position: Array, rotation: Array) -> PoseState:
-    """The state of the `PoseSpline` through all poses at each of them, of any number of poses.
+IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
+"""The quaternion of no turn; the scalar comes last, as in SciPy."""
 
-    What a pose does to rates falls by half or more from each pose to the next, so that many poses are
-    taken in windows: those over `MARGIN` poses away change nothing that a float could tell.
-    """
-    parts = []
-    for start in range(0, len(times), WINDOW):
-        first, end = max(start - MARGIN, 0), min(start + WINDOW + MARGIN, len(times))
-        at = times[first:end] - times[first]
-        spline = PoseSpline(at, position[first:end], rotation[first:end], first)
-        parts.append(spline(at[start - first : start - first + WINDOW]))
-    return tuple(map(np.concatenate, zip(*parts, strict=True)))  # type: ignore[return-value]
+
+def _product(one: Array, other: Array) -> Array:
+    """Product of quaternions (..., 4), which need not be of length 1."""
+    v, w = one[..., :3], one[..., 3:]
+    u, c = other[..., :3], other[..., 3:]
+    vector = (w * u + c * v) + np.cross(v, u)
+    return np.concatenate([vector, w * c - np.sum(v * u, axis=-1, keepdims=True)], axis=-1)
+
+
+def _conjugate(quaternion: Array) -> Array:
+    return np.asarray(quaternion * [-1.0, -1.0, -1.0, 1.0])
