@@ -12,4 +12,5 @@ def test_the_citation_and_the_changelog_are_of_this_version():
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
     assert f"version = {{{version}}}" in (ROOT / "docs" / "errata.md").read_text("utf-8")
     changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    assert changes.index(f"## {version}\n") == changes.index("## ")
+    released = changes.replace("## Unreleased\n", "")
+    assert released.index(f"## {version}\n") == released.index("## ")

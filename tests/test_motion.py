@@ -12,7 +12,6 @@ from scipy.spatial.transform import Rotation
 from cases.common import each_shape, repeatable
 from gough import Motion
 from gough.errors import InputError
-from gough.trajectories import Spline
 
 VECTORS = ("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration")
 ELASTIC = ("elastic", "elastic_velocity", "elastic_acceleration")

@@ -1,6 +1,6 @@
 """Rates from sampled poses: as right at both ends as inside, for turns as for positions.
 
-The truth is analytic: turns about one axis, and products of turns about fixed axes differentiated by hand.
+The truth is analytic: turns about one axis, and turns about two axes differentiated by hand.
 """
 
 import numpy as np
@@ -87,7 +87,9 @@ def test_the_axes_of_world_and_platform_do_not_matter(count):
     np.testing.assert_allclose(other.rotation, expected.as_matrix(), atol=1e-12)
     for name in ("velocity", "angular_velocity", "acceleration", "angular_acceleration"):
         there = getattr(one, name) @ world.as_matrix().T
-        np.testing.assert_allclose(getattr(other, name), there, atol=1e-9 * (np.abs(there).max() + 1))
+        np.testing.assert_allclose(
+            getattr(other, name), there, atol=1e-9 * (np.abs(there).max() + 1)
+        )
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 8, 100])

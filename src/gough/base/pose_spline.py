@@ -13,7 +13,7 @@ SHORTEST, LONGEST = 1e-30, 1e30
 """Step between two poses, and time in all, s: rates of others overflow."""
 
 FARTHEST = 2.9
-"""Turn from a pose to the next beside the mean turn, rad: near π it may have gone the other way round."""
+"""Turn from a pose to the next beside the mean turn, rad: near π the way round is uncertain."""
 
 LEAST_LENGTH = 0.25
 """Length of the quaternions between two poses below which their rotation is no smooth turn."""
@@ -42,9 +42,9 @@ class PoseSpline:
     """Goes smoothly through positions (n, 3) and rotations (n, 3, 3) at times (n,) from 0, increasing.
 
     Position: the `quintic` spline through the points, four times continuously differentiable.
-    Rotation: R(t) = exp(Ω t) R(s(t)/‖s(t)‖) R₀ with the mean angular velocity Ω and the `quintic` spline s
-    through the unit quaternions of what is left, signs continuous. A constant angular velocity is met
-    exactly. Both are the same whatever the axes of world and platform: turning either is an
+    Rotation: R(t) = exp(Ω t) R(s(t)/‖s(t)‖) R₀ with the mean angular velocity Ω and the `quintic`
+    spline s through the unit quaternions of what is left, signs continuous. A constant angular velocity
+    is met exactly. Both are the same whatever the axes of world and platform: turning either is an
     orthogonal map of quaternions, with which splines and lengths commute.
     """
 
