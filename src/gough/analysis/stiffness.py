@@ -9,7 +9,7 @@ K_g (`vibration.stiffness_matrix`) holds the preload of the legs (Gosselin 1990 
 weight and the stiffness of a flexible platform. The tool, at t in the platform frame, moves by S δx:
 
     S = [1  −[R t]×  R Φ − [R t]× R Φ_r]        Φ, Φ_r: `origin_shapes`, `origin_rotations` of the body,
-        [0     1              R Φ_r    ]        0 where it has none
+        [0     1              R Φ_r    ]
 
 so its compliance, in world axes, is C = S K⁻¹ Sᵀ. A leg that is itself elastic along its line with k_leg
 adds to the compliance. It pushes the platform with w Γ, w the first three of its row of J (‖w‖ = 1 for
@@ -40,6 +40,7 @@ from gough.model.batch import OnError, Trouble, last_axis, lay_out, settle
 from gough.model.calls import ModelCalls
 from gough.model.deflection import static_deflection
 from gough.model.model import Model
+from gough.model.outputs import origin_shapes
 from gough.model.own_directions import own_directions
 from gough.model.vibration import stiffness_matrix
 from gough.motion import Motion, need_motion
@@ -280,14 +281,10 @@ def tool_map(robot: ModelCalls, motion: Motion) -> Array:
     S = np.zeros((*motion.shape, 6, 6 + robot.modes))
     S[..., :, :6] = np.eye(6)
     S[..., :3, 3:6] = np.cross(np.eye(3), arm[..., np.newaxis, :], axis=-1).swapaxes(-1, -2)
-    body = robot.modal
-    if body is not None and robot.modes:
-        if body.origin_shapes is not None:
-            S[..., :3, 6:] = motion.rotation @ body.origin_shapes
-        if body.origin_rotations is not None:
-            turn = motion.rotation @ body.origin_rotations
-            S[..., 3:, 6:] = turn
-            S[..., :3, 6:] += S[..., :3, 3:6] @ turn
+    if robot.modes:
+        shapes, rotations = origin_shapes(robot)
+        S[..., 3:, 6:] = motion.rotation @ rotations
+        S[..., :3, 6:] = motion.rotation @ shapes + S[..., :3, 3:6] @ S[..., 3:, 6:]
     return S
 
 

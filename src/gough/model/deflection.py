@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
 from gough.engine.functions import Function
-from gough.errors import ConvergenceError, InputError
+from gough.errors import ConvergenceError, InputError, ModalBodyWarning
 from gough.mechanics import programs
 from gough.model import batch
 from gough.model.batch import Inputs, OnError
 from gough.model.calls import ModelCalls
 from gough.model.described import DescribedModel
+from gough.model.outputs import origin_shapes
 from gough.motion import Motion, need_motion
 
 TOLERANCE = 1e-11
@@ -30,6 +32,8 @@ LEAST_SHARE = 1 / 512
 PROBE = 1e-6
 """Deflection, m, of the steps that differentiate."""
 EPSILON = float(np.finfo(float).eps)
+ORIGIN = ("origin_shapes", "origin_rotations")
+"""Arrays of a modal body that say what force and moment of a wrench do to the modes."""
 NO_REST = "no static deflection: the platform gives way under {:.2g} of its load"
 NOT_SHARED = "no static deflection found under actuator forces of least norm"
 
@@ -78,6 +82,7 @@ def static_deflection(
         np.broadcast_to(one, (rows.rows, *one.shape[1:]))
         for one in (rows.fields[name] for name in ("position", "rotation", "wrench"))
     )
+    _warn_of_missing_shapes(robot, load)
     loading = _Loading(robot.rows(rows.shape), Motion(position, rotation), load)
     sound = np.isfinite(stands.forces).all(axis=-1)
     loading.carry(np.flatnonzero(np.broadcast_to(sound, rows.shape)))
@@ -90,6 +95,23 @@ def static_deflection(
     holds = robot.inverse_dynamics(settled, wrench, friction=False, on_error=on_error)
     found[~np.isfinite(holds.forces).all(axis=-1)] = np.nan
     return settled.replace(elastic=found)
+
+
+def _warn_of_missing_shapes(robot: ModelCalls, wrench: Array) -> None:
+    """Warn where a wrench does no work on the modes for want of shapes at the frame's origin."""
+    body = robot.modal
+    if body is None:
+        return
+    parts = np.abs(wrench).reshape(-1, 2, 3).max(axis=(0, 2), initial=0.0)
+    for name, part, word in zip(ORIGIN, parts, ("force", "moment"), strict=True):
+        if part and getattr(body, name) is None:
+            warnings.warn(
+                f"{robot.name}: {body.name} has no {name}: the {word} of the wrench, "
+                f"at most {part:.3g}, does no work on the modes and deflects none of them. Write {name} "
+                "(3, modes) of the platform frame's origin into the .npz",
+                ModalBodyWarning,
+                stacklevel=3,
+            )
 
 
 class _Loading:
@@ -205,10 +227,9 @@ def deformation(robot: DescribedModel, motion: Motion, at: Where = "tips") -> De
     if not isinstance(at, str):
         raise InputError(f"at is 'origin', 'tips' or 'nodes', not {type(at).__name__}")
     if at == "origin":
-        places, shapes, turns = np.zeros((1, 3)), body.origin_shapes, body.origin_rotations
-        if shapes is None:
-            raise InputError(f"{robot.name}: {body.name} has no origin_shapes")
-        shapes, turns = shapes[np.newaxis], None if turns is None else turns[np.newaxis]
+        turns = body.origin_rotations
+        places, shapes = np.zeros((1, 3)), origin_shapes(robot)[0][np.newaxis]
+        turns = None if turns is None else turns[np.newaxis]
     elif at == "tips":
         places, shapes, turns = body.tip_positions, body.tip_shapes, body.tip_rotations
     elif at == "nodes":

@@ -23,6 +23,7 @@ from gough.base.arrays import Array
 from gough.base.rotations import exponential
 from gough.errors import InputError
 from gough.model import forward
+from gough.model.calls import ModelCalls
 from gough.model.described import DescribedModel
 from gough.motion import Motion
 
@@ -230,14 +231,16 @@ def terminal_motion(robot: DescribedModel, motion: Motion) -> Motion:
     )
 
 
-def origin_shapes(robot: DescribedModel) -> tuple[Array, Array]:
+def origin_shapes(robot: ModelCalls) -> tuple[Array, Array]:
     """Φ₀ and Φ_r, (3, N) each, of the body at the platform frame's origin."""
     body = robot.modal
     if body is None:
         raise InputError(f"{robot.name} has a rigid platform: its frame is its terminal frame")
     if body.origin_shapes is None:
         raise InputError(
-            f"{robot.name}: {body.name} has no origin_shapes, which say where the terminal frame is"
+            f"{robot.name}: {body.name} has no origin_shapes: nothing says how the material at the "
+            "platform frame's origin, where a wrench acts and a tool is fixed, moves with the modes. "
+            "Write origin_shapes and origin_rotations into the .npz, or place the frame on the body"
         )
     turning = body.origin_rotations
     return body.origin_shapes, np.zeros((3, robot.modes)) if turning is None else turning

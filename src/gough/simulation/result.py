@@ -24,6 +24,7 @@ from gough.data.datasets import AXES, actuator_attributes, attributes, labels, w
 from gough.data.motion_files import QUANTITIES
 from gough.errors import InputError
 from gough.mechanics.state import RIGID_FIELDS
+from gough.model.outputs import origin_shapes
 from gough.motion import FIELDS, Motion
 from gough.simulation.actuators import Actuators
 from gough.simulation.attitude import rotation_error
@@ -273,9 +274,7 @@ class Simulation(Showing):
         if isinstance(at, str):
             if at not in ("tips", "origin"):
                 raise InputError(f"at is 'tips', 'origin' or numbers of nodes, not {at!r}")
-            shapes = body.tip_shapes if at == "tips" else body.origin_shapes
-            if shapes is None:
-                raise InputError(f"{robot.name}: {body.name} has no origin_shapes")
+            shapes = body.tip_shapes if at == "tips" else origin_shapes(robot)[0]
         else:
             nodes, count = np.asarray(at), len(body.shapes)
             whole = nodes.ndim == 1 and (nodes.dtype.kind in "iu" or not nodes.size)

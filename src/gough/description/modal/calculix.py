@@ -14,16 +14,15 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.base.files import content
+from gough.description.modal.attachment import Meshed
 from gough.description.modal.body import ModalBody
-from gough.description.modal.elements import FAMILIES, Solid, mass_points, nodal_rotations, skin
+from gough.description.modal.elements import FAMILIES, Solid, mass_points, skin
 from gough.description.modal.meshed import (
     MassPoints,
     Mesh,
     Selection,
     assemble,
-    origin_place,
     refuse_many,
-    tip_places,
 )
 from gough.errors import FileError
 
@@ -42,12 +41,12 @@ def read_calculix(
     frd: str | os.PathLike[str], inp: str | os.PathLike[str], wanted: Selection
 ) -> ModalBody:
     """The elastic modes of a *FREQUENCY step."""
-    mesh, elements = _Frd(frd).read()
+    mesh, found = _Frd(frd).read()
     density = _Inp(inp).densities()
     place = {int(number): i for i, number in enumerate(mesh.numbers)}
     solids = []
-    for kind in sorted({kind for kind, _ in elements.values()}):
-        members = {e: nodes for e, (k, nodes) in elements.items() if k == kind}
+    for kind in sorted({kind for kind, _ in found.values()}):
+        members = {e: nodes for e, (k, nodes) in found.items() if k == kind}
         if kind not in TYPES:
             raise FileError(
                 f"{frd}: element {next(iter(members))} has type {kind}, which is no solid; write "
@@ -69,16 +68,8 @@ def read_calculix(
     refuse_many(mesh, sum(len(one.nodes) * len(one.family.quadrature()[1]) for one in solids))
     parts = [mass_points(solid, mesh.positions, mesh.shapes) for solid in solids]
     points = MassPoints(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-    tips = tip_places(mesh, wanted)
-    origin = origin_place(mesh)
-    middle = None
-    try:
-        turns = nodal_rotations(solids, mesh.positions, mesh.shapes, tips)
-        if origin is not None:
-            middle = nodal_rotations(solids, mesh.positions, mesh.shapes, np.array([origin]))[0]
-    except np.linalg.LinAlgError:
-        raise FileError(f"{frd}: an element at a tip or at the origin has no volume") from None
-    return assemble(mesh, points, wanted, (turns, None, middle), skin(solids))
+    elements = Meshed(mesh.positions, mesh.shapes, None, solids, np.zeros((0, 4), dtype=np.int64))
+    return assemble(mesh, points, wanted, elements, skin(solids))
 
 
 def _lines(path: str | os.PathLike[str]) -> list[str]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from gough.base.arrays import Array
+from gough.description.modal.attachment import Meshed, attached, node_rotations
 from gough.description.modal.body import MOST_MODES, ModalBody, rigid_basis
 from gough.errors import FileError, ModalBodyWarning
 
@@ -97,13 +98,12 @@ def assemble(
     mesh: Mesh,
     points: MassPoints,
     wanted: Selection,
-    rotations: tuple[Array, Array | None, Array | None],
+    elements: Meshed,
     faces: Array | None,
 ) -> ModalBody:
     """The elastic modes, made orthonormal with the body's masses; frequencies are the model's.
 
-    `rotations`: of the tips (legs, 3, modes), of the nodes or None, of the node at the frame's
-    origin (3, modes) or None.
+    `elements` are those of the mesh, which say how points between its nodes move.
     """
     kept = _elastic(mesh, points, wanted.modes)
     turn = _orthonormal(points, kept, mesh.name)
@@ -118,16 +118,21 @@ def assemble(
         return np.asarray(field[..., kept] @ turn)
 
     tips = tip_places(mesh, wanted)
-    tip_turns, node_turns, origin_turns = rotations
+    same = ON_MESH * float(np.ptp(mesh.positions, axis=0).max())
+    try:
+        tip_turns = node_rotations(elements, tips)
+        shapes, turns = attached(elements, np.zeros((1, 3)), same)
+    except np.linalg.LinAlgError:
+        raise FileError(
+            f"{mesh.name}: an element at a tip or at the origin has no volume"
+        ) from None
     optional: dict[str, Array] = {}
-    if node_turns is not None:
+    if elements.turns is not None:
         still = np.zeros((len(points.masses), 3, len(omega)))
-        optional["rotations"] = np.concatenate([modal(node_turns), still])
-    origin = origin_place(mesh)
-    if origin is not None:
-        optional["origin_shapes"] = modal(mesh.shapes[origin])
-        if origin_turns is not None:
-            optional["origin_rotations"] = modal(origin_turns)
+        optional["rotations"] = np.concatenate([modal(elements.turns), still])
+    if not np.isnan(shapes).any():
+        optional["origin_shapes"] = modal(shapes[0])
+        optional["origin_rotations"] = modal(turns[0])
     if faces is not None and len(faces):
         optional["faces"] = faces
     return ModalBody(
@@ -142,14 +147,6 @@ def assemble(
         name=mesh.name,
         **optional,
     )
-
-
-def origin_place(mesh: Mesh) -> int | None:
-    """The node at the platform frame's origin, if there is one."""
-    distance = np.linalg.norm(mesh.positions, axis=1)
-    size = float(np.ptp(mesh.positions, axis=0).max())
-    place = int(np.argmin(distance))
-    return place if distance[place] <= ON_MESH * size else None
 
 
 def _elastic(mesh: Mesh, points: MassPoints, count: int | None) -> Array:

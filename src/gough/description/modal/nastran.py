@@ -21,6 +21,7 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.base.files import opened
+from gough.description.modal.attachment import Meshed
 from gough.description.modal.body import ModalBody
 from gough.description.modal.bulk_data import bulk_data
 from gough.description.modal.elements import FAMILIES, Solid, skin
@@ -29,9 +30,7 @@ from gough.description.modal.meshed import (
     Mesh,
     Selection,
     assemble,
-    origin_place,
     refuse_many,
-    tip_places,
 )
 from gough.errors import FileError, GoughError, MissingDataError, ModalBodyWarning
 
@@ -52,6 +51,9 @@ class _Geometry(NamedTuple):
     lumps: list[tuple[int, Array, float]]
     """Node (from 0), offset from it, mass."""
     faces: Array | None
+    solids: list[Solid]
+    shells: Array
+    """(m, 4) corners, the last one twice for triangles."""
     left_out: list[str]
     """What of the model a body of nodes cannot have."""
 
@@ -79,10 +81,8 @@ def read_nastran(
         np.array([mass for _, _, mass in geometry.lumps]),
         shapes[nodes] + np.cross(turns[nodes], offsets[:, :, np.newaxis], axis=1),
     )
-    tips = tip_places(mesh, wanted)
-    origin = origin_place(mesh)
-    middle = None if origin is None else turns[origin]
-    return assemble(mesh, points, wanted, (turns[tips], turns, middle), geometry.faces)
+    elements = Meshed(mesh.positions, shapes, turns, geometry.solids, geometry.shells)
+    return assemble(mesh, points, wanted, elements, geometry.faces)
 
 
 def _pynastran() -> tuple[ModuleType, ModuleType]:
@@ -262,12 +262,13 @@ def _measured(model: Any, path: str | os.PathLike[str]) -> _Geometry:
         lumps.append((place[element.nid], offset, float(element.mass)))
     if not lumps:
         raise FileError(f"{path}: no elements that have mass")
-    seen = [np.array(shells)] if shells else []
-    if solids:
-        kinds = [
-            Solid(FAMILIES[SOLIDS[kind]], np.array(members), np.zeros(len(members)))
-            for kind, members in solids.items()
-        ]
+    facets = np.array(shells, dtype=np.int64).reshape(-1, 4)
+    kinds = [
+        Solid(FAMILIES[SOLIDS[kind]], np.array(members), np.zeros(len(members)))
+        for kind, members in solids.items()
+    ]
+    seen = [facets] if shells else []
+    if kinds:
         seen.append(skin(kinds))
     positions = np.array([node.get_position() for node in nodes], dtype=np.float64)
     faces = np.concatenate(seen) if seen else None
@@ -275,4 +276,4 @@ def _measured(model: Any, path: str | os.PathLike[str]) -> _Geometry:
     offsets = np.array([offset for _, offset, _ in lumps])
     if not all(np.isfinite(part).all() for part in (positions, np.array(axes), masses, offsets)):
         raise FileError(f"{path}: a number that is not finite")
-    return _Geometry(numbers, positions, np.array(axes), lumps, faces, left_out)
+    return _Geometry(numbers, positions, np.array(axes), lumps, faces, kinds, facets, left_out)

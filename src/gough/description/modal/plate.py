@@ -20,6 +20,7 @@ from scipy import linalg, sparse
 
 from gough.base.arrays import Array, given_numbers
 from gough.description.modal.argyris import clamped_edges, locate, lowest, null_space, probes
+from gough.description.modal.attachment import tied
 from gough.description.modal.body import ModalBody
 from gough.description.modal.triangulation import triangulate
 from gough.errors import InputError, MissingDataError, ModalBodyWarning
@@ -312,22 +313,23 @@ class _Plate:
         for z in layers:
             shape, turn = self._displacement(bend, slope, np.full(len(places), z))
             nodes.append((places, z, masses / len(layers), shape, turn))
-        positions = [
-            np.column_stack([at * self.size + self.center, np.full(len(at), z)])
-            for at, z, *_ in nodes
-        ]
+        positions = np.concatenate(
+            [
+                np.column_stack([at * self.size + self.center, np.full(len(at), z)])
+                for at, z, *_ in nodes
+            ]
+        )
+        heavy = np.concatenate([node[2] for node in nodes])
+        moving = np.concatenate([node[3] for node in nodes])
         tip_shapes, tip_rotations = self._at(
             basis, self._scaled(self.tips), self.tips[:, 2], coefficients
         )
-        origin: dict[str, Array] = {}
-        middle = self._scaled(np.zeros((1, 3)))
-        if locate(mesh, middle)[1][0] < ON_PLATE:
-            shape, turn = self._at(basis, middle, np.zeros(1), coefficients)
-            origin = {"origin_shapes": shape[0], "origin_rotations": turn[0]}
+        shape, turn = self._attached(basis, np.zeros(3), coefficients, (positions, heavy, moving))
+        origin = {} if np.isnan(shape).any() else {"origin_shapes": shape, "origin_rotations": turn}
         return ModalBody(
-            positions=np.concatenate(positions),
-            masses=np.concatenate([node[2] for node in nodes]),
-            shapes=np.concatenate([node[3] for node in nodes]),
+            positions=positions,
+            masses=heavy,
+            shapes=moving,
             rotations=np.concatenate([node[4] for node in nodes]),
             stiffness=found.squares[:modes],
             damping=damping,
@@ -338,6 +340,16 @@ class _Plate:
             name=self.name,
             **origin,
         )
+
+    def _attached(
+        self, basis: Any, point: Array, coefficients: Array, nodes: tuple[Array, Array, Array]
+    ) -> tuple[Array, Array]:
+        """Shape and rotation (3, modes) at a point on the plate, or tied to the nodes near it."""
+        place = self._scaled(point[np.newaxis])
+        if abs(point[2]) <= self.size and locate(basis.mesh, place)[1][0] < ON_PLATE:
+            shape, turn = self._at(basis, place, point[2:], coefficients)
+            return shape[0], turn[0]
+        return tied(point, *nodes)
 
     def _at(
         self, basis: Any, points: Array, heights: Array, coefficients: Array
