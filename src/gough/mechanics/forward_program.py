@@ -50,15 +50,18 @@ def gripped(
 def newton_step(mechanism: Mechanism, state: State, q: Components) -> Outputs:
     """The pose after a step, its length (rad, length scales), the residual and health before it.
 
-    `side` is 1 or −1 and changes where a pose is singular: by it another posture can be told.
+    The length is that of the platform's step, or what the joints of chain legs are still off if that is
+    more: a platform may stand still before its legs' joints have come to where it is. `side` is 1 or −1 and changes where a pose is singular: by it another posture can be told.
 
     J (δp, δθ) = −error with rows of `Leg.grips` and of the directions that mobility holds;
     p ← p + δp, R ← C(δθ) R with Cayley's rotation C, which is exp θ̂ but for third order.
     """
     rows, error, grips = gripped(mechanism, state, q)
     held = np.abs(error[len(grips.error) :])
-    residual = reduce(maximum, [*grips.residual, *held])
     scale = mechanism.scale()
+    # a Newton step leaves its square: until that is small, q is not that of the pose
+    left = [one * one for one in grips.missed]
+    residual = reduce(maximum, [*grips.residual, *held, *(one / scale[3] for one in left)])
     factors = factor(np.swapaxes(rows, 0, 1), scale)
     step = -least_squares(factors, error)
     longest = maximum(norm(step[3:]), norm(step[:3]) * scale[3])
@@ -66,7 +69,7 @@ def newton_step(mechanism: Mechanism, state: State, q: Components) -> Outputs:
     outputs = {
         "position": state.position[:, 0] + step[:3],
         "rotation": turned_by(step[3:, np.newaxis], state.rotation)[:, :, 0],
-        "step": longest,
+        "step": reduce(maximum, left, longest),
         "residual": residual,
         "health": factors.health,
         "side": copysign(1 + 0 * longest, _side(mechanism, factors)),

@@ -189,6 +189,7 @@ class LegGroups:
             np.concatenate([one.error + like for one in found]),
             np.concatenate([one.residual + like for one in found]),
             np.concatenate([one.chains + like for one in found]),
+            np.concatenate([one.missed + like for one in found]),
         )
 
     def sizes(self, q: Components) -> Components:

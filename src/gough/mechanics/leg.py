@@ -99,6 +99,8 @@ class Grips(NamedTuple):
     goes; of chains as q is."""
     chains: Components
     """Joint coordinates of chain legs there, (coordinates, samples)."""
+    missed: Components = np.zeros((0, 1))
+    """Length of the Newton step that chain legs' joints took, (legs, samples), rad or length scales."""
 
 
 class LegLoad(NamedTuple):

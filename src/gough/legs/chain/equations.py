@@ -382,10 +382,7 @@ class Chain:
             rows = np.concatenate([rows + like, held.n], axis=1)
             holders = (*holders, *held.holders)
             error = np.concatenate([error + like, held.gap])
-        # Newton's last step leaves its square: only then do joints and platform agree
-        left = self.length_scale * found.missed * found.missed
-        residual = np.concatenate(np.broadcast_arrays(*np.abs(error)[:, np.newaxis], left))
-        return Grips(rows, holders, error, residual, found.chains)
+        return Grips(rows, holders, error, np.abs(error), found.chains, found.missed)
 
     def sizes(self, q: Components) -> Components:
         """How far a leg reaches at home, (legs, samples), m."""
