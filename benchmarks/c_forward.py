@@ -20,7 +20,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import gough
-from gough.exchange.c import export_c, sanitised
+from gough.engine.emit.c import sanitised
+from gough.exchange.c import export_c
 
 ROBOTS = [
     "dietmaier-1998",

@@ -50,8 +50,9 @@ def gripped(
 def newton_step(mechanism: Mechanism, state: State, q: Components) -> Outputs:
     """The pose after a step, its length (rad, length scales), the residual and health before it.
 
-    The length is that of the platform's step, or what the joints of chain legs are still off if that is
-    more: a platform may stand still before its legs' joints have come to where it is. `side` is 1 or −1 and changes where a pose is singular: by it another posture can be told.
+    The length is that of the platform's step, or what the joints of chain legs are still off if that
+    is more: a platform may stand still before the joints have come to where it is. `side` is 1 or −1
+    and changes where a pose is singular: by it another posture can be told.
 
     J (δp, δθ) = −error with rows of `Leg.grips` and of the directions that mobility holds;
     p ← p + δp, R ← C(δθ) R with Cayley's rotation C, which is exp θ̂ but for third order.
