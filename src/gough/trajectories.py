@@ -42,6 +42,11 @@ class Trajectory(ABC):
     start_time: float = 0.0  # s
     duration: float  # s
 
+    @property
+    def breaks(self) -> Array:
+        """Times (n,), counted from `start_time`, at which acceleration or jerk jumps, s."""
+        return np.zeros(0)
+
     @abstractmethod
     def _state(self, t: Array) -> State:
         """Pose, twist and acceleration at times of any shape, counted from `start_time`."""
@@ -158,6 +163,12 @@ class RestToRest(Trajectory):
         turns = self._numbers("turns", (turned[1:] * turned[:-1].inv()).as_rotvec())
         self._set(poses=poses, durations=spans, rests=pauses, _turns=turns)
         self._set(duration=float(spans.sum() + pauses.sum()))
+
+    @property
+    def breaks(self) -> Array:
+        """Begins and ends of the moves, s."""
+        begin = np.cumsum(self.rests[:-1]) + np.cumsum(self.durations) - self.durations
+        return np.concatenate([begin, begin + self.durations])
 
     def _state(self, t: Array) -> State:
         begin = np.cumsum(self.rests[:-1]) + np.cumsum(self.durations) - self.durations
@@ -306,6 +317,11 @@ class ConstantAcceleration(Trajectory):
         self._set(start=self._coordinates(start, convention), convention=convention)
         self._set(accelerations=pieces, durations=np.broadcast_to(spans, len(pieces)))
         self._set(duration=float(self.durations.sum()))
+
+    @property
+    def breaks(self) -> Array:
+        """Begins and ends of the pieces, s."""
+        return np.concatenate([[0.0], np.cumsum(self.durations)])
 
     def _state(self, t: Array) -> State:
         begin = np.cumsum(self.durations) - self.durations

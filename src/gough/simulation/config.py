@@ -142,8 +142,8 @@ class DisturbanceTable(Table):
     force: Vector = Field((0.0, 0.0, 0.0), description="N, world axes")
     moment: Vector = Field((0.0, 0.0, 0.0), description="N m, at the platform's origin")
     frequency: float | None = Field(None, description="Hz, of a shake", gt=0, allow_inf_nan=False)
-    start: float = Field(0.0, description="s", allow_inf_nan=False)
-    end: float = Field(np.inf, description="s")
+    start: float = Field(0.0, description="s from the simulation's start", allow_inf_nan=False)
+    end: float = Field(np.inf, description="s from the simulation's start")
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

@@ -1,4 +1,8 @@
-"""Disturbances: external wrenches on the platform over time, which add up."""
+"""Disturbances: external wrenches on the platform over time, which add up.
+
+Times of `Push` and `Shake` count from the simulation's start, whatever the times of its reference. A
+function of the user's takes the reference's own times.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.base.arrays import Array
+from gough.base.arrays import Array, real_numbers
 from gough.errors import InputError
 from gough.model.batch import last_axis, one_wrench
 
@@ -20,7 +24,7 @@ Wrench = Callable[[Array], Array]
 
 @dataclass(frozen=True, eq=False)
 class Push:
-    """A constant wrench (6,) from one time to another, s."""
+    """A constant wrench (6,) from one time to another, s from the simulation's start."""
 
     wrench: ArrayLike
     start: float = 0.0
@@ -37,7 +41,10 @@ class Push:
 
 @dataclass(frozen=True, eq=False)
 class Shake:
-    """wrench sin(2π frequency (t − start)) from one time to another; frequency in Hz."""
+    """wrench sin(2π frequency (t − start)) from one time to another; frequency in Hz.
+
+    Times are in s from the simulation's start.
+    """
 
     wrench: ArrayLike
     frequency: float
@@ -59,14 +66,24 @@ def _in_order(start: float, end: float) -> None:
         raise InputError(f"a disturbance that starts at {start:g} s cannot end at {end:g} s")
 
 
-def wrench_of(given: Any, shape: tuple[int, ...]) -> Wrench | None:
-    """The wrench over time from None, numbers (..., 6), a function of times, or a list of functions."""
+def wrench_of(given: Any, shape: tuple[int, ...], begin: float = 0.0) -> Wrench | None:
+    """The wrench over time from None, numbers (..., 6), a function of times, or a list of functions.
+
+    `begin` is the simulation's start, s, from which times of `Push` and `Shake` count.
+    """
     if given is None:
         return None
-    if callable(given):
-        return lambda t: _rows(given(t), t, shape)
-    if isinstance(given, Sequence) and given and all(callable(one) for one in given):
-        return lambda t: np.asarray(sum(_rows(one(t), t, shape) for one in given))
+    functions = _functions(given)
+    if functions:
+
+        def total(times: Array) -> Array:
+            parts = [
+                _rows(one(times - begin if isinstance(one, Push | Shake) else times), times, shape)
+                for one in functions
+            ]
+            return np.asarray(sum(parts))
+
+        return total
     value = last_axis("wrench", given, 6)
     if not np.all(np.isfinite(value)):
         raise InputError("wrench is not finite")
@@ -77,6 +94,36 @@ def wrench_of(given: Any, shape: tuple[int, ...]) -> Wrench | None:
     except ValueError:
         raise InputError(f"wrench has shape {value.shape}, needs (6,) or {(*shape, 6)}") from None
     return lambda t: np.broadcast_to(rows, (len(t), *rows.shape))
+
+
+def wrench_breaks(given: Any, begin: float, duration: float) -> list[float]:
+    """Times at which a wrench begins, ends or jumps, s; of functions those of their attribute `breaks`.
+
+    Raises:
+        InputError: a push or shake is over before the simulation starts, or starts after its end.
+
+    """
+    breaks: list[float] = []
+    for one in _functions(given):
+        if not isinstance(one, Push | Shake):
+            breaks += np.ravel(real_numbers(getattr(one, "breaks", ()))).tolist()
+            continue
+        if not (one.start < duration and one.end > 0):
+            raise InputError(
+                f"the {type(one).__name__.lower()} from {one.start:g} to {one.end:g} s never acts: "
+                f"the simulation lasts {duration:g} s. Times of disturbances count from the "
+                "simulation's start"
+            )
+        breaks += [begin + one.start, begin + one.end]
+    return [time for time in breaks if math.isfinite(time)]
+
+
+def _functions(given: Any) -> list[Any]:
+    """The functions of time that a wrench is the sum of; none of a constant wrench."""
+    if callable(given):
+        return [given]
+    several = isinstance(given, Sequence) and len(given) > 0 and all(callable(one) for one in given)
+    return list(given) if several else []
 
 
 def _rows(value: Any, times: Array, shape: tuple[int, ...]) -> Array:

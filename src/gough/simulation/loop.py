@@ -23,7 +23,7 @@ from gough.motion import Motion
 from gough.simulation import compiled, stepwise
 from gough.simulation.actuators import Actuators
 from gough.simulation.controllers import Controller, controller_of
-from gough.simulation.disturbances import wrench_of
+from gough.simulation.disturbances import wrench_breaks, wrench_of
 from gough.simulation.events import KINDS, Monitor, with_culprit
 from gough.simulation.integrators import SOLVERS
 from gough.simulation.plant import MOVING, Plant, PlantState
@@ -107,11 +107,12 @@ def simulate(
     if unknown:
         raise InputError(f"stop_on knows {', '.join(KINDS[:2])}, not {sorted(unknown)[0]!r}")
     rows = math.prod(shape)
+    wrench_breaks(wrench, timing.begin, timing.steps * timing.step)
     whole = _Whole(
         law,
         path,
         _rows_of(start, shape),
-        wrench_of(wrench, shape),
+        wrench_of(wrench, shape, timing.begin),
         _seeds(seeds, shape),
         shape,
     )
@@ -344,6 +345,11 @@ def _timing(
     }.items():
         if value is not None and not (_is_number(value) and 0 < value < math.inf):
             raise InputError(f"{name} is {value!r}, must be a positive time in s")
+    if path.start + duration > path.end + WHOLE * duration:
+        raise InputError(
+            f"duration is {duration:g} s, and the reference ends {path.end - path.start:g} s after its "
+            "start: simulate less, or give a longer reference"
+        )
     fine = step or period or 1e-3
     if integrator != "rk4":
         fine = period or record or 1e-3
