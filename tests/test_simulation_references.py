@@ -1,4 +1,4 @@
-"""What a simulation is asked to follow: rates that samples have, kinks, and times that do not start at 0."""
+"""What a simulation is asked to follow: rates of samples, and times that do not start at 0."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
+from gough.base.pose_spline import PoseState
 from gough.base.rotations import exponential
 
 
@@ -49,12 +50,14 @@ class PoseHermite:
         back = np.swapaxes(rotation[:-1], -1, -2)
         turn = Rotation.from_matrix(back @ rotation[1:]).as_rotvec()
         twists = np.stack([angular_velocity, angular_acceleration])
-        first, last = (np.einsum("nij,knj->kni", back, one) for one in (twists[:, :-1], twists[:, 1:]))
+        first, last = (
+            np.einsum("nij,knj->kni", back, one) for one in (twists[:, :-1], twists[:, 1:])
+        )
         before = np.stack([np.zeros_like(turn), *first])
         after = np.stack([turn, *vector_rates(turn, *last)])
         self.turns = _coefficients(np.diff(times)[:, np.newaxis], before, after)
 
-    def __call__(self, t: Array) -> tuple[Array, ...]:
+    def __call__(self, t: Array) -> PoseState:
         """Position, rotation, velocity, ω, acceleration and ω̇ at times (...), world axes."""
         position, velocity, acceleration = (self.path(t, order) for order in range(3))
         base = self.rotation[_interval(self.times, t)]
@@ -77,7 +80,7 @@ def vector_rates(vector: Array, omega: Array, omega_dot: Array) -> tuple[Array, 
 
 
 def _coefficients(step: Array, before: Array, after: Array) -> Array:
-    """Coefficients (6, n, k) of polynomials in t − t_i; before, after (3, n, k) are x, ẋ, ẍ at the ends."""
+    """Coefficients (6, n, k) of polynomials in t − t_i from x, ẋ, ẍ (3, n, k) at both ends."""
     x, v, a = before
     left = after[0] - x - step * (v + step * a / 2)
     left_v, left_a = after[1] - v - step * a, after[2] - a

@@ -11,7 +11,7 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.base.hermite import Hermite, PoseHermite, vector_rates
-from gough.base.pose_spline import quintic, sampled
+from gough.base.pose_spline import quintic
 from gough.errors import InputError
 from gough.model.freedom import COORDINATES
 from gough.model.model import Model
@@ -81,6 +81,7 @@ class _Rated(Trajectory):
     _path: PoseHermite = field(init=False, repr=False)
 
     def __init__(self, samples: Motion) -> None:
+        assert samples.time is not None
         poses = self._poses("poses", samples, one=False)
         times = self._numbers("times", samples.time, poses.shape)
         self._refuse("times", times, np.r_[False, np.diff(times) <= 0], "must increase")
@@ -132,15 +133,15 @@ def _with_rates(samples: Motion) -> Motion:
     """
     assert samples.time is not None
     missing: dict[str, Array] = {}
-    for place, (rate, acceleration) in enumerate(zip(*RATES, strict=True)):
+    for rate, acceleration in zip(*RATES, strict=True):
         if np.any(getattr(samples, acceleration)):
             continue
         if np.any(getattr(samples, rate)):
             spline = quintic(samples.time, getattr(samples, rate))
             missing[acceleration] = spline(samples.time, 1)
         else:
-            found = sampled(samples.time, samples.position, samples.rotation)
-            missing |= {rate: found[2 + place], acceleration: found[4 + place]}
+            found = Motion.from_samples(samples.time, samples.position, samples.rotation)
+            missing |= {name: getattr(found, name) for name in (rate, acceleration)}
     return samples.replace(**missing)
 
 
