@@ -51,6 +51,33 @@ class ModalReport(NamedTuple):
         return float(np.abs(self.coupling).max(initial=0.0))
 
 
+class OwnModes(NamedTuple):
+    """Modes of a body with its floating frame held: K x = ω² m_ee x, one a column."""
+
+    combined: bool
+    """K or m_ee couples the shapes: the modes are combinations of them, rising in frequency."""
+    vectors: Array
+    """X (N, N): the modes by shapes, mass-normalised; the shapes themselves where none are coupled."""
+    stiffness: Array
+    """xᵀ K x (N,)."""
+    damping: Array
+    """xᵀ D x (N,)."""
+    mass: Array
+    """xᵀ m_ee x (N,)."""
+
+    @property
+    def frequencies(self) -> Array:
+        """(N,), Hz."""
+        return np.asarray(np.sqrt(self.stiffness / self.mass) / (2 * np.pi))
+
+    @property
+    def damping_ratios(self) -> Array:
+        """(N,), of critical damping; 0 where there is no stiffness."""
+        critical = 2 * np.sqrt(self.stiffness * self.mass)
+        ratios = np.divide(self.damping, critical, out=np.zeros_like(critical), where=critical > 0)
+        return np.asarray(ratios)
+
+
 @dataclass(frozen=True, eq=False)
 class ModalBody:
     """Nodes, masses, shapes, stiffness and damping of a flexible body with N modes, SI units.
@@ -124,24 +151,40 @@ class ModalBody:
     @cached_property
     def frequencies(self) -> Array:
         """(N,) rising, Hz, with the floating frame held: K x = (2πf)² m_ee x."""
-        if not self.modes:
-            return np.zeros(0)
-        squares = linalg.eigh(self.stiffness, self.modal_mass, eigvals_only=True)
-        return np.asarray(np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi))
+        return np.sort(self.own_modes.frequencies)
+
+    @cached_property
+    def own_modes(self) -> OwnModes:
+        """Return the modes with the floating frame held: combinations of shapes where these couple."""
+        K, mass = self.stiffness, self.modal_mass
+        coupled = [_unit_diagonal(one) - np.eye(self.modes) for one in (K, mass)]
+        for one in coupled:
+            np.fill_diagonal(one, 0.0)
+        combined = any(np.abs(one).max(initial=0.0) > ORTHOGONAL for one in coupled)
+        squares, vectors = np.diagonal(K), np.eye(self.modes)
+        if combined:
+            squares, vectors = linalg.eigh(K, mass)
+        D, mass = (np.einsum("jk,ji,ik->k", vectors, one, vectors) for one in (self.damping, mass))
+        return OwnModes(combined, vectors, np.maximum(squares, 0.0), D, mass)
 
     @cached_property
     def report(self) -> ModalReport:
         """Rigid-body content and orthogonality of the shapes."""
         mass = self.modal_mass
         scale = np.sqrt(np.diagonal(mass))
-        explained = self._rigid_basis.T @ self._weighted
         moment = np.cross(self.positions[:, :, np.newaxis], self.shapes, axis=1)
         return ModalReport(
-            np.clip(np.sum(explained**2, axis=0) / scale**2, 0.0, 1.0),
+            self.rigid_content(np.eye(self.modes)),
             np.einsum("n,nik->ik", self.masses, self.shapes),
             np.einsum("n,nik->ik", self.masses, moment),
             mass / np.outer(scale, scale) - np.eye(self.modes),
         )
+
+    def rigid_content(self, vectors: Array) -> Array:
+        """Part (k,) of the modal mass of combinations (N, k) of shapes that rigid motions explain."""
+        weighted = self._weighted @ vectors
+        explained = np.sum((self._rigid_basis.T @ weighted) ** 2, axis=0)
+        return np.asarray(np.clip(explained / np.sum(weighted**2, axis=0), 0.0, 1.0))
 
     @cached_property
     def _weighted(self) -> Array:

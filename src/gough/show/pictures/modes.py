@@ -11,6 +11,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
+from gough.base.arrays import Array
 from gough.description.modal.body import ModalBody
 from gough.errors import InputError
 from gough.show.colors import DARK, GREY
@@ -31,7 +32,7 @@ def mode_sheet(body: ModalBody, title: str) -> Figure:
     count = min(body.modes, MOST)
     columns = min(COLUMNS, count)
     rows = -(-count // columns)
-    diagonal = np.sqrt(np.diagonal(body.stiffness) / np.diagonal(body.modal_mass)) / (2 * np.pi)
+    own = body.own_modes
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(max(2.6 * columns, 6.5), 2.45 * rows + 1.35))
         head, foot = 1 - 0.55 / figure.get_figheight(), 0.85 / figure.get_figheight()
@@ -40,8 +41,8 @@ def mode_sheet(body: ModalBody, title: str) -> Figure:
         )
         for k in range(count):
             axes = figure.add_subplot(grid[k // columns, k % columns], projection="3d")
-            axis, largest = _draw(axes, body, k)
-            axes.set_title(f"mode {k + 1} · {diagonal[k]:.4g} Hz", fontsize=10, pad=-2)
+            axis, largest = _draw(axes, body, own.vectors[:, k])
+            axes.set_title(f"mode {k + 1} · {own.frequencies[k]:.4g} Hz", fontsize=10, pad=-2)
             axes.text2D(
                 0.5,
                 0.02,
@@ -70,9 +71,9 @@ def mode_sheet(body: ModalBody, title: str) -> Figure:
     return figure
 
 
-def _draw(axes: Any, body: ModalBody, mode: int) -> tuple[str, float]:
-    """One mode; returns its main axis and its largest displacement, m for a coordinate of 1."""
-    shape = body.shapes[:, :, mode]
+def _draw(axes: Any, body: ModalBody, mode: Array) -> tuple[str, float]:
+    """Draw a mode (N,) by shapes; return its main axis, and its largest displacement (m, for 1)."""
+    shape = body.shapes @ mode
     used = np.arange(len(shape)) if body.faces is None else np.unique(body.faces)
     main = int(np.argmax(np.sum(shape[used] ** 2, axis=0)))
     largest = float(np.abs(shape[used, main]).max()) or 1.0
@@ -88,7 +89,7 @@ def _draw(axes: Any, body: ModalBody, mode: int) -> tuple[str, float]:
         faces.set_facecolor(colors((value + 1) / 2))
         faces.set_edgecolor((0.2, 0.2, 0.2, 0.25))
         axes.add_collection3d(faces)
-    tips = body.tip_positions + scale * body.tip_shapes[:, :, mode]
+    tips = body.tip_positions + scale * (body.tip_shapes @ mode)
     axes.plot(*tips.T, linestyle="", marker="o", markersize=3, color=DARK, zorder=10)
     cube(axes, deformed[used], 1.55, 28)
     return "xyz"[main], largest

@@ -13,11 +13,9 @@ from gough.show.sheets.bare_table import bare_table
 
 
 def mode_numbers(body: ModalBody) -> dict[str, Any]:
-    """All numbers of the sheet, SI units, as plain lists; a mode's own values are the diagonals'."""
-    stiffness, damping = np.diagonal(body.stiffness), np.diagonal(body.damping)
-    mass, report = np.diagonal(body.modal_mass), body.report
-    critical = 2 * np.sqrt(stiffness * mass)
-    ratio = np.divide(damping, critical, out=np.zeros_like(damping), where=critical > 0)
+    """All numbers of the sheet, SI units, as plain lists: modes of the body with its frame held."""
+    own = body.own_modes
+    content = body.rigid_content(own.vectors)
     return {
         "name": body.name,
         "nodes": len(body.masses),
@@ -25,16 +23,17 @@ def mode_numbers(body: ModalBody) -> dict[str, Any]:
         "center_of_mass": body.center_of_mass.tolist(),
         "inertia": body.inertia.tolist(),
         "frequencies": body.frequencies.tolist(),
-        "worst_coupling": report.worst_coupling,
+        "combined": own.combined,
+        "worst_coupling": body.report.worst_coupling,
         "modes": [
             {
                 "mode": k + 1,
-                "frequency": float(np.sqrt(stiffness[k] / mass[k]) / (2 * np.pi)),
-                "stiffness": float(stiffness[k]),
-                "damping": float(damping[k]),
-                "damping_ratio": float(ratio[k]),
-                "modal_mass": float(mass[k]),
-                "rigid_content": float(report.rigid_content[k]),
+                "frequency": float(own.frequencies[k]),
+                "stiffness": float(own.stiffness[k]),
+                "damping": float(own.damping[k]),
+                "damping_ratio": float(own.damping_ratios[k]),
+                "modal_mass": float(own.mass[k]),
+                "rigid_content": float(content[k]),
             }
             for k in range(body.modes)
         ],
@@ -73,9 +72,10 @@ def print_modes(body: ModalBody, title: str, console: Console) -> None:
     for row in rows:
         table.add_row(*row)
     console.print(table)
-    worst = numbers["worst_coupling"]
-    if worst > ORTHOGONAL:
-        together = ", ".join(f"{x:.4g}" for x in body.frequencies)
+    if numbers["combined"]:
+        worst = numbers["worst_coupling"]
+        through = f"m_ee (up to {worst:.2g})" if worst > ORTHOGONAL else "the stiffness matrix"
         console.print(
-            f"\nm_ee couples modes with up to {worst:.2g}; together, frame held: {together} Hz"
+            f"\nThe body's shapes are coupled by {through}: the modes are combinations of them, "
+            "mass-normalised, frame held"
         )
