@@ -1,12 +1,13 @@
-"""Rules of differentiation: forward and reverse, ties, stages, solves."""
+"""Rules of differentiation: forward and reverse, ties, stages, solves, sums over modes."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from cases.closeness import assert_near
 from gough.engine.graph import Graph
 from gough.engine.passes.derivative import gradients, substitute, tangents
-from gough.engine.program import Step
+from gough.engine.program import Step, assemble
 from gough.engine.run.evaluate import values_of
 from gough.mechanics.solves import factor, least_norm
 
@@ -110,3 +111,105 @@ def test_through_a_solve():
     found = number(tangents(solved[:, 0], seeds), np.ravel(matrix))
     x = np.linalg.solve(matrix.T, right)
     assert_allclose(found, np.linalg.solve(matrix.T, -change.T @ x), 1e-11)
+
+
+# Sums and couplings over modes
+
+
+MODES = 4
+
+
+class OverModes:
+    """A random program of shared values and values of modes, with sums and couplings of all of them."""
+
+    def __init__(self, seed):
+        rng = np.random.default_rng(seed)
+        self.graph = graph = Graph(MODES)
+        self.fields = {"a": (2,), "elastic": (MODES,), "elastic_velocity": (MODES,)}
+        self.inputs = [*graph.inputs("a", (2,)), *(graph.mode(name) for name in MODE_NAMES)]
+        nodes = [*self.inputs, graph.table(0), graph.constant(0.5)]
+        for _ in range(14):
+            first, second = (nodes[i] for i in rng.integers(len(nodes), size=2))
+            nodes.append(
+                [
+                    lambda a, b: a + b,
+                    lambda a, b: a * b,
+                    lambda a, b: a / (b * b + 1.0),
+                    lambda a, b: (a * a + b * b + 1.0).sqrt(),
+                    lambda a, b: a.over_modes() - b,
+                    lambda a, b: a.coupled_by(int(rng.integers(-2, 2))) + b,
+                ][rng.integers(6)](first, second)
+            )
+        one = nodes[-1] + nodes[-2]
+        self.outputs = np.array([one.over_modes(), nodes[-3] + 0 * self.inputs[2]], dtype=object)
+        self.tables = rng.uniform(-1, 1, (1, MODES))
+        some = rng.uniform(-1, 1, (2, MODES, MODES))
+        self.matrices = np.concatenate([some, np.swapaxes(some, 1, 2)[::-1]])
+        self.rng = rng
+
+    def number(self, outputs, values, **seeds):
+        """Outputs, those of modes (modes,), for values of the inputs' fields."""
+        named = {str(i): np.array([one]) for i, one in enumerate(outputs)}
+        fields = self.fields | {name: np.shape(value) for name, value in seeds.items()}
+        program = assemble(self.graph, named, fields, MODES)
+        given = {name: np.reshape(value, (-1, 1)) for name, value in (values | seeds).items()}
+        tables, matrices = self.tables[list(program.tables)], self.matrices[list(program.matrices)]
+        assert program.prologue == () or program.hoisted == ()
+        found = values_of(program.body, given, tables[..., np.newaxis], matrices[..., np.newaxis])
+        sizes = (MODES if output.varying else 1 for output in program.outputs.values())
+        places = (output.places[0] for output in program.outputs.values())
+        pairs = zip(places, sizes, strict=True)
+        return [np.broadcast_to(np.ravel(found[place]), (size,)) for place, size in pairs]
+
+    def some(self):
+        return {name: self.rng.uniform(-1, 1, shape) for name, shape in self.fields.items()}
+
+
+MODE_NAMES = ("elastic", "elastic_velocity")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_sums_and_couplings_of_modes(seed):
+    """Forward follows finite differences, and w·(J s) = (Jᵀ w)·s for reverse."""
+    case = OverModes(seed)
+    graph, x, change = case.graph, case.some(), case.some()
+    seeds = [*graph.inputs("da", (2,)), graph.mode("elastic_d0"), graph.mode("elastic_d1")]
+    parts = dict(zip(("da", "elastic_d0", "elastic_d1"), change.values(), strict=True))
+    pairs = zip(case.inputs, seeds, strict=True)
+    moved = tangents(case.outputs, {one.number: seed for one, seed in pairs})
+    forward = case.number(moved, x, **parts)
+    ahead, back = (
+        case.number(case.outputs, {name: x[name] + step * change[name] for name in x})
+        for step in (1e-6, -1e-6)
+    )
+    for found, high, low in zip(forward, ahead, back, strict=True):
+        expected = (high - low) / 2e-6
+        assert_near(np.broadcast_to(found, expected.shape), expected, 1e-8)
+    weights = [graph.input("w", 0), graph.mode("elastic_w")]
+    given = {"w": case.rng.normal(size=1), "elastic_w": case.rng.normal(size=MODES)}
+    if not graph.varying[case.outputs[1].number]:
+        weights[1], given["elastic_w"] = weights[1].over_modes(), given["elastic_w"]
+    back = case.number(
+        gradients(case.outputs, np.array(weights), np.array(case.inputs)), x, **given
+    )
+    pulled = [back[0] * change["a"][0], back[1] * change["a"][1]]
+    pulled += [one * change[name] for one, name in zip(back[2:], MODE_NAMES, strict=True)]
+    pushed = np.sum(given["w"] * forward[0]) + np.sum(given["elastic_w"] * forward[1])
+    size = sum(np.abs(one).sum() for one in pulled)
+    assert pushed == pytest.approx(sum(np.sum(one) for one in pulled), abs=1e-12 * max(size, 1))
+
+
+def test_stages_over_modes():
+    """d/dx of Σ_k (C h)_k² with h = x² put in after differentiation."""
+    graph = Graph(MODES)
+    x, held = graph.mode("elastic"), graph.mode("elastic_held")
+    coupling = held.coupled_by(1)
+    outer = np.array([(coupling * coupling).over_modes()])
+    slope = gradients(outer, graph.constants([1.0]), np.array([held]))
+    (put_in,) = substitute(slope, np.array([held]), np.array([x * x]))
+    case = OverModes(0)
+    case.graph = graph
+    values = case.some()
+    (found,) = case.number([put_in * x * 2.0], values)
+    C, q = case.matrices[1], values["elastic"]
+    assert_allclose(found, 2 * C.T @ (C @ q**2) * 2 * q, rtol=1e-13)
