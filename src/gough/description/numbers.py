@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from gough.errors import ArchitectureWarning, FileError, ImpossibleBodyWarning, 
 from gough.legs.beams import Beams
 from gough.legs.bodies import warn_impossible
 from gough.legs.completion import completable
+from gough.legs.geometry import side_by_side
 from gough.legs.keys import LegGroupTable
 from gough.legs.leg import LegKind
 from gough.legs.reading import (
@@ -40,6 +42,8 @@ MOST_GROUPS = 30
 """Of legs; what is asked of a robot takes time for each."""
 FREE_LEGS = 6
 """So many legs can hold a platform by themselves; robots of fewer need a home."""
+LEAST_SCALE = 0.02
+"""Least length scale, as a part of the largest distance between two joints at home."""
 SAME_PLACE = 1e-9
 """How far a flexible platform's tips may be from the robot file's `platform` points, m."""
 
@@ -78,6 +82,8 @@ class Description(NamedTuple):
     groups: tuple[LegGroup, ...]
     platform_points: Array
     """P_i, (3, legs, 1), platform frame, m."""
+    length_scale: float
+    """L, m: see `length_scale`."""
     platform: Body
     """Platform and payload about the platform frame's origin, (3, 1, 1)."""
     gravity: Array
@@ -115,12 +121,12 @@ def describe(file: schema.RobotFile, name: str, folder: Path | None = None) -> D
     home = _home(file)
     readers = _readers(file, name, home)
     points = np.concatenate([one.platform_points() for one in readers], axis=1)
-    scale = float(length_scale(points)[0])
+    kinds = [KINDS[reader.table.kind] for reader in readers]
+    every = [kind.read(reader) for kind, reader in zip(kinds, readers, strict=True)]
+    scale = length_scale(points, joint_points(kinds, every, points, home))
     groups = []
-    for reader in readers:
-        reader.length_scale = scale
-        kind = KINDS[reader.table.kind]
-        legs = kind.read(reader)
+    for kind, reader, unscaled in zip(kinds, readers, every, strict=True):
+        legs = unscaled.with_length_scale(scale)
         reader.settle(partial(completable, kind.parameters, legs))
         groups.append(_group(kind, legs, reader))
     whole = joined([group.legs for group in groups])
@@ -137,6 +143,7 @@ def describe(file: schema.RobotFile, name: str, folder: Path | None = None) -> D
         legs=whole,
         groups=tuple(groups),
         platform_points=points,
+        length_scale=float(scale[0]),
         platform=_platform(table, readers[0]) if modal is None else rigid_part(modal),
         gravity=np.asarray(file.gravity, dtype=np.float64),
         home=home,
@@ -158,11 +165,40 @@ def bare_platform(file: schema.RobotFile, name: str) -> Body:
         return _platform(bare.model_copy(update={"payload": []}), LegReader(None, name, 1, None))
 
 
-def length_scale(points: Array) -> Array:
-    """Rms distance of the P_i (3, legs, ...) from their mean, m; 1 where it is 0."""
+def length_scale(points: Array, joints: Array) -> Array:
+    """Return L (robots,), m: the rms distance of the P_i (3, legs, robots) from their mean.
+
+    (1,) where all robots have the same. At least `LEAST_SCALE` of the largest distance between two
+    of the joints (3, joints, robots) at home: points that coincide but for rounding must not decide
+    what counts as small. 1 where both are 0.
+    """
     spread = points - points.mean(axis=1, keepdims=True)
     size = np.sqrt(np.mean(np.sum(spread**2, axis=0), axis=0))
-    return np.asarray(np.where(size == 0, 1.0, size))
+    for place in np.moveaxis(joints, 1, 0):
+        away = np.linalg.norm(joints - place[:, np.newaxis], axis=0)
+        size = np.fmax(size, LEAST_SCALE * np.fmax.reduce(away, axis=0))
+    size = np.where(size == 0, 1.0, size)
+    return np.asarray(size[:1] if size.size and np.all(size == size[0]) else size)
+
+
+def joint_points(
+    kinds: Sequence[LegKind], legs: Sequence[Leg], points: Array, home: Motion | None
+) -> Array:
+    """Return the centres (3, joints, robots) of the joints of groups of legs at home, m, world.
+
+    `points` (3, legs, robots) are the P_i of all legs. Without home no joint is known.
+    """
+    if home is None:
+        return np.zeros((3, 0, 1))
+    turned = np.einsum("ij,jln->iln", home.rotation, points)
+    tips, first = turned + home.position[:, np.newaxis, np.newaxis], 0
+    centres = []
+    for kind, group in zip(kinds, legs, strict=True):
+        for part in parted(group):
+            own = slice(first, first + part.count)
+            centres.append(kind.geometry.joint_points(part, tips[:, own]))
+            first += part.count
+    return side_by_side(centres)
 
 
 def _readers(file: schema.RobotFile, name: str, home: Motion | None) -> list[LegReader]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TypeVar
+
+import numpy as np
 
 from gough.base.arrays import Array
 from gough.legs.reach import Span, TipBoxes
 from gough.mechanics.leg import Leg
+from gough.mechanics.vectors import Components
 
 L = TypeVar("L", bound=Leg, contravariant=True)
 
@@ -22,6 +26,13 @@ class Stance(NamedTuple):
     """(..., legs) of the angle between link and first universal axis: 0 where that joint is locked."""
 
 
+def side_by_side(points: Sequence[Components]) -> Components:
+    """Join points (3, legs, robots or 1) of several kinds of joints in one array (3, joints, robots)."""
+    robots = max(one.shape[-1] for one in points)
+    wide = [np.broadcast_to(one, (*one.shape[:2], robots)) for one in points]
+    return np.concatenate(wide, axis=1)
+
+
 class LegGeometry(Protocol[L]):
     """The geometry of a kind of leg; L is the class of its numbers."""
 
@@ -35,6 +46,12 @@ class LegGeometry(Protocol[L]):
 
     def stance(self, legs: L, tip: Array) -> Stance:
         """How the legs stand with tips (..., legs, 3), m, world; singular ones are answered too."""
+
+    def joint_points(self, legs: L, tips: Components) -> Components:
+        """Return the centres (3, joints, robots) of all joints of all legs, m, world.
+
+        Legs stand as at home, with tips (3, legs, robots); NaN where a tip is out of reach.
+        """
 
     def on_carrier(self, legs: L, joints: Array, direction: Array) -> Array:
         """Return leg directions as seen from the body that carries the universal joint.

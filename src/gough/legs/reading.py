@@ -112,8 +112,6 @@ class LegReader:
         """Position (3,) and rotation (3, 3) of the platform at home."""
         self.where, self.first = where, first
         """What leads to the group's keys, "legs" or "legs.1"; the number of legs before it."""
-        self.length_scale = 1.0
-        """L of the whole robot, m, once all points of its platform are known."""
         self.missing: list[str] = []
         """Bodies that the file does not give."""
         self.doubtful: list[tuple[Array, Array, Array, str]] = []

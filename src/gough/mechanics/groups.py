@@ -122,6 +122,10 @@ class LegGroups:
         """Of each group."""
         return self.replace(groups=tuple(one.coarser(rounding) for one in self.groups))
 
+    def with_length_scale(self, length: Components) -> Self:
+        """Of each group."""
+        return self.replace(groups=tuple(one.with_length_scale(length) for one in self.groups))
+
     def shared(self, ports: Ports) -> list[Ports]:
         """The ports of each group."""
         found, place = [], 0

@@ -319,6 +319,9 @@ class Leg(Protocol):
     def coarser(self, rounding: int) -> Self:
         """The same legs for numbers of less precision: see `Mechanism.rounding`."""
 
+    def with_length_scale(self, length: Components) -> Self:
+        """The same legs in a robot of length scale L (1,) or (samples,), m."""
+
 
 class Driven(ABC):
     """Legs with one actuator each that follow their ports, points, wherever these go."""
@@ -334,6 +337,10 @@ class Driven(ABC):
 
     def coarser(self, rounding: int) -> Self:
         """The same: their joints have closed forms."""
+        return self
+
+    def with_length_scale(self, length: Components) -> Self:
+        """The same: their closed forms do without a length scale."""
         return self
 
     def named_bodies(self) -> dict[str, Body]:

@@ -23,7 +23,7 @@ from gough.description.file_units import dictionary_in_si, in_si
 from gough.description.meshes import BodyMesh, body_meshes, mesh_tables
 from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import flexible_platform
-from gough.description.numbers import Description, describe, length_scale
+from gough.description.numbers import Description, describe
 from gough.description.schema import RobotFile
 from gough.engine.run.execute import Executor
 from gough.errors import ImpossibleBodyWarning, InputError, MissingDataError
@@ -328,10 +328,13 @@ class DescribedModel(ModelCalls):
         with warnings.catch_warnings(action="ignore", category=ImpossibleBodyWarning):
             return self.edited({"platform": table})
 
-    @cached_property
+    @property
     def length_scale(self) -> float:
-        """Characteristic length for condition numbers: rms distance of the P_i from their mean, m."""
-        return float(length_scale(self.description.platform_points)[0])
+        """Characteristic length for condition numbers, m: rms distance of the P_i from their mean.
+
+        At least 2 % of the largest distance at home between two joints of the robot.
+        """
+        return self.description.length_scale
 
     @cached_property
     def reach(self) -> float:

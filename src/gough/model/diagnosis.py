@@ -19,7 +19,7 @@ from gough.mechanics.state import State
 from gough.model.batch import Rows, Trouble
 from gough.model.execution import numpy_executor
 from gough.model.freedom import NOTHING
-from gough.model.rounding import PARTS, answer, lost_in_accelerations, lost_in_forces
+from gough.model.rounding import PARTS, answer, lost_in_accelerations, lost_in_forces, of_rows
 
 SYSTEMS = {
     "direct_dynamics": ("mass_matrix", "the mass matrix is singular"),
@@ -46,7 +46,7 @@ def diagnose(
     every = _rows(rows.fields, rest)
     fields = {name: value for name, value in every.items() if name in (*State._fields, VARIANT)}
     found = numpy_executor(mechanism)(programs.diagnosis, len(rest), fields)
-    sizes = np.broadcast_to(np.atleast_1d(mechanism.length_scale), len(rest))
+    sizes = np.broadcast_to(of_rows(np.atleast_1d(mechanism.length_scale), fields), len(rest))
     troubles: list[Trouble] = []
     sound: dict[int, dict[str, Array]] = {}
     for i, row in enumerate(rest):

@@ -113,18 +113,31 @@ def _reactions(mechanism: Mechanism, rows: int, fields: Fields) -> Parts:
 
 
 def _coordinates(mechanism: Mechanism, rows: int, fields: Fields) -> Parts:
-    """q, q̇ and q̈, and the largest of each."""
+    """q, q̇ and q̈, and the largest of each.
+
+    q is no smaller than 1 rad or the length scale: where all coordinates read 0, at home say, what
+    rounding leaves of them is not compared with itself.
+    """
     found = numpy_executor(mechanism)(programs.inverse_kinematics, rows, fields)
-    return [(found[name], np.abs(found[name]).max(axis=1, initial=0)) for name in programs.SCALARS]
+    sizes = {name: np.abs(found[name]).max(axis=1, initial=0) for name in programs.SCALARS}
+    scale = of_rows(np.atleast_1d(mechanism.length_scale), fields)
+    sizes["q"] = np.maximum(sizes["q"], np.minimum(scale, 1.0))
+    return [(found[name], sizes[name]) for name in programs.SCALARS]
+
+
+def of_rows(values: Array, fields: Fields) -> Array:
+    """Values (robots, ...) of the robot of each row, or (1, ...) where there is one robot."""
+    if len(values) == 1 or VARIANT not in fields:
+        return values
+    return np.asarray(values[fields[VARIANT].astype(np.intp)])
 
 
 def _accelerations(mechanism: Mechanism, rows: int, fields: Fields) -> Parts:
     """v̇ and L ω̇; sizes are about the mean c of the platform's joints, v̇ + ω̇×R c + ω×(ω×R c)."""
     found = numpy_executor(mechanism)(programs.direct_dynamics, rows, fields)
     linear, angular = found["linear"], found["angular"]
-    which = fields[VARIANT].astype(np.intp) if VARIANT in fields else np.zeros(1, dtype=np.intp)
-    middle, scale = mechanism.points.mean(axis=1).T, np.atleast_1d(mechanism.length_scale)
-    middle, scale = (each[which] if len(each) > 1 else each for each in (middle, scale))
+    middle = of_rows(mechanism.points.mean(axis=1).T, fields)
+    scale = of_rows(np.atleast_1d(mechanism.length_scale), fields)
     arm = (fields["rotation"] @ middle[:, :, np.newaxis])[:, :, 0]
     omega = fields["angular_velocity"]
     there = linear + np.cross(angular, arm) + np.cross(omega, np.cross(omega, arm))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array
-from gough.description.numbers import LegGroup, bare_platform, length_scale
+from gough.description.numbers import LegGroup, bare_platform, joint_points, length_scale
 from gough.errors import InputError
 from gough.legs.chain.read import ChainReader
 from gough.legs.reading import LegReader
@@ -92,14 +92,17 @@ class VariedRobots:
             readers.append(_reader(group)(group, one.points[:, own], self.values))
         every = [reader.platform_points() for reader in readers]
         points = _side_by_side(every)
-        scale = length_scale(points)
+        every_leg = [reader.read() for reader in readers]
+        kinds = [group.kind for group in self.robot.description.groups]
+        joints = joint_points(kinds, every_leg, points, self.robot.description.home)
+        scale = length_scale(points, joints)
         gravity = one.gravity
         if "gravity" in given:
             gravity = given["gravity"].T[:, np.newaxis]
         platform = one.platform
         if not self.robot.modes:
             platform = RigidPlatform(self._platform(one.platform.body))
-        legs = joined([reader.read(scale) for reader in readers])
+        legs = joined(every_leg).with_length_scale(scale)
         mobility = None if one.mobility is None else self._mobility(one.mobility, scale)
         return Mechanism(legs, points, platform, gravity, scale, mobility, one.mobile)
 

@@ -23,7 +23,6 @@ from gough.legs.chain.read import ChainReader, read
 from gough.legs.keys import Direction
 from gough.legs.reading import ALONG
 from gough.mechanics.body import Body
-from gough.mechanics.groups import LegGroups, joined
 from gough.mechanics.leg import Leg
 from gough.model.varying import BODY_KEYS, Varying
 
@@ -78,13 +77,12 @@ class VariedChains(ChainReader):
             return self.own_points
         return self._parted(super().platform_points())
 
-    def read(self, length_scale: Array) -> Leg:
-        """The numbers of the legs; `length_scale` L of the robots, (variants,) or (1,)."""
+    def read(self) -> Leg:
+        """The numbers of the legs, but for the length scale of the robots."""
         legs = self.group.legs
         if self.values.under(self.where):
             legs = map_arrays(read(self), self._parted)
-        parts = legs.groups if isinstance(legs, LegGroups) else (legs,)
-        return joined([one.replace(length_scale=length_scale) for one in parts])
+        return legs
 
     def per_leg(
         self, key: str, rank: int = 0, table: Any = None, where: str | None = None

@@ -51,8 +51,8 @@ class VariedLegs(LegReader):
         """P_i (3, legs, variants), or the robot's own (3, legs, 1)."""
         return self._vectors(f"{self.where}.platform") if self.has("platform") else self.own_points
 
-    def read(self, length_scale: Array) -> Leg:
-        """The numbers of the legs; `length_scale` L of the robots, (variants,) or (1,)."""
+    def read(self) -> Leg:
+        """The numbers of the legs, but for the length scale of the robots."""
         return self.group.kind.read(self)
 
     def own(self, key: str) -> Array:

@@ -212,6 +212,10 @@ class Chain:
         """The same legs with other numbers."""
         return replace(self, **numbers)
 
+    def with_length_scale(self, length: Components) -> Self:
+        """The same legs in a robot of length scale L (1,) or (samples,), m."""
+        return self.replace(length_scale=length)
+
     def coarser(self, rounding: int) -> Self:
         """The same legs, whose joints may be that much farther off."""
         return self.replace(rounding=rounding)

@@ -7,8 +7,10 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.errors import InputError
 from gough.legs.chain.equations import Chain
-from gough.legs.geometry import Stance
+from gough.legs.chain.pin import Pin
+from gough.legs.geometry import Stance, side_by_side
 from gough.legs.reach import Span, TipBoxes
+from gough.mechanics.vectors import Components
 
 
 class ChainGeometry:
@@ -23,6 +25,11 @@ class ChainGeometry:
     def stance(self, legs: Chain, tip: Array) -> Stance:
         """Not known from the tip alone."""
         raise InputError("stance: chain legs have no link along which they push the platform")
+
+    def joint_points(self, legs: Chain | Pin, tips: Components) -> Components:
+        """Return the points of all joints as the file gives them, at home."""
+        inner = legs.points if isinstance(legs, Chain) else ()
+        return side_by_side([*inner, legs.port])
 
     def on_carrier(self, legs: Chain, joints: Array, direction: Array) -> Array:
         """Return the directions themselves: chains have limits of joints, none of a leg's angle."""

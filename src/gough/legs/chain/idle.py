@@ -19,9 +19,11 @@ def idle_joints(chain: Chain) -> list[tuple[int, ...]]:
 
 
 def _idle(chain: Chain, leg: int) -> tuple[int, ...]:
-    columns = [_columns(chain, joint, leg) for joint in range(len(chain.joints))]
-    if not columns:
+    arms = [(chain.port - point)[:, leg, 0] for point in chain.points]
+    if not arms:
         return ()
+    size = max(map(float, np.linalg.norm(arms, axis=1))) or 1.0
+    columns = [_columns(chain, joint, leg, arm / size) for joint, arm in enumerate(arms)]
     _, sizes, turned = np.linalg.svd(np.concatenate(columns, axis=1))
     rank = int(np.sum(sizes > NOTHING * sizes[0]))
     loose = turned[rank:]  # (0 or more, rates)
@@ -30,14 +32,13 @@ def _idle(chain: Chain, leg: int) -> tuple[int, ...]:
     return tuple(int(i) for i in np.flatnonzero(rates > TAKES_PART * max(rates.max(), 1e-300)))
 
 
-def _columns(chain: Chain, joint: int, leg: int) -> Array:
-    """The port's twist by a joint's rates at home (3 or 6, rates), lengths over L.
+def _columns(chain: Chain, joint: int, leg: int, arm: Array) -> Array:
+    """The port's twist by a joint's rates at home (3 or 6, rates), lengths over the leg's own length l.
 
-    (a×(c_port − c)/L, a) of turning about a, (a, 0) of sliding along it; of a point (v alone). A
-    spherical joint turns about all three axes.
+    (a×arm, a), arm = (c_port − c)/l, of turning about a, (a, 0) of sliding along it; of a point v alone.
+    A spherical joint turns about all three axes.
     """
     axes = np.eye(3) if chain.joints[joint] == "spherical" else chain.axes[joint][:, leg].T
-    arm = (chain.port[:, leg, 0] - chain.points[joint][:, leg, 0]) / chain.length_scale[0]
     if chain.joints[joint] == "prismatic":
         twists = np.concatenate([axes, np.zeros((1, 3))], axis=1)
     else:

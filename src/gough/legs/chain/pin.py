@@ -97,6 +97,10 @@ class Pin:
         """The same legs with other numbers."""
         return replace(self, **numbers)
 
+    def with_length_scale(self, length: Components) -> Self:
+        """The same legs in a robot of length scale L (1,) or (samples,), m."""
+        return self.replace(length_scale=length)
+
     def coarser(self, rounding: int) -> Self:
         """The same."""
         return self

@@ -242,12 +242,15 @@ class ChainReader(LegReader):
 
 
 def read(reader: ChainReader) -> Leg:
-    """The numbers of chains; legs that differ in what is actuated are groups one after the other."""
+    """The numbers of chains; legs that differ in what is actuated are groups one after the other.
+
+    L of the robot is 1 in them until `Leg.with_length_scale`.
+    """
     each = [_links(reader, i) for i in range(len(reader.table.joints))]
     links = [one for some in each for one in some]
     ends = np.cumsum([len(some) for some in each]) - 1
     if not links:
-        return Pin(reader.point_of(0), np.array([reader.length_scale]))
+        return Pin(reader.point_of(0), np.ones(1))
     position, rotation = reader.pose()
     driven = np.array([one.actuated for one in links], dtype=bool).reshape(len(links), reader.count)
     whole = Chain(
@@ -265,7 +268,7 @@ def read(reader: ChainReader) -> Leg:
         width=tuple(one.width for one in links),
         home_position=position.reshape(3, 1, 1).copy(),
         home_rotation=rotation.reshape(3, 3, 1, 1).copy(),
-        length_scale=np.array([reader.length_scale]),
+        length_scale=np.ones(1),
         turn=_exact(np.moveaxis(reader.turn(), 0, -1)[..., np.newaxis]),
         file_joints=tuple(int(end) if some else -1 for end, some in zip(ends, each, strict=True)),
     )

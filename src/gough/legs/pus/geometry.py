@@ -6,10 +6,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
-from gough.legs.geometry import Stance
+from gough.legs.geometry import Stance, side_by_side
 from gough.legs.pus.equations import PUS, reach
 from gough.legs.pus.reach import PUSSpan, span
 from gough.legs.reach import TipBoxes
+from gough.mechanics.vectors import Components
 
 POSES = 120
 
@@ -39,6 +40,13 @@ class PUSGeometry:
         direction = ((tips - origin - q * rail) / legs.length).T.reshape(tip.shape)
         sine = np.linalg.norm(np.cross(direction, legs.axis[..., 0].T), axis=-1)
         return Stance(direction, slope.T.reshape(tip.shape[:-1]), sine)
+
+    def joint_points(self, legs: PUS, tips: Components) -> Components:
+        """Return the centres of the universal joints on the sliders and of the tips."""
+        origin, rail = legs.rail_origin, legs.rail_direction
+        with np.errstate(invalid="ignore"):
+            q, _ = reach(origin, rail, legs.length, legs.sign, tips)
+        return side_by_side([origin + q * rail, tips])
 
     def on_carrier(self, legs: PUS, joints: Array, direction: Array) -> Array:
         """Return the directions themselves: the slider carries the universal joint and does not turn."""

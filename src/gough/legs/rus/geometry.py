@@ -6,10 +6,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
-from gough.legs.geometry import Stance
+from gough.legs.geometry import Stance, side_by_side
 from gough.legs.reach import TipBoxes
 from gough.legs.rus.equations import RUS
 from gough.legs.rus.reach import RUSSpan, span
+from gough.mechanics.vectors import Components
 
 POSES = 120
 
@@ -48,6 +49,13 @@ class RUSGeometry:
         shape = tip.shape[:-1]
         n = direction.T.reshape(tip.shape)
         return Stance(n, slope.T.reshape(shape), sine.T.reshape(shape))
+
+    def joint_points(self, legs: RUS, tips: Components) -> Components:
+        """Return the centres of the motors, of the universal joints on the cranks and of the tips."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            reached = legs.reach(tips)
+            u, _ = legs.crank_axes(reached.cosine, reached.sine)
+        return side_by_side([legs.motor, legs.motor + legs.crank_length * u, tips])
 
     def on_carrier(self, legs: RUS, joints: Array, direction: Array) -> Array:
         """Return the directions on the axes u, t, a of the crank, which turns with q."""

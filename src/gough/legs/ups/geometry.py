@@ -6,10 +6,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
-from gough.legs.geometry import Stance
+from gough.legs.geometry import Stance, side_by_side
 from gough.legs.reach import TipBoxes
 from gough.legs.ups.equations import UPS
 from gough.legs.ups.reach import UPSSpan
+from gough.mechanics.vectors import Components
 
 POSES = 12
 SHORTEST = UPS.HEALTH[0].limit
@@ -42,6 +43,10 @@ class UPSGeometry:
             slope=np.where(np.isnan(size), np.nan, np.where(bare, 0.0, 1.0)),
             sine=np.linalg.norm(np.cross(direction, legs.axis[..., 0].T), axis=-1),
         )
+
+    def joint_points(self, legs: UPS, tips: Components) -> Components:
+        """Return the centres of the universal joints on the base and of the tips."""
+        return side_by_side([legs.base, tips])
 
     def on_carrier(self, legs: UPS, joints: Array, direction: Array) -> Array:
         """Return the directions themselves: the base carries the universal joint and does not turn."""
