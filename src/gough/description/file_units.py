@@ -97,11 +97,18 @@ def _numbered(
             yield Numbered(data, key, place, stand_for.get(unit, unit))
         if marks:
             continue
-        inside = data[key] if isinstance(data[key], list) else [data[key]]
-        for one in inside:
-            if isinstance(one, Mapping):
-                for table in alternatives(field.annotation, one):
-                    yield from _numbered(table, one, place, stand_for)
+        for part in _tables_in(data[key]):
+            for table in alternatives(field.annotation, part):
+                yield from _numbered(table, part, place, stand_for)
+
+
+def _tables_in(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield a table, or the tables in a list or in lists of a list, one list a leg."""
+    if isinstance(value, Mapping):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from _tables_in(part)
 
 
 def _scaled(value: Any, unit: Unit) -> Any:

@@ -20,7 +20,16 @@ from gough.base.files import replacing, to_write
 from gough.base.version import VERSION
 from gough.errors import InputError
 from gough.exchange.geometry import Piece, drawn
-from gough.exchange.opened import PLATFORM, OpenedBody, OpenedJoint, OpenedMesh, OpenedRobot, opened
+from gough.exchange.opened import (
+    PLATFORM,
+    TOOL,
+    OpenedBody,
+    OpenedJoint,
+    OpenedMesh,
+    OpenedRobot,
+    coordinate_names,
+    opened,
+)
 from gough.exchange.possible import lifted, possible
 from gough.exchange.xml_text import comment, document, element, numbers, one_line, path_from
 from gough.model.model import Model
@@ -35,6 +44,8 @@ MESHES = (".stl", ".obj")
 """That MuJoCo reads."""
 OTHER_FRICTION = "gough."
 """How names of numbers begin that are a joint's friction: with its name and a robot file's key."""
+COORDINATES = "gough.coordinates"
+"""Name of the text with the coordinates of the platform."""
 TYPES = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball"}
 LOOPS = (
     "Loops are closed by soft constraints: MuJoCo has no others. They are as stiff as it allows:",
@@ -84,7 +95,7 @@ def mjcf(robot: Model, folder: str | os.PathLike[str] = ".") -> Exported:
     _actuators(root, tree)
     _sensors(root, tree)
     _keyframe(root, tree)
-    _other_friction(root, tree)
+    _custom(root, tree)
     return Exported(document(root), notes)
 
 
@@ -188,7 +199,7 @@ def _world(root: ET.Element, tree: OpenedRobot, assets: _Assets) -> None:
             element(one, "site", name=PLATFORM, pos="0 0 0", size="0.001")
             tool = tree.robot.description.tool
             if np.any(tool):
-                element(one, "site", name="tool", pos=numbers(tool), size="0.001")
+                element(one, "site", name=TOOL, pos=numbers(tool), size="0.001")
 
 
 def _inertial(parent: ET.Element, body: OpenedBody) -> None:
@@ -299,15 +310,20 @@ def _sensors(root: ET.Element, tree: OpenedRobot) -> None:
         element(sensors, tag, **words)
 
 
-def _other_friction(root: ET.Element, tree: OpenedRobot) -> None:
-    """What MuJoCo's joints do not have, as numbers that it carries and does not use."""
-    rubbing = [joint for joint in tree.joints if joint.other_friction]
-    if rubbing:
+def _custom(root: ET.Element, tree: OpenedRobot) -> None:
+    """Add numbers and texts that MuJoCo carries and does not use, and that gough reads."""
+    friction = [
+        (f"{OTHER_FRICTION}{joint.name}.{key}", numbers(value))
+        for joint in tree.joints
+        for key, value in joint.other_friction.items()
+    ]
+    coordinates = coordinate_names(tree)
+    if friction or coordinates:
         custom = element(root, "custom")
-        for joint in rubbing:
-            for key, value in joint.other_friction.items():
-                name = f"{OTHER_FRICTION}{joint.name}.{key}"
-                element(custom, "numeric", name=name, data=numbers(value))
+        for name, data in friction:
+            element(custom, "numeric", name=name, data=data)
+        if coordinates:
+            element(custom, "text", name=COORDINATES, data=" ".join(coordinates))
 
 
 def _keyframe(root: ET.Element, tree: OpenedRobot) -> None:

@@ -35,6 +35,8 @@ from gough.motion import Motion
 TIP_SHARE = 1e-3
 """Part of the platform's mass and of its inertia that all tips together get at most."""
 PLATFORM = "platform"
+TOOL = "tool"
+"""Name of the site or link at the tool point."""
 MOVES: dict[str, str] = {"translation": "xyz", "planar": "xyr", "schoenflies": "xyzr"}
 """Joints of a platform that is held: along its own axes at home, and r about z."""
 
@@ -131,6 +133,12 @@ class OpenedRobot(NamedTuple):
     def body(self, name: str) -> OpenedBody:
         """A body by name."""
         return next(one for one in self.bodies if one.name == name)
+
+
+def coordinate_names(tree: OpenedRobot) -> tuple[str, ...]:
+    """Return the names under `[platform] coordinates`, which no joint of a tree tells; () if none."""
+    table = tree.robot.file.platform
+    return tuple(table.coordinates or ()) if table is not None else ()
 
 
 class _Leg(NamedTuple):
@@ -337,6 +345,10 @@ def _left_out(robot: Model, bodies: Sequence[OpenedBody]) -> tuple[str, ...]:
         found.append(
             f"the platform is written as a rigid body: its {robot.modes} modes are left out"
         )
+    if robot.bends:
+        found.append("legs are written as rigid bodies: [legs.beams] is left out")
+    if robot.drives.compliant:
+        found.append("actuators are written as rigid ones: [legs.drive] is left out")
     joints = [joint for body in bodies for joint in body.joints]
     rubbing = dict.fromkeys(key for joint in joints for key in joint.other_friction)
     if rubbing:

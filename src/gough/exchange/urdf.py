@@ -11,19 +11,27 @@ reader tells the new one of a killed export from the old one beside it.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gough.base.arrays import Array
 from gough.base.files import replacing, to_write
 from gough.base.version import VERSION
+from gough.errors import MissingDataError
 from gough.exchange.geometry import Piece, drawn
-from gough.exchange.opened import PLATFORM, OpenedBody, OpenedJoint, OpenedRobot, opened
+from gough.exchange.opened import (
+    PLATFORM,
+    TOOL,
+    OpenedBody,
+    OpenedJoint,
+    OpenedRobot,
+    coordinate_names,
+    opened,
+)
 from gough.exchange.xml_text import comment, document, element, numbers, one_line, path_from
 from gough.model.model import Model
 
@@ -85,11 +93,11 @@ def urdf(robot: Model, folder: str | os.PathLike[str] = ".") -> ExportedURDF:
     tool = tree.robot.description.tool
     if np.any(tool):
         at = Place(tree.home.position + tree.home.rotation @ tool, tree.home.rotation)
-        _fixed(root, "tool", PLATFORM, places[PLATFORM], at)
+        _fixed(root, TOOL, PLATFORM, places[PLATFORM], at)
     loops = _sidecar(tree)
     mark = hashlib.sha256((document(root) + loops).encode()).hexdigest()[:16]
     root.set(MARK, mark)
-    return ExportedURDF(document(root), f"{loops}{MARK}: {json.dumps(mark)}\n", tree.notes)
+    return ExportedURDF(document(root), f"{loops}{MARK}: '{mark}'\n", tree.notes)
 
 
 def export_urdf(robot: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
@@ -109,32 +117,59 @@ def _closing(leg: str) -> tuple[str, str]:
     return f"{leg}_closing_a", f"{leg}_closing_b"
 
 
+def yaml_library(file: str | os.PathLike[str]) -> Any:
+    """Return PyYAML, or say for which file it is missing."""
+    try:
+        import yaml
+    except ImportError:
+        raise MissingDataError(
+            f"{file}: YAML needs PyYAML, which is not installed; it comes with the extra: "
+            "pip install 'gough[exchange]'"
+        ) from None
+    return yaml
+
+
 def _sidecar(tree: OpenedRobot) -> str:
-    """The loops and motors; JSON's lists are YAML's too."""
-    actuated = tree.actuated
-    values = {
-        "closed_loop": [list(_closing(loop.name)) for loop in tree.loops],
-        "type": ["6d" if loop.rigid else "3d" for loop in tree.loops],
-        "name_mot": [joint.name for joint in actuated],
-    }
-    more = {
-        "armature": [joint.rotor for joint in actuated],
-        "home": [joint.reads for joint in actuated],
-        "gravity": tree.robot.description.gravity.tolist(),
-    }
-    rubbing = {one.name: dict(one.other_friction) for one in tree.joints if one.other_friction}
-    friction = [
-        "# of joints: friction that URDF has no word for, by key of a gough robot file",
-        f"other_friction: {json.dumps(rubbing)}",
+    """Return the YAML text of the loops, the motors, and what else URDF has no word for."""
+    description, actuated = tree.robot.description, tree.actuated
+    friction = {joint.name: dict(joint.other_friction) for joint in tree.joints}
+    friction = {name: table for name, table in friction.items() if table}
+    coordinates = coordinate_names(tree)
+    title = f"{one_line(tree.robot.name)}, written by gough {VERSION}"
+    sections: list[tuple[str, dict[str, Any]]] = [
+        (
+            f"{title}: what closes the loops of the URDF",
+            {
+                "closed_loop": [list(_closing(loop.name)) for loop in tree.loops],
+                "type": ["6d" if loop.rigid else "3d" for loop in tree.loops],
+                "name_mot": [joint.name for joint in actuated],
+            },
+        ),
+        (
+            "of each of name_mot: inertia of its drive (kg or kg m^2), what it reads at home",
+            {
+                "armature": [joint.rotor for joint in actuated],
+                "home": [joint.reads for joint in actuated],
+                "gravity": description.gravity.tolist(),
+            },
+        ),
     ]
-    lines = [
-        f"# {one_line(tree.robot.name)}, written by gough {VERSION}: what closes the loops of the URDF",
-        *(f"{key}: {json.dumps(value)}" for key, value in values.items()),
-        "# of each of name_mot: inertia of its drive (kg or kg m^2), what it reads at home",
-        *(f"{key}: {json.dumps(value)}" for key, value in more.items()),
-        *(friction if rubbing else ()),
-    ]
-    return "\n".join(lines) + "\n"
+    if coordinates:
+        sections.append(("coordinates of the platform", {"coordinates": list(coordinates)}))
+    if friction:
+        title = "of joints: friction that URDF has no word for, by key of a gough robot file"
+        sections.append((title, {"other_friction": friction}))
+    return "".join(f"# {remark}\n{_yaml(values)}" for remark, values in sections)
+
+
+def _yaml(values: dict[str, Any]) -> str:
+    """Return a block of YAML: a line for each key, or for each entry of a table."""
+    yaml = yaml_library("URDF")
+    # without flow style a list would take a line for each number, with it the table one for all
+    return "".join(
+        yaml.safe_dump({key: value}, default_flow_style=None if value else False, width=10_000)
+        for key, value in values.items()
+    )
 
 
 class Shapes(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from gough.base.keys import Numbers, Table, Vector
+from gough.base.keys import METRES, Numbers, Table, Turn, Vector
 
 MESHES = (".stl", ".obj", ".glb")
 """How names of mesh files end."""
@@ -21,8 +21,10 @@ class MeshTable(Table):
     file: str = Field(
         min_length=1, description="STL, OBJ or GLB; relative to the robot file's folder"
     )
-    position: Vector = Field((0.0,) * 3, description="of the file's origin, m, body's frame")
-    rotation_vector: Vector = Field((0.0,) * 3, description="of the file's axes, rad")
+    position: Annotated[Vector, METRES] = Field(
+        (0.0,) * 3, description="of the file's origin, m, body's frame"
+    )
+    rotation_vector: Turn = Field((0.0,) * 3, description="of the file's axes, rad")
     scale: Scale = Field(
         1.0, description="metres per unit of the file; one number, or one along each axis"
     )

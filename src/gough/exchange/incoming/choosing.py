@@ -6,6 +6,7 @@ from gough.base.words import nearest
 from gough.errors import FileError, InputError
 from gough.exchange.incoming.linkage import Linkage, PartFrame
 from gough.exchange.incoming.network import Network, NetworkJoint
+from gough.exchange.opened import PLATFORM
 
 
 def named_platform(linkage: Linkage, name: str) -> PartFrame:
@@ -31,22 +32,32 @@ def refuse_without_loops(linkage: Linkage, found: Network) -> None:
 
 
 def proposed_platform(found: Network) -> int:
-    """The body that most legs hold: most joints, and of these most loops of the file, are its own."""
+    """Return the body that is called "platform", else the one that most legs hold.
+
+    Most joints decide, then most loops of the file.
+    """
     others = [body for body in found.bodies if body != found.base]
 
-    def score(body: int) -> tuple[int, int]:
+    def score(body: int) -> tuple[bool, int, int]:
         ends = found.at(body)
-        return len(ends), sum(one.closes for one in ends)
+        named = len(ends) > 1 and found.bodies[body].name == PLATFORM
+        return named, len(ends), sum(joint.closes for joint in ends)
 
     most = max(map(score, others))
     best = [body for body in others if score(body) == most and found.bodies[body].names]
-    if len(best) == 1:
-        return best[0]
-    names = [found.bodies[body].name for body in best]
-    raise FileError(
-        f"{found.name}: which body is the platform? {', '.join(map(repr, names[:6]))} "
-        f"have {most[0]} joints each: name it (platform=, --platform)"
-    )
+    if len(best) != 1:
+        names = [found.bodies[body].name for body in best]
+        raise FileError(
+            f"{found.name}: which body is the platform? {', '.join(map(repr, names[:6]))} "
+            f"have {most[1]} joints each: name it (platform=, --platform)"
+        )
+    body = found.bodies[best[0]]
+    if body.alternatives and body.name != PLATFORM:
+        found.held.append(
+            f"the platform's frame is that of {body.name!r}; as many loops close on "
+            f"{', '.join(map(repr, body.alternatives))}: platform= or --platform takes another"
+        )
+    return best[0]
 
 
 def legs_of(found: Network, platform: int) -> list[list[tuple[NetworkJoint, int]]]:

@@ -89,3 +89,5 @@ class Linkage(NamedTuple):
     gravity: Array
     left_out: tuple[str, ...]
     """What the file has and a robot file has no place for."""
+    coordinates: tuple[str, ...] = ()
+    """Names of the platform's coordinates, from files that gough wrote."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -19,7 +19,7 @@ from gough.exchange.incoming.linkage import (
     PartFrame,
 )
 from gough.exchange.incoming.mjcf_text import HOME, MARK, HarmlessModel, harmless
-from gough.exchange.mjcf import OTHER_FRICTION
+from gough.exchange.mjcf import COORDINATES, OTHER_FRICTION
 from gough.legs.meshes import MESHES
 from gough.legs.serial import AT_ORIGIN, PlacedMesh, Placement, SerialBody
 
@@ -71,6 +71,17 @@ def _compiled(found: HarmlessModel, path: Path) -> tuple[Any, dict[str, Any]]:
         mujoco.set_mju_user_warning(before)
 
 
+class _Drive(NamedTuple):
+    """What an actuator does on its joint."""
+
+    force: tuple[float, float]
+    """Least and greatest, N or N m; infinite where there is no limit."""
+    armature: float
+    """Inertia, kg or kg m²."""
+    damping: float
+    """N s/m or N m s/rad."""
+
+
 class _Reader:
     """Takes a compiled model apart."""
 
@@ -101,7 +112,14 @@ class _Reader:
             self._frames(),
             gravity,
             tuple(dict.fromkeys(self.left_out)),
+            self._coordinates(),
         )
+
+    def _coordinates(self) -> tuple[str, ...]:
+        """Return the names of the platform's coordinates, where gough wrote the file."""
+        path = f"custom/text[@name='{COORDINATES}']"
+        text = self.found.root.find(path)
+        return () if text is None else tuple(text.get("data", "").split())
 
     def _home(self) -> Array:
         model = self.model
@@ -168,13 +186,12 @@ class _Reader:
         kind: JointType = "prismatic" if model.jnt_type[j] == SLIDE else "revolute"
         actuator = self.driven.get(j)
         if actuator is not None:
-            rest["rotor_inertia"] += actuator["armature"]
-            rest["viscous"] += actuator["damping"]
-            forces = [actuator["force"]]
+            rest["rotor_inertia"] += actuator.armature
+            rest["viscous"] += actuator.damping
+            spans = [actuator.force]
             if model.jnt_actfrclimited[j]:
-                forces.append(float(np.abs(model.jnt_actfrcrange[j]).max()))
-            known = [force for force in forces if force]
-            rest["force"] = min(known) if known else None
+                spans.append(tuple(map(float, model.jnt_actfrcrange[j])))
+            rest["force"] = self._symmetric(name, spans)
         return LinkageJoint(
             name,
             kind,
@@ -195,46 +212,56 @@ class _Reader:
             if model.numeric(i).name.startswith(begins)
         }
 
-    def _drives(self) -> dict[int, dict[str, float]]:
-        """Largest force on the joint, inertia and damping of each joint that an actuator moves."""
-        model, found = self.model, {}
+    def _drives(self) -> dict[int, _Drive]:
+        """Return what drives each joint that an actuator moves, by the joint's number."""
+        model = self.model
+        drives: dict[int, _Drive] = {}
         for i in range(model.nu):
             name = model.actuator(i).name or f"actuator {i}"
             if model.actuator_trntype[i] not in ON_JOINT:
                 self.left_out.append(f"actuator {name!r}, which is on no joint")
                 continue
             joint, gear = int(model.actuator_trnid[i][0]), float(model.actuator_gear[i][0])
-            force = 0.0
+            if not gear:
+                self.left_out.append(f"actuator {name!r}, whose gear of 0 gives no force")
+                continue
+            span = np.array([-np.inf, np.inf])
             bias, gain = model.actuator_biastype[i], float(model.actuator_gainprm[i][0])
             if model.actuator_forcelimited[i]:
-                force = self._widest(name, model.actuator_forcerange[i])
-            elif model.actuator_ctrllimited[i] and bias == 0 and model.actuator_gaintype[i] == 0:
-                force = self._widest(name, gain * model.actuator_ctrlrange[i])
+                span = np.array(model.actuator_forcerange[i])
+            if model.actuator_ctrllimited[i] and bias == 0 and model.actuator_gaintype[i] == 0:
+                low, high = np.sort(gain * model.actuator_ctrlrange[i])
+                span = np.array([max(low, span[0]), min(high, span[1])])
             if bias != 0 or model.actuator_gaintype[i] != 0 or model.actuator_dyntype[i] != 0:
                 self.left_out.append(
                     "gains and dynamics of actuators: those of a robot file are forces"
                 )
-            if joint in found:
+            if joint in drives:
                 self.left_out.append(f"actuator {name!r}, a second one on its joint")
                 continue
             inertia, damping = (
                 float(np.ravel(getattr(model, f"actuator_{key}", np.zeros(model.nu)))[i])
                 for key in ("armature", "damping")
             )
-            found[joint] = {
-                "force": abs(gear) * force,
-                "armature": gear * gear * inertia,
-                "damping": gear * gear * damping,
-            }
-        return found
+            least, greatest = map(float, np.sort(gear * span))
+            drives[joint] = _Drive((least, greatest), gear * gear * inertia, gear * gear * damping)
+        return drives
 
-    def _widest(self, name: str, span: Array) -> float:
-        low, high = np.abs(np.asarray(span, dtype=np.float64))
-        if low != high:
+    def _symmetric(self, joint: str, spans: list[tuple[float, float]]) -> float | None:
+        """Return the force on a joint that an actuator can give both ways, N or N m.
+
+        None: no limit. An actuator that pushes one way alone keeps the limit of this way.
+        """
+        least, greatest = max(span[0] for span in spans), min(span[1] for span in spans)
+        sizes = sorted(abs(end) for end in (least, greatest))
+        force = sizes[0] if least < 0 < greatest else sizes[1]
+        if sizes[0] != sizes[1]:
+            limit = f"{force:g} both ways" if np.isfinite(force) else "none"
             self.left_out.append(
-                f"that the force of actuator {name!r} is not limited alike both ways"
+                f"that the force on joint {joint!r} is limited to {least:g} … {greatest:g}: the limit "
+                f"here is {limit}"
             )
-        return float(max(low, high))
+        return force if force and np.isfinite(force) else None
 
     def _site(self, site: int) -> PartFrame:
         model = self.model

@@ -16,7 +16,7 @@ from gough.errors import FileError
 from gough.exchange.incoming.closing import MOST_BODIES, MOST_COORDINATES
 from gough.exchange.incoming.mesh_names import named_mesh
 from gough.exchange.incoming.xml_text import with_includes
-from gough.exchange.mjcf import OTHER_FRICTION
+from gough.exchange.mjcf import COORDINATES, OTHER_FRICTION
 from gough.legs.meshes import MESHES
 
 Element = ElementTree.Element
@@ -166,12 +166,13 @@ def _compiler(root: Element) -> str:
 
 
 def _custom(root: Element) -> None:
-    """Of numbers, texts and tuples for other programs those that gough wrote."""
+    """Keep those numbers and texts for other programs that gough wrote."""
     for section in root.findall("custom"):
         section[:] = [
-            one
-            for one in section
-            if one.tag == "numeric" and one.get("name", "").startswith(OTHER_FRICTION)
+            entry
+            for entry in section
+            if (entry.tag == "numeric" and entry.get("name", "").startswith(OTHER_FRICTION))
+            or (entry.tag == "text" and entry.get("name") == COORDINATES)
         ]
         for one in section:
             one.attrib.pop("size", None)  # zeros that nobody needs

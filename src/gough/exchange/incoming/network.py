@@ -14,6 +14,7 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.exchange.incoming.closing import Stand
 from gough.exchange.incoming.linkage import Linkage, LinkageJoint
+from gough.exchange.opened import PLATFORM
 from gough.legs.serial import NOTHING, PlacedMesh, SerialBody
 
 
@@ -22,13 +23,37 @@ class NetworkBody:
     """A rigid body, world axes at home."""
 
     names: list[str]
+    """Its parts; one of them gives the body its name and its frame."""
     inertia: SerialBody = NOTHING
     meshes: list[PlacedMesh] = field(default_factory=list)
+    loops: int = 0
+    """How many loops of the file close on the part that gives the body its name."""
+    alternatives: list[str] = field(default_factory=list)
+    """Names of parts that as many loops close on, and that loops make one with this body."""
 
     @property
     def name(self) -> str:
-        """What to call it: the first of its parts, or nothing."""
+        """Return "platform" if a part is called so, else the name of the first part."""
+        if PLATFORM in self.names:
+            return PLATFORM
         return self.names[0] if self.names else "a cross"
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """Return how likely its name and frame are those of a platform: by name, then by loops."""
+        return PLATFORM in self.names, self.loops
+
+    def absorb(self, other: NetworkBody) -> None:
+        """Add a body that is rigidly held by this one; the likelier platform gives name and frame."""
+        first, second = (self, other) if self.rank >= other.rank else (other, self)
+        if self.rank == other.rank and self.loops and other.names:
+            self.alternatives += [other.name, *other.alternatives]
+        else:
+            self.alternatives = first.alternatives
+        self.names = first.names + second.names
+        self.loops = first.loops
+        self.inertia = self.inertia.plus(other.inertia)
+        self.meshes += other.meshes
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +102,7 @@ class Network:
 
     def merge(self, kept: int, gone: int) -> None:
         """Make two bodies one; joints between them vanish."""
-        other = self.bodies.pop(gone)
-        body = self.bodies[kept]
-        body.names += other.names
-        body.inertia = body.inertia.plus(other.inertia)
-        body.meshes += other.meshes
+        self.bodies[kept].absorb(self.bodies.pop(gone))
         moved = (one.moved(gone, kept) if gone in one.bodies else one for one in self.joints)
         self.joints = [one for one in moved if one.bodies[0] != one.bodies[1]]
         self.base = kept if self.base == gone else self.base
@@ -119,6 +140,9 @@ def network(linkage: Linkage, stand: Stand) -> Network:
         one.meshes += [mesh._replace(place=place.of(mesh.place)) for mesh in part.meshes]
         of_part[i] = body
     found = Network(linkage.name, bodies, joints, of_part[0], of_part)
+    for loop in linkage.loops:
+        for part in loop.parts:
+            bodies[of_part[part]].loops += 1
     for loop in linkage.loops:
         first, second = (found.of_part[part] for part in loop.parts)
         if first == second:

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from scipy.spatial.transform import Rotation
 
+from gough.base.arrays import Array
 from gough.description import files
 from gough.errors import FileError
 from gough.exchange.incoming.choosing import (
@@ -17,15 +19,16 @@ from gough.exchange.incoming.choosing import (
     proposed_platform,
     refuse_without_loops,
 )
-from gough.exchange.incoming.closing import closed
+from gough.exchange.incoming.closing import Stand, closed
 from gough.exchange.incoming.held_platform import FREE, mobility_of
 from gough.exchange.incoming.linkage import Linkage, PartFrame
 from gough.exchange.incoming.mjcf import read_mjcf
 from gough.exchange.incoming.network import Network, NetworkBody, NetworkJoint, network, prune
 from gough.exchange.incoming.parallelograms import join_parallelograms
-from gough.exchange.incoming.robot_keys import leg_tables, plain_meshes, recognised
+from gough.exchange.incoming.robot_keys import CLEAN, leg_tables, plain_meshes, recognised
 from gough.exchange.incoming.serial_legs import serial_leg
 from gough.exchange.incoming.urdf import read_urdf
+from gough.exchange.opened import PLATFORM, TOOL
 from gough.legs.serial import Placement, SerialLeg, mesh_keys, symmetric
 
 READERS: dict[str, Callable[[Path, bool], Linkage]] = {".xml": read_mjcf, ".urdf": read_urdf}
@@ -77,6 +80,7 @@ def read_foreign(
     found = network(linkage, stand)
     name, frame, body = _platform(linkage, found, platform)
     home = stand.of_part(frame.part).of(frame.place)
+    tool = _tool(linkage, found, body, stand, home)
     translates = join_parallelograms(found, body)
     ways = legs_of(found, body)
     _check_all(found, ways)
@@ -85,6 +89,9 @@ def read_foreign(
     legs, mobility = _held(legs, "translation" if translates else None)
     tables, order = leg_tables([recognised(leg, told) for leg in legs])
     actuators = tuple(joint.name for i in order for joint in legs[i].joints if joint.actuated)
+    keeps_coordinates = bool(linkage.coordinates) and name == PLATFORM
+    if linkage.coordinates and not keeps_coordinates:
+        told.append(f"left out: coordinates {', '.join(linkage.coordinates)} of {PLATFORM!r}")
     open_gap, gap = stand.gaps
     told = [
         *(
@@ -102,13 +109,15 @@ def read_foreign(
         "source": f"{source.name}, platform {name}, q in the order {', '.join(actuators)}",
         "assumed": told,
         "gravity": linkage.gravity,
+        **({} if tool is None else {"tool": tool}),
         "home": {
             "position": home.position,
             "rotation_vector": Rotation.from_matrix(home.rotation).as_rotvec(),
         },
         "legs": tables[0] if len(tables) == 1 else tables,
         "platform": _platform_keys(found.bodies[body], home)
-        | ({} if mobility is None else {"mobility": mobility}),
+        | ({} if mobility is None else {"mobility": mobility})
+        | ({"coordinates": list(linkage.coordinates)} if keeps_coordinates else {}),
     }
     return ForeignRobot(files.to_text(data), name, actuators, stand.gaps, tuple(told))
 
@@ -134,6 +143,19 @@ def _platform(linkage: Linkage, found: Network, platform: str | None) -> tuple[s
             f"{linkage.name}: fewer than two legs lead from the base to {platform!r}: it is in no loop"
         )
     return platform, frame, body
+
+
+def _tool(
+    linkage: Linkage, network: Network, platform: int, stand: Stand, home: Placement
+) -> Array | None:
+    """Return the point of the platform's link or site "tool", platform frame, m; None without it."""
+    frame = linkage.frames.get(TOOL)
+    if frame is None or network.of_part.get(frame.part) != platform:
+        return None
+    point = stand.of_part(frame.part).point(frame.place.position)
+    tool = home.rotation.T @ (point - home.position)
+    size = np.abs(point).max() + np.abs(home.position).max()
+    return np.where(np.abs(tool) <= CLEAN * size, 0.0, tool) if np.any(tool) else None
 
 
 def _held(legs: list[SerialLeg], mobility: str | None) -> tuple[list[SerialLeg], str | None]:

@@ -4,7 +4,8 @@ URDF knows trees only. The loops, and which joints are driven, are in `robot.yam
 with the keys of Gepetto's toolbox-parallel-robots: `closed_loop` (pairs of frames), `type` ("6d": the
 frames are one, "3d": their origins are), `name_mot` (driven joints), `joint_name` and `joint_type`
 (joints that are SPHERICAL, UJOINT_XY and so on, FIXED). Of driven joints gough also writes `armature`,
-the inertia of each drive, and `home`, what each reads where URDF reads 0; and `gravity`, m/s². Files of
+the inertia of each drive, and `home`, what each reads where URDF reads 0; and `gravity`, m/s², and the
+platform's `coordinates`. Files of
 one export have the same `export`; those of two, as a kill between them leaves, are refused.
 """
 
@@ -31,6 +32,7 @@ from gough.exchange.incoming.linkage import (
 )
 from gough.exchange.incoming.mesh_names import named_mesh
 from gough.exchange.incoming.xml_text import inside, read_xml
+from gough.exchange.urdf import yaml_library
 from gough.legs.meshes import MESHES
 from gough.legs.serial import AT_ORIGIN, NOTHING, PlacedMesh, Placement, SerialBody
 
@@ -51,6 +53,7 @@ TYPES: dict[str, JointType] = {
 }
 SIDECAR = (
     "closed_loop", "type", "name_mot", "joint_name", "joint_type", "armature", "home", "gravity",
+    "coordinates",
 )  # fmt: skip
 """Keys of the YAML file."""
 LARGEST = 1e12
@@ -76,13 +79,8 @@ def sidecar(path: Path, export: str | None = None) -> dict[str, Any]:
             break
     else:
         return {}
-    try:
-        import yaml
-    except ImportError:
-        raise FileError(
-            f"{name}: YAML is read with PyYAML, which is not installed; it comes with the extra: "
-            "pip install 'gough[exchange]'"
-        ) from None
+    inside(path.absolute().parent, name.name, "YAML file of loops", str(path))
+    yaml = yaml_library(name)
     text = small_text(name, "YAML file of loops", MOST_YAML)
     try:
         depth = 0
@@ -125,6 +123,7 @@ def sidecar(path: Path, export: str | None = None) -> dict[str, Any]:
         ("armature", float | int, motors),
         ("home", float | int, motors),
         ("gravity", float | int, 3),
+        ("coordinates", str, len(found["coordinates"])),
     ):
         fits = all(isinstance(one, kind) and _bearable(one) for one in found[key])
         if not fits or (found[key] and len(found[key]) != count):
@@ -215,6 +214,7 @@ class _Reader:
             self.frames,
             np.array(self.loops.get("gravity") or GRAVITY, dtype=np.float64),
             tuple(dict.fromkeys(self.left_out)),
+            tuple(self.loops.get("coordinates", ())),
         )
 
     def _link(self, joint: Element, tag: str, name: str) -> str:

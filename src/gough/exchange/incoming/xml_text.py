@@ -87,6 +87,10 @@ def inside(folder: Path, name: str, what: str, named_in: str) -> Path:
         raise FileError(
             f"{named_in}: {what} {name[:80]!r} is outside of the folder of the robot's file"
         )
+    try:
+        path.is_file()  # a name too long, say, is an error of the operating system
+    except OSError as error:
+        raise FileError(f"{named_in}: {what} {name[:80]!r}: {error.strerror}") from None
     return path
 
 
