@@ -190,7 +190,8 @@ class _Reader:
             rest["viscous"] += actuator.damping
             spans = [actuator.force]
             if model.jnt_actfrclimited[j]:
-                spans.append(tuple(map(float, model.jnt_actfrcrange[j])))
+                low, high = map(float, model.jnt_actfrcrange[j])
+                spans.append((low, high))
             rest["force"] = self._symmetric(name, spans)
         return LinkageJoint(
             name,

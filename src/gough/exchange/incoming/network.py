@@ -141,8 +141,8 @@ def network(linkage: Linkage, stand: Stand) -> Network:
         of_part[i] = body
     found = Network(linkage.name, bodies, joints, of_part[0], of_part)
     for loop in linkage.loops:
-        for part in loop.parts:
-            bodies[of_part[part]].loops += 1
+        for end in loop.parts:
+            bodies[of_part[end]].loops += 1
     for loop in linkage.loops:
         first, second = (found.of_part[part] for part in loop.parts)
         if first == second:
