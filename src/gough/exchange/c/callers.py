@@ -220,7 +220,8 @@ def _matrix(package: Package, function: Function) -> Caller:
             {first}[i] = i == j;
         for (i = 0; i < {modes}; i++)
             {second}[i] = i + 6 == j;
-        status = {p}_{name}(state, {first}, {second}, &column);
+        if ({p}_{name}(state, {first}, {second}, &column) != GOUGH_HEALTHY)
+            status = GOUGH_DOUBTFUL;
         for (i = 0; i < 6; i++)
             answer->{matrix}[i][j] = column.{above}[i];
         for (i = 0; i < {modes}; i++)

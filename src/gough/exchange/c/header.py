@@ -5,7 +5,16 @@ from __future__ import annotations
 from gough.engine.emit.c import comment
 from gough.exchange.c.callers import callers, macros, rubs
 from gough.exchange.c.counts import worst_case
-from gough.exchange.c.package import LOADS, Function, Package, parameters, shapes, signature, struct
+from gough.exchange.c.package import (
+    LOADS,
+    Function,
+    Package,
+    checks,
+    parameters,
+    shapes,
+    signature,
+    struct,
+)
 
 
 def header_text(package: Package) -> str:
@@ -25,7 +34,8 @@ def header_text(package: Package) -> str:
                 "axes. Matrices are row-major: matrix[row][column].",
                 "",
                 "Every function takes one state and returns GOUGH_HEALTHY where its answer is good. "
-                "GOUGH_DOUBTFUL says that answer->margin is not > 0 (it may be not a number): a leg "
+                "GOUGH_DOUBTFUL says that answer->margin is not > 0 (it may be not a number), or that a "
+                "number of the answer is not finite: a leg "
                 "out of reach or singular, a singular pose, a solve in doubt, or input that is not "
                 "finite; do not use the answer then. The rotation is taken as given: it must be a "
                 "rotation. Limits of the robot (strokes, forces) are not looked at. Functions keep "
@@ -56,7 +66,7 @@ def header_text(package: Package) -> str:
 
 def _declarations(package: Package, function: Function) -> list[str]:
     inputs = {n: f"{n}: {package.notes[n]}" for n in function.inputs if n in package.notes}
-    work = function.program.tally()
+    work = function.program.tally() + checks(function.program)
     parts = [
         struct(package, f"{function.name}_answer", shapes(function.program.outputs)),
         comment([function.summary, *inputs.values(), worst_case(work)]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 
 from gough.base.arrays import Array
 from gough.engine.emit.c import comment, declaration
-from gough.engine.graph import INPUT, MODE
+from gough.engine.graph import CONSTANT, INPUT, MODE
 from gough.engine.program import HOISTED, Output, Program
 from gough.mechanics.state import State
 
@@ -101,6 +102,29 @@ def used_fields(program: Program) -> set[str]:
     """Input fields that a program reads."""
     found = {step.leaf[0] for step in program.body if step.operation == INPUT} - {HOISTED}
     return found | {step.leaf for step in program.body if step.operation == MODE}
+
+
+def computed(program: Program) -> dict[str, list[int]]:
+    """Numbers of each output but the margin that the code computes: none that are constants."""
+    found = {}
+    for name, output in program.outputs.items():
+        steps = [program.body[place] for place in output.places]
+        fixed = [
+            one.operation == CONSTANT or (one.operation == INPUT and one.leaf[0] == HOISTED)
+            for one in steps
+        ]
+        if name != "margin" and not all(fixed):
+            found[name] = [i for i, constant in enumerate(fixed) if not constant]
+    return found
+
+
+def checks(program: Program) -> Counter[str]:
+    """Operations that say whether an answer is finite, beside the program's."""
+    count = sum(
+        len(places) * (program.modes if program.outputs[name].varying else 1)
+        for name, places in computed(program).items()
+    )
+    return Counter(add=count, mul=count)
 
 
 def parameters(package: Package, function: Function) -> list[str]:

@@ -22,6 +22,7 @@ from gough.exchange.c.package import (
     OPTIONAL,
     Function,
     Package,
+    computed,
     parameters,
     signature,
     used_fields,
@@ -80,7 +81,7 @@ def _definition(
         refer_mode,
     )
     used = used_fields(function.program)
-    start = written.declarations()
+    start = [*written.declarations(), f"    {package.real} unsound = 0;"]
     for name, shape in function.inputs.items():
         if name not in used:
             start.append(f"    (void){name};")
@@ -98,7 +99,8 @@ def _definition(
             *start,
             *written.lines,
             *_answer(function.program, written),
-            "    return answer->margin > 0 ? GOUGH_HEALTHY : GOUGH_DOUBTFUL;\n}\n",
+            *_soundness(function.program),
+            "    return answer->margin > 0 && unsound <= 0 ? GOUGH_HEALTHY : GOUGH_DOUBTFUL;\n}\n",
         ]
     )
 
@@ -117,3 +119,23 @@ def _answer(program: Program, written: Statements) -> list[str]:
                 for i, place in enumerate(output.places)
             ]
     return lines + (written.each_mode(in_modes) if in_modes else [])
+
+
+def _soundness(program: Program) -> list[str]:
+    """Statements after which `unsound` is 0, or NaN where a number of the answer is not finite.
+
+    The margin does not say so in every case: comparisons with NaN may take the other number.
+    """
+    lines, in_modes = [], []
+    for name, places in computed(program).items():
+        output = program.outputs[name]
+        shape = output.shape[:-1] if output.varying else output.shape
+        members = [element(name, shape, i) if shape else name for i in places]
+        if output.varying:
+            in_modes += [f"    unsound += 0 * answer->{one}[k];" for one in members]
+        else:
+            lines += [f"    unsound += 0 * answer->{one};" for one in members]
+    if not in_modes:
+        return lines
+    start = f"    for (k = 0; k < {program.modes}; k++) {{"
+    return [*lines, start, *(f"    {line}" for line in in_modes), "    }"]
