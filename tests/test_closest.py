@@ -9,8 +9,9 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from gough.analysis.closest import closest
-from gough.analysis.hulls import corners, hull_distances
+from gough.analysis.hulls import MovedPart, corners, part_distances
 from gough.analysis.interference import leg_distances
+from gough.description.surfaces import ConvexPart
 from gough.errors import InputError
 
 SIMULATOR = Path(__file__).parents[1] / "examples" / "simulator.toml"
@@ -108,14 +109,23 @@ def test_hulls_by_boxes_whose_distance_is_known():
     )
     inside = first.mean(axis=1, keepdims=True)  # no corner of the hull
     assert len(corners(np.concatenate([first[0], inside[0]]))) == 8
-    found = hull_distances(first, second)
+
+    def hull(points):
+        return MovedPart.of(
+            ConvexPart(points, np.zeros_like(points), np.zeros(8)),
+            np.zeros((1, 3)),
+            np.eye(3)[None],
+        )
+
+    found = [part_distances([hull(a)], [hull(b)])[0] for a, b in zip(first, second, strict=True)]
+    found = np.array(found)
     np.testing.assert_allclose(found, expected, atol=1e-7)
     assert np.sum(expected == 0) > 10
     assert np.sum(expected > 0) > 50
 
 
 def test_bodies_by_shape_are_as_thick_as_they_are(on_numpy):
-    """Tubes and rods of 2 cm beside capsules of 2 cm: between the prisms inside and about them."""
+    """Rods of 2 cm beside capsules of 2 cm about the whole links: never nearer than these."""
     robot = gough.load("kim-ryu-2002")
     rods = {"shape": "rod", "radius": 0.02, "length": 0.3, "density": 1000.0}
     link = {**rods, "position": [0.0, 0.0, 0.15]}

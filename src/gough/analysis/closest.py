@@ -1,26 +1,28 @@
 """Interference along motions: which parts of a robot come nearest to each other, and when.
 
 A leg is the polyline through its joints as pictures show them (`gough.model.places`), with a radius r a
-row of capsules; one whose bodies have meshes is these, each taken as its convex hull
-(`gough.analysis.hulls`). The platform counts as its mesh, or as the plane of the legs' joints on it, the
-base as that of their feet: of leg and platform the distance is then how far the leg's foot stands off
-the platform's plane, of leg and base how far its tip stands off the base's, less r, on the side where
-it is at home. Parts that meet at home, as legs do that share a joint, are left out, and so is a plane
-where joints have none.
+row of capsules. One whose bodies have shapes or meshes is these, cylinders, cones and boxes exactly,
+meshes as their convex hulls (`gough.analysis.hulls`), and with a radius above 0 the capsules too: the
+nearest counts. The platform counts as its shapes or mesh, or as the plane of the legs' joints on it,
+the base as that of their feet: of leg and platform the distance is then how far the leg's foot stands
+off the platform's plane, of leg and base how far its tip stands off the base's, less r, on the side
+where it is at home. Parts that meet at home, as legs do that share a joint, are left out, and so is a
+plane where joints have none.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from numbers import Real
 
 import numpy as np
 
-from gough.analysis.hulls import corners, hull_distances
+from gough.analysis.hulls import MovedPart, corners, part_distances
 from gough.analysis.interference import segment_distance
 from gough.base.arrays import Array
 from gough.base.showing_results import Showing
+from gough.description.surfaces import ConvexPart
 from gough.errors import InputError
 from gough.model.limits import Report, Violation
 from gough.model.mesh_places import mesh_places
@@ -118,7 +120,8 @@ def closest(robot: Model, motion: Motion, *, leg_radius: float = 0.0) -> Closest
     Args:
         robot: any.
         motion: batch shape (...), with time or without.
-        leg_radius: of all legs without meshes, m.
+        leg_radius: of all legs about the lines through their joints, m. Legs whose bodies have shapes
+            or meshes have these besides.
 
     Example:
         >>> robot = gough.load("kim-ryu-2002")
@@ -135,27 +138,34 @@ def closest(robot: Model, motion: Motion, *, leg_radius: float = 0.0) -> Closest
     if 0 in motion.shape:
         raise InputError(f"a motion of batch shape {motion.shape} has no samples")
     legs, home = _polylines(robot, motion), _polylines(robot, robot.home)
-    solid, solid_home = _hulls(robot, motion), _hulls(robot, robot.home)
+    solid, solid_home = _parts(robot, motion), _parts(robot, robot.home)
     pairs: list[tuple[str, str]] = []
     found: list[Array] = []
 
-    def tell(i: int, j: int | None) -> None:
-        """Leg i and leg j, or the platform (None), at least one of them with meshes."""
-        at_home = _solids_apart(_solid(i, solid_home, home), _solid(j, solid_home, home))
-        if at_home > TOUCHING:
+    def compare(i: int, j: int | None) -> None:
+        """Leg i and leg j, or the platform (None), at least one of them with bodies."""
+        forms, at_home = (
+            [_forms(one, parts, lines, leg_radius, thick) for one in (i, j)]
+            for parts, lines, thick in ((solid, legs, leg_radius), (solid_home, home, 0.0))
+        )
+        distances = [
+            part_distances(a, b)
+            for (a, b), ends in zip(product(*forms), product(*at_home), strict=True)
+            if part_distances(*ends)[0] > TOUCHING
+        ]
+        if distances:
             pairs.append((f"leg {i + 1}", "platform" if j is None else f"leg {j + 1}"))
-            thick = leg_radius * sum(one not in solid for one in (i, j))
-            found.append(_solids_apart(_solid(i, solid, legs), _solid(j, solid, legs)) - thick)
+            found.append(np.min(distances, axis=0).reshape(motion.shape))
 
     for i, j in combinations(range(len(legs)), 2):
         if i in solid or j in solid:
-            tell(i, j)
+            compare(i, j)
         elif _apart(home[i], home[j]) > TOUCHING:
             pairs.append((f"leg {i + 1}", f"leg {j + 1}"))
             found.append(_apart(legs[i], legs[j]) - 2 * leg_radius)
     if None in solid:
         for i in range(len(legs)):
-            tell(i, None)
+            compare(i, None)
     turned = motion.rotation @ robot.home.rotation.T
     for part, near, far, with_it in (("platform", -1, 0, turned), ("base", 0, -1, np.eye(3))):
         if part == "platform" and None in solid:
@@ -169,38 +179,45 @@ def closest(robot: Model, motion: Motion, *, leg_radius: float = 0.0) -> Closest
     return Closest(tuple(pairs), np.stack(found, axis=-1), motion.time)
 
 
-def _hulls(robot: Model, motion: Motion) -> dict[int | None, list[Array]]:
-    """By leg from 0, None of the platform: corners (..., k, 3) of the hulls of its meshes, world."""
+def _parts(robot: Model, motion: Motion) -> dict[int | None, list[MovedPart]]:
+    """By leg from 0, None of the platform: the convex parts of its bodies, samples in rows."""
     poses = Motion(motion.position, motion.rotation, time=motion.time)
     if robot.mechanism.legs.coordinates:
         robot.remember(poses, robot.chains_of(motion))
-    found: dict[int | None, list[Array]] = {}
+    found: dict[int | None, list[MovedPart]] = {}
     places = mesh_places(robot, poses, robot.meshes)
     for mesh, (place, turn) in zip(robot.meshes, places, strict=True):
-        points = corners(mesh.vertices) @ np.swapaxes(turn, -1, -2) + place[..., np.newaxis, :]
-        found.setdefault(mesh.leg, []).append(points)
+        where = np.broadcast_to(place, (*motion.shape, 3)).reshape(-1, 3)
+        turned = np.broadcast_to(turn, (*motion.shape, 3, 3)).reshape(-1, 3, 3)
+        own = mesh.parts or (_hull(mesh.vertices),)
+        found.setdefault(mesh.leg, []).extend(MovedPart.of(one, where, turned) for one in own)
     return found
 
 
-def _solid(
-    part: int | None, meshes: dict[int | None, list[Array]], legs: list[Array]
-) -> list[Array]:
-    """The hulls of a part: of its meshes, or the segments of a leg's polyline."""
-    if part is None or part in meshes:
-        return meshes[part]
-    line = legs[part]
-    return [line[..., i : i + 2, :] for i in range(max(line.shape[-2] - 1, 1))]
+def _hull(vertices: Array) -> ConvexPart:
+    """The convex hull of a mesh."""
+    points = corners(vertices)
+    return ConvexPart(points, np.zeros_like(points), np.zeros(len(points)))
 
 
-def _solids_apart(first: list[Array], second: list[Array]) -> Array:
-    """Distance (...) of two parts, some hulls (..., k, 3) each."""
-    shape = first[0].shape[:-2]
-    found = [
-        hull_distances(a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:])).reshape(shape)
-        for a in first
-        for b in second
-    ]
-    return np.asarray(np.min(found, axis=0))
+def _forms(
+    part: int | None,
+    solid: dict[int | None, list[MovedPart]],
+    legs: list[Array],
+    leg_radius: float,
+    thick: float,
+) -> list[list[MovedPart]]:
+    """What stands for a leg or the platform (None): its bodies, capsules from joint to joint, or both.
+
+    Capsules have the radius `thick`; a leg with bodies has them too where `leg_radius` is not 0.
+    """
+    forms = [solid[part]] if part in solid else []
+    if part is not None and (leg_radius > 0 or not forms):
+        line = legs[part] if legs[part].shape[-2] > 1 else np.repeat(legs[part], 2, axis=-2)
+        rows = line.reshape(-1, *line.shape[-2:])
+        segments = [rows[:, i : i + 2] for i in range(rows.shape[1] - 1)]
+        forms.append([MovedPart.capsule(one, thick) for one in segments])
+    return forms
 
 
 def _polylines(robot: Model, motion: Motion) -> list[Array]:

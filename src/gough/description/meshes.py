@@ -14,7 +14,7 @@ from gough.base.files import content
 from gough.description.mesh_files import LARGEST, READERS
 from gough.description.numbers import Description
 from gough.description.schema import RobotFile
-from gough.description.surfaces import surface
+from gough.description.surfaces import ConvexPart, convex_parts, surface
 from gough.errors import FileError
 from gough.legs.meshes import MeshTable
 from gough.legs.reading import ALONG
@@ -38,6 +38,8 @@ class BodyMesh(NamedTuple):
     """(n, 3), m."""
     faces: Array
     """(m, 3): numbers of vertices."""
+    parts: tuple[ConvexPart, ...] = ()
+    """Of a body that is made of shapes, exactly; else the hull of the vertices stands for it."""
 
 
 class MeshesOfBody(NamedTuple):
@@ -72,7 +74,9 @@ def body_meshes(file: RobotFile, description: Description, folder: Path) -> tupl
 def _shaped(file: RobotFile, description: Description) -> Iterator[BodyMesh]:
     """The surfaces of bodies that are made of shapes."""
     if file.platform is not None and file.platform.solids:
-        yield BodyMesh(None, 0, "platform", *surface(file.platform.solids, 0, ALONG))
+        shapes = file.platform.solids
+        parts = convex_parts(shapes, 0, ALONG)
+        yield BodyMesh(None, 0, "platform", *surface(shapes, 0, ALONG), parts)
     for group in description.groups:
         names = group.legs.BODIES
         for body, tables in enumerate(group.table.body_tables(names)):
@@ -81,7 +85,8 @@ def _shaped(file: RobotFile, description: Description) -> Iterator[BodyMesh]:
                 own = tables[leg if len(tables) > 1 else 0].solids if tables else ()
                 if own:
                     number, name = group.first + leg, names[body]
-                    yield BodyMesh(number, body, name, *surface(own, leg, along))
+                    parts = convex_parts(own, leg, along)
+                    yield BodyMesh(number, body, name, *surface(own, leg, along), parts)
 
 
 def mesh_tables(file: RobotFile, description: Description) -> Iterator[MeshesOfBody]:

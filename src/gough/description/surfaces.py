@@ -1,9 +1,10 @@
-"""Surfaces of bodies by shape, as triangles: what pictures and the studio show of them."""
+"""Surfaces of bodies by shape: triangles for pictures and the studio, convex parts for distances."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,19 @@ from gough.legs.solids import SolidKeys, solid_axes
 
 SIDES = 32
 """Of what is round."""
+
+
+class ConvexPart(NamedTuple):
+    """A convex body: the hull of circles, of which those without a radius are points."""
+
+    centers: Array
+    """(k, 3), m, frame of the body."""
+    axes: Array
+    """(k, 3): normals of the circles, unit."""
+    radii: Array
+    """(k,), m."""
+
+
 Outline = Sequence[tuple[float, float]]
 """A half section of a round body: radius and place along the axis, m, corner by corner."""
 
@@ -23,19 +37,39 @@ def surface(solids: Sequence[SolidKeys], leg: int, along: Direction) -> tuple[Ar
     `along` is where shapes point that do not say it themselves.
     """
     vertices, faces, count = list[Array](), list[Array](), 0
+    for one, value, size in _sizes(solids, leg):
+        points, corners = SURFACES[one.shape or ""](size)
+        vertices.append(value("position", 1) + points @ solid_axes(one, value, along).T)
+        faces.append(count + corners)
+        count += len(points)
+    return np.concatenate(vertices), np.concatenate(faces)
+
+
+def convex_parts(solids: Sequence[SolidKeys], leg: int, along: Direction) -> tuple[ConvexPart, ...]:
+    """Return the convex part that each shape of one leg's body is, in the body's frame."""
+    parts = []
+    for one, value, size in _sizes(solids, leg):
+        centers, radii = CIRCLES[one.shape or ""](size)
+        turn = solid_axes(one, value, along)
+        axes = np.broadcast_to(turn[:, 2], centers.shape)
+        parts.append(ConvexPart(value("position", 1) + centers @ turn.T, axes, radii))
+    return tuple(parts)
+
+
+def _sizes(
+    solids: Sequence[SolidKeys], leg: int
+) -> Iterator[tuple[SolidKeys, Callable[[str, int], Array], Callable[[str], Array]]]:
+    """Each shape of one leg, what gives its keys by rank, and what gives its sizes."""
     for one in solids:
 
         def value(key: str, rank: int, table: SolidKeys = one) -> Array:
             found = np.asarray(getattr(table, key), dtype=np.float64)
             return found if found.ndim == rank else np.asarray(found[leg])
 
-        points, corners = SURFACES[one.shape or ""](
-            lambda key: value(key, 0 if key != "size" else 1)
-        )
-        vertices.append(value("position", 1) + points @ solid_axes(one, value, along).T)
-        faces.append(count + corners)
-        count += len(points)
-    return np.concatenate(vertices), np.concatenate(faces)
+        def size(key: str, value: Callable[[str, int], Array] = value) -> Array:
+            return value(key, 0 if key != "size" else 1)
+
+        yield one, value, size
 
 
 def revolved(outline: Outline) -> tuple[Array, Array]:
@@ -90,3 +124,31 @@ SURFACES: Mapping[str, Callable[[Callable[[str], Array]], tuple[Array, Array]]] 
     "box": _box,
     "cone": _cone,
 }
+
+
+def _ends(low: float, high: float, radius: Array, end_radius: Array) -> tuple[Array, Array]:
+    """Two circles about z."""
+    return np.array([[0, 0, low], [0, 0, high]]), np.array([radius, end_radius], dtype=np.float64)
+
+
+def _length_ends(of: Callable[[str], Array]) -> tuple[Array, Array]:
+    return _ends(0.0, float(of("length")), of("radius"), of("radius"))
+
+
+def _disc_ends(of: Callable[[str], Array]) -> tuple[Array, Array]:
+    half = float(of("thickness")) / 2
+    return _ends(-half, half, of("radius"), of("radius"))
+
+
+def _cone_ends(of: Callable[[str], Array]) -> tuple[Array, Array]:
+    return _ends(0.0, float(of("length")), of("radius"), of("end_radius"))
+
+
+CIRCLES: Mapping[str, Callable[[Callable[[str], Array]], tuple[Array, Array]]] = {
+    "rod": _length_ends,
+    "tube": _length_ends,
+    "disc": _disc_ends,
+    "box": lambda of: (_box(of)[0], np.zeros(8)),
+    "cone": _cone_ends,
+}
+"""Centres (k, 3) and radii (k,) of circles about z, or of points, whose hull is the shape."""
