@@ -53,6 +53,12 @@ class LegUnits:
             "qdd": f"{self.speed}^2: their accelerations.",
             "forces": f"{self.force}: actuator forces; positive pushes towards larger q.",
             "preload": f"{self.force}: {own}",
+            "jacobian": f"One row per actuator, of q in {self.q}: "
+            + (
+                "by velocity (rad/m), by angular velocity (1)."
+                if self.turns
+                else "by velocity (1), by angular velocity (m/rad)."
+            ),
         }
 
 

@@ -43,7 +43,5 @@ class LegWords:
     def c_notes(self) -> Mapping[str, str]:
         """Comments of generated C, by the name of what they explain."""
         units, names = ", ".join(self.joint_units), ", ".join(self.joints)
-        return {
-            "joints": f"{units}: ({names}) of each leg.",
-            "universal": f"N: force of the cross on the {self.carried}, world axes.",
-        }
+        notes = {"universal": f"N: force of the cross on the {self.carried}, world axes."}
+        return notes | ({"joints": f"{units}: ({names}) of each leg."} if names else {})

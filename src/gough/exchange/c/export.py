@@ -133,15 +133,20 @@ def _limits(robot: Model, single: bool) -> Limits:
 
 
 def _notes(robot: Model) -> dict[str, str]:
-    """What the kinds of legs say of inputs and outputs; where they differ, one after the other."""
-    found: dict[str, str] = {}
-    for group in robot.description.groups:
-        units = [one.units for one in group.actuators]
-        for notes in (*(one.c_notes for one in units), group.kind.words.c_notes):
-            for name, note in notes.items():
-                known = found.get(name, "")
-                found[name] = known if note in known else f"{known} {note}".strip()
-    return found
+    """Return what kinds of legs and of actuators say of inputs and outputs; differences follow."""
+    groups = robot.description.groups
+    several = len({group.kind.name for group in groups}) > 1
+    notes: dict[str, str] = {}
+    for group in groups:
+        prefix = f"{group.kind.name} legs: " if several else ""
+        own = [
+            (name, note, "") for one in group.actuators for name, note in one.units.c_notes.items()
+        ]
+        own += [(name, note, prefix) for name, note in group.kind.words.c_notes.items()]
+        for name, note, begin in own:
+            known = notes.get(name, "")
+            notes[name] = known if note in known else f"{known} {begin}{note}".strip()
+    return notes
 
 
 def _function(

@@ -20,6 +20,9 @@ UNITS: dict[str, dict[str, int]] = {
     "kg": {"kg": 1},
     "N": {"kg": 1, "m": 1, "s": -2},
     "N.m": {"kg": 1, "m": 2, "s": -2},
+    "N.s/m": {"kg": 1, "s": -1},
+    "N.m.s/rad": {"kg": 1, "m": 2, "s": -1, "rad": -1},
+    "kg.m2": {"kg": 1, "m": 2},
     "W": {"kg": 1, "m": 2, "s": -3},
 }
 TOLERANCE = 1e-9

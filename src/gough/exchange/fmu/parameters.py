@@ -33,6 +33,12 @@ from gough.model.varied import VariedRobots, varied_keys
 MASSES = ("mass", "M", "rotor_mass", "rotor_inertia")
 FRICTION = ("viscous", "coulomb", "drag")
 """Last words of the names of such coefficients."""
+JOINT_UNITS = {
+    "rotor_inertia": ("kg", "kg.m2"),
+    "viscous": ("N.s/m", "N.m.s/rad"),
+    "coulomb": ("N", "N.m"),
+}
+"""Of a joint of a chain that slides, and of one that turns."""
 FAR = 1.7
 """A value, beside the robot's own, at which the numbers must be affine too."""
 NEARLY = 1e-12
@@ -48,6 +54,8 @@ class Changeable(NamedTuple):
     leg: int | None
     """Of a list with one per leg, from 0."""
     start: float
+    unit: str | None
+    """SI; None of a pure number."""
 
 
 class Changing(NamedTuple):
@@ -73,15 +81,30 @@ def changing(robot: Model) -> Changing:
         if value is None or not np.any(value):
             continue
         name = re.sub(r"\.(\d+)", lambda one: f"[{int(one[1]) + 1}]", key)  # legs[1].joints[2].…
+        unit = _unit(robot, key)
         if value.ndim == 0:
-            found.append(Changeable(name, key, None, float(value)))
+            found.append(Changeable(name, key, None, float(value), unit))
         else:
             found += [
-                Changeable(f"{name}[{leg + 1}]", key, leg, float(one))
+                Changeable(f"{name}[{leg + 1}]", key, leg, float(one), unit)
                 for leg, one in enumerate(value)
                 if one
             ]
     return _slopes(robot, found)
+
+
+def _unit(robot: Model, key: str) -> str | None:
+    """Return the unit of a mass, a rotor's inertia or a coefficient of friction; None: it has none."""
+    last = key.rpartition(".")[2]
+    group = next((g for g in robot.description.groups if key.startswith(f"{g.where}.")), None)
+    parts = [] if group is None else key.removeprefix(f"{group.where}.").split(".")
+    if group is not None and parts[0] == "joints" and last in JOINT_UNITS:
+        slides = group.table.joints[int(parts[1])].type == "prismatic"
+        return JOINT_UNITS[last][0 if slides else 1]
+    if last in MASSES:
+        return "kg.m2" if last == "rotor_inertia" else "kg"
+    unit = None if group is None else group.kind.words.friction_units.get(last)
+    return None if unit is None else unit.replace(" ", ".")
 
 
 def _value(data: Any, path: Sequence[str]) -> Array | None:

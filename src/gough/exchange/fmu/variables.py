@@ -194,9 +194,8 @@ def _holds(robot: Model) -> bool:
 def _parameters(table: _Table, parameters: Sequence[Changeable]) -> None:
     table.mark("PARAMETERS")
     for one in parameters:
-        unit = "kg" if one.key.endswith(("mass", ".M")) else None
-        told = f"{one.key} of the robot file"
-        table.each.append(Variable(one.name, "parameter", one.start, unit, told))
+        place = f"{one.name} of the robot file, legs and joints counted from 1"
+        table.each.append(Variable(one.name, "parameter", one.start, one.unit, place))
 
 
 def _pose(table: _Table, causality: str, position: Array, rotation: Array) -> None:
