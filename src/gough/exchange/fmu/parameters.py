@@ -99,7 +99,8 @@ def _unit(robot: Model, key: str) -> str | None:
     group = next((g for g in robot.description.groups if key.startswith(f"{g.where}.")), None)
     parts = [] if group is None else key.removeprefix(f"{group.where}.").split(".")
     if group is not None and parts[0] == "joints" and last in JOINT_UNITS:
-        slides = group.table.joints[int(parts[1])].type == "prismatic"
+        table: Any = group.table
+        slides = table.joints[int(parts[1])].type == "prismatic"
         return JOINT_UNITS[last][0 if slides else 1]
     if last in MASSES:
         return "kg.m2" if last == "rotor_inertia" else "kg"
