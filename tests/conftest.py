@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import re
 import warnings
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -48,8 +49,18 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if other else None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The files that take longest first: else one process waits at the end for the other."""
+    """Give tests their tier, and put the files that take longest first.
+
+    Else one process waits at the end for the other.
+    """
+    seen: Counter[str] = Counter()
+    for item in items:
+        marker, name = item.get_closest_marker("second_tier_from"), item.nodeid.partition("[")[0]
+        seen[name] += 1
+        if marker is not None and seen[name] > marker.args[0]:
+            item.add_marker("second_tier")
     items.sort(key=lambda item: item.path.stem not in LONGEST)
 
 

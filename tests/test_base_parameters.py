@@ -85,6 +85,7 @@ def test_table_ii_names_the_groups():
     )
 
 
+@pytest.mark.second_tier_from(9)
 @pytest.mark.parametrize(
     ("data", "rank"),
     [

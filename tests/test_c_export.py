@@ -78,6 +78,7 @@ def assert_near(found, expected, relative, beside=0.0):
     assert_allclose(found[: expected.size], expected, rtol=0, atol=relative * scale)
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("name", [*WITH_MASSES, ROTARY])
 def test_the_test_program_passes(exported, name):
     one = exported(name)
@@ -117,6 +118,7 @@ def test_in_single_precision(exported):
         assert_near(answer, forces, 1e-5)
 
 
+@pytest.mark.second_tier_from(2)
 @pytest.mark.parametrize("name", [*WITH_MASSES, ROTARY])
 def test_answers_as_the_robot_does(exported, name):
     one = exported(name)

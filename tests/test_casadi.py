@@ -64,6 +64,7 @@ def call(function, state, inputs):
     return {name: np.array(value) for name, value in function.call({**state, **inputs}).items()}
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("name", [*WITH_MASSES, ROTARY])
 @pytest.mark.parametrize("program", sorted(PROGRAMS.keys() - CLOSING.keys()))
 def test_answers_as_the_robot_does(casadi, name, program):

@@ -467,6 +467,7 @@ def test_what_the_system_refuses_is_one_line(error, words, gough_here, monkeypat
     assert gough_here("show", "kim-ryu-2002") == (2, "", f"gough: {words}\n")
 
 
+@pytest.mark.second_tier
 def test_demo_page(gough_here, tmp_path, monkeypatch):
     claim = reproduction.Claim("a <claim>", "its words", "ours", "agrees")
     paper = reproduction.Reproduction("kim-ryu-2002", "A & B", "s", [claim], [], ["n"])

@@ -56,6 +56,7 @@ def forces_over_time(robot: gough.Robot) -> Any:
     return given
 
 
+@pytest.mark.second_tier_from(1)
 def test_mujoco_with_explicit_springs_finds_the_same() -> None:
     """MuJoCo has the platform, tendons as legs and sliding rotors; the springs are written out here."""
     mujoco = pytest.importorskip("mujoco")

@@ -103,6 +103,7 @@ def test_regressor_of_a_separate_reference_rate(orthoglide: gough.Robot) -> None
     assert abs(skew) < 1e-6 * np.abs(coriolis).max()
 
 
+@pytest.mark.second_tier
 def test_adaptive_control_learns_wrong_masses(orthoglide: gough.Robot) -> None:
     """30 % wrong masses: a tenth of the error of fixed computed torque; base parameters converge."""
     robot, model = orthoglide, wrong(orthoglide)
@@ -155,6 +156,7 @@ def flexible() -> tuple[gough.Robot, gough.Motion]:
     return robot, RestToRest(poses, 0.2, [0.02, 0.03]).sample(101)
 
 
+@pytest.mark.second_tier
 def test_observer_is_as_good_as_the_truth(flexible: tuple[gough.Robot, gough.Motion]) -> None:
     """Encoders of 1 µm at 1 kHz: the loop on the estimate within twice that on true q_e."""
     robot, path = flexible
@@ -173,6 +175,7 @@ def test_observer_is_as_good_as_the_truth(flexible: tuple[gough.Robot, gough.Mot
     assert not shaken.partial
 
 
+@pytest.mark.second_tier_from(1)
 def test_laws_on_legs_run_in_both_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     """Force and velocity feedback and stable inversion: compiled as in Python, of a rigid robot too."""
     robot = gough.load("chablat-orthoglide-2003")

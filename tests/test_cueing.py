@@ -92,6 +92,7 @@ def test_washout_comes_back_and_tilts_slowly(simulator):
     assert found.sensation.given[-1, 0] == pytest.approx(found.sensation.wanted[-1, 0], rel=0.02)
 
 
+@pytest.mark.second_tier
 def test_random_scalings_keep_every_limit(simulator):
     rng = np.random.default_rng(0)
     for vehicle in (lane_change(step=0.05), flight_turn(step=0.1)):

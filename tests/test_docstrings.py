@@ -10,6 +10,7 @@ import gough
 PLACES = ("model.calls", "model.described", "model.model", "motion", "results", "robot")
 
 
+@pytest.mark.second_tier
 @pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
 @pytest.mark.parametrize("name", [*PLACES])
 def test_examples_give_what_they_say(name, tmp_path, monkeypatch):

@@ -17,6 +17,7 @@ from gough.simulation import (
 )
 
 
+@pytest.mark.second_tier
 def test_saturation_and_lag_of_the_drives():
     robot = robot_of("UPS")
     law = ComputedTorque(60.0)
@@ -90,6 +91,7 @@ def test_seeds_of_a_batch_are_those_of_single_runs():
 # --- batches ----------------------------------------------------------------------------------
 
 
+@pytest.mark.second_tier_from(2)
 @each_shape
 @pytest.mark.parametrize("integrator", ["rk4", "DOP853"])
 def test_batch_shapes(shape, integrator):

@@ -319,6 +319,7 @@ def test_a_load_at_the_tool_is_a_payload_there(kind):
     assert power == pytest.approx(force @ speed + moment @ motion.angular_velocity, rel=1e-12)
 
 
+@pytest.mark.second_tier_from(28)
 @each_kind
 @each_shape
 @pytest.mark.parametrize("name", MODELS)
@@ -334,6 +335,7 @@ def test_batches_are_their_samples(name, shape, kind, compiled):
             assert_allclose(found[key][index], value, rtol=0, atol=1e-11 * size + 1e-12)
 
 
+@pytest.mark.second_tier_from(7)
 @each_kind
 @pytest.mark.parametrize("name", MODELS)
 def test_bad_samples_raise_or_are_nan(name, kind, compiled):

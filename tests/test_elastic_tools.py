@@ -63,6 +63,7 @@ def test_forces_of_poses_at_rest_are_those_of_the_static_deflection(tmp_path, lo
     assert "static deflection" in done.stderr
 
 
+@pytest.mark.second_tier
 def test_what_is_taken_as_rigid_or_undeformed_is_told(tmp_path):
     """On standard error, so that JSON stays JSON; a robot that falls is no line of Python."""
     bar = {"young": 2.1e11, "outer_diameter": 0.03}
@@ -120,6 +121,7 @@ def test_the_falling_robot_has_a_place_to_fall_to(long):
     assert long.natural_frequencies(there).frequencies[0] == pytest.approx(0.8185, rel=1e-3)
 
 
+@pytest.mark.second_tier
 def test_report_of_a_motion_says_how_the_platform_deflects(long, path):
     text = robot_page(long, path).html()
     assert "The platform deflects: elastic motion of the frame" in text

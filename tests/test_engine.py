@@ -26,6 +26,7 @@ SHAPES = [(), (1,), (7,), (3, 1, 2), (0,)]
 # Compiled equals NumPy
 
 
+@pytest.mark.second_tier
 @settings(repeatable_seeds, max_examples=10)
 @given(seeds, kinds, st.sampled_from(SHAPES), st.booleans())
 def test_compiled_equals_numpy(seed, kind, shape, near_singular):
@@ -40,6 +41,7 @@ def test_compiled_equals_numpy(seed, kind, shape, near_singular):
         assert_agree(found, expected, size, shape)
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize(
     ("kind", "legs", "options", "names"),
     [
@@ -92,6 +94,7 @@ def with_twin_legs(data, distance):
     return {**data, "legs": legs}
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.filterwarnings("ignore::gough.errors.ArchitectureWarning")
 @each_kind
 def test_near_singular_robots_are_flagged_the_same_way(kind):
@@ -152,6 +155,7 @@ def test_poses_out_of_reach_and_legs_along_their_axis_are_flagged_the_same_way(k
 # Structure
 
 
+@pytest.mark.second_tier_from(2)
 @each_kind
 @pytest.mark.parametrize("function", ["inverse_dynamics", "direct_dynamics"])
 def test_structural_zeros_give_the_same_as_tiny_numbers(kind, function):

@@ -128,6 +128,7 @@ def test_views_of_motions_and_broadcast_inputs(kind):
                 assert_same_bits({key: value[i, j] for key, value in every.items()}, one)
 
 
+@pytest.mark.second_tier_from(3)
 @each_kind
 @each_model
 def test_any_field_may_be_the_same_for_all_samples(kind, name):
@@ -208,6 +209,7 @@ def test_many_python_threads_share_a_robot():
 # NaN is neither invented nor hidden
 
 
+@pytest.mark.second_tier_from(20)
 @each_kind
 @each_model
 @pytest.mark.parametrize("bad", [np.nan, -np.inf])

@@ -15,6 +15,7 @@ from gough.parameters.grouping import (
 from oracles.random_robot import random_motion
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize(
     ("kind", "assumption", "count"),
     [

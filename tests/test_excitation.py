@@ -49,6 +49,7 @@ def test_excitation_beats_random_motions_within_limits(sliding):
     assert [one.split(":")[0] for one in result.bounds.assumed] == ["speed", "force"]
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("zero", [0.0, np.pi])
 def test_cranks_are_moved_by_an_angle(zero):
     """No limits in the file: angles and torques are assumed, also where cranks pass q = π at home."""
@@ -70,6 +71,7 @@ def test_cranks_are_moved_by_an_angle(zero):
     assert np.abs(legs.qd).max() <= 3
 
 
+@pytest.mark.second_tier
 def test_excitation_goes_on_where_it_was_stopped(sliding, tmp_path):
     base = base_parameters(sliding)
     state = tmp_path / "state"
@@ -123,6 +125,7 @@ def test_the_batch_of_motions_is_that_of_the_trajectories(sliding):
             assert getattr(both[i], name) == pytest.approx(getattr(one, name), abs=1e-12)
 
 
+@pytest.mark.second_tier
 def test_command_line(sliding, tmp_path):
     robot = sliding.edited({"legs.friction.slider_viscous": 2.0})
     robot.save(tmp_path / "robot.toml")

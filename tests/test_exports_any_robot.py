@@ -18,6 +18,7 @@ each_robot = pytest.mark.parametrize("name", ROBOTS)
 pytestmark = pytest.mark.usefixtures("on_numpy")
 
 
+@pytest.mark.second_tier_from(1)
 @each_robot
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")
 def test_c_agrees_with_gough(name, tmp_path):

@@ -27,6 +27,7 @@ QUICK = (
 """One of each way to write; `make fuzz` has all commands."""
 
 
+@pytest.mark.second_tier_from(3)
 @pytest.mark.parametrize("words", QUICK)
 def test_faults_leave_what_was_or_what_is_new(words, monkeypatch):
     monkeypatch.setenv("GOUGH_ENGINE", "numpy")

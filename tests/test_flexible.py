@@ -43,6 +43,7 @@ CASES = [
 ]
 
 
+@pytest.mark.second_tier_from(7)
 @pytest.mark.parametrize(("kind", "modes", "general", "legs"), CASES)
 @pytest.mark.parametrize("seed", range(3))
 def test_every_model_call_agrees_with_the_energy_model(kind, modes, general, legs, seed):
@@ -174,6 +175,7 @@ def every_answer(robot, motion, forces, wrench):
     return {name: value for name, value in named.items() if value is not None}
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize(
     ("kind", "modes", "general", "legs", "friction"),
     [
@@ -200,6 +202,7 @@ def test_compiled_equals_numpy_in_every_model_call(kind, modes, general, legs, f
         close(compiled[name], value, 1e-11)
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("modes", [2, 12, 30])
 def test_compiled_equals_numpy_for_any_number_of_modes(modes):
     rng = np.random.default_rng(modes)
@@ -350,6 +353,7 @@ def test_deformation_of_points_is_the_derivative_of_their_places():
         robot.deformation(motion, "corner")
 
 
+@pytest.mark.second_tier_from(1)
 @each_kind
 def test_natural_frequencies_are_those_of_the_energy_model(kind):
     """At rest: eigenvalues of the derivative of the direct model's acceleration by the coordinates."""

@@ -70,6 +70,7 @@ def assert_near(found, expected, relative):
 # C
 
 
+@pytest.mark.second_tier_from(1)
 @needs_compiler
 @pytest.mark.parametrize("name", [*ROBOTS, "long-khalil-martinet-2014"])
 def test_the_test_program_passes(exported, name):
@@ -84,6 +85,7 @@ def test_the_test_program_passes(exported, name):
     assert set(re.findall(r"^(\w+) +error", result.stdout, re.MULTILINE)) == expected
 
 
+@pytest.mark.second_tier
 @needs_compiler
 def test_in_single_precision(exported):
     one = exported("long-khalil-martinet-2014", real="float")
@@ -150,6 +152,7 @@ def test_friction_in_c_agrees_with_its_loads(exported):
 # CasADi
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("name", [*ROBOTS[:3], "long-khalil-martinet-2014"])
 @pytest.mark.parametrize("program", sorted(PROGRAMS.keys() - CLOSING))
 def test_casadi_answers_as_the_robot_does(name, program):

@@ -215,6 +215,7 @@ def level(table):
 PINNED = {"tip_shapes": np.zeros((6, 3, 3))}
 
 
+@pytest.mark.second_tier_from(2)
 @pytest.mark.parametrize(
     ("table", "modes", "general", "arrays", "rank"),
     [

@@ -82,6 +82,7 @@ def simulated(robot, duration, start=None):
     )  # fmt: skip
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize(
     ("name", "options"),
     [
@@ -96,6 +97,7 @@ def test_fmpy_has_nothing_to_say(exported, name, options):
     assert validate_fmu(str(exported(name, **options))) == []
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize(
     ("name", "fmi", "duration"),
     [(HELD, 2, 1.0), (RUBBING, 3, 0.1), (CHAINS, 2, 0.1)],
@@ -128,6 +130,7 @@ def test_motion_is_that_of_simulate(exported, name, fmi, duration):
     assert moved > 1e-6
 
 
+@pytest.mark.second_tier
 def test_a_flexible_platform_starts_at_rest_and_accelerates_as_it_should(exported):
     robot = robot_of(FLEXIBLE)
     home = robot.static_deflection(robot.home)
@@ -241,6 +244,7 @@ def test_what_cannot_be_exported(tmp_path, monkeypatch):
     assert "sources/forward.c" in names
 
 
+@pytest.mark.second_tier
 @pytest.mark.parametrize(("fmi", "inverse"), [(2, False), (3, False), (3, True)])
 def test_sources_compile_without_a_warning(exported, tmp_path, fmi, inverse):
     name = HELD if fmi == 2 else RUBBING

@@ -79,6 +79,7 @@ def test_forward_undoes_inverse(name, record_property):
     assert np.mean(others) < 0.01
 
 
+@pytest.mark.second_tier_from(1)
 def test_legs_at_the_end_of_their_reach_are_met_too():
     """Where a link is nearly perpendicular to its rail, q is more sensitive than the link's length."""
     rng = np.random.default_rng(0)

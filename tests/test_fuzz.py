@@ -26,6 +26,7 @@ CASES = {
 """Cases of each kind, 40 of the others: seconds in all. Faults are in `test_faults.py`."""
 
 
+@pytest.mark.second_tier
 @pytest.mark.parametrize("kind", [*MAKERS, *OTHERS])
 def test_no_case_ends_otherwise_than_in_an_error_of_gough(kind, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("GOUGH_ENGINE", "numpy")
@@ -35,6 +36,7 @@ def test_no_case_ends_otherwise_than_in_an_error_of_gough(kind, tmp_path, monkey
     assert not (tmp_path / "failures").exists()
 
 
+@pytest.mark.second_tier
 @pytest.mark.parametrize("kind", MAKERS)
 def test_sound_files_are_read_and_mutations_come_again(kind, tmp_path, monkeypatch):
     monkeypatch.setenv("GOUGH_ENGINE", "numpy")
@@ -46,6 +48,7 @@ def test_sound_files_are_read_and_mutations_come_again(kind, tmp_path, monkeypat
         assert first == second
 
 
+@pytest.mark.second_tier_from(2)
 @pytest.mark.parametrize("seed", [0, 6, 12, 14, 17, 19])
 def test_answers_agree_with_sixty_digits_or_are_refused(seed, monkeypatch):
     monkeypatch.setenv("GOUGH_ENGINE", "numpy")

@@ -347,6 +347,7 @@ def test_texts_of_a_file_do_not_steer_the_terminal(tmp_path):
         assert not {one for one in said if not (one.isprintable() or one == "\n")}
 
 
+@pytest.mark.second_tier_from(3)
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "< /dev/null >&-"])
 @pytest.mark.parametrize("words", ["list", "--help", "show nowhere", "show kim-ryu-2002 --json"])
 def test_closed_streams_are_no_trouble(tmp_path, closed, words):

@@ -437,6 +437,7 @@ def test_a_summary_says_what_is_known_and_why_the_rest_is_not(found):
     assert (found.relative[[*told.well]] <= 0.1).all()
 
 
+@pytest.mark.second_tier
 def test_a_log_with_elastic_coordinates_tells_stiffness_and_damping(tmp_path):
     """All 6 + N rows of the equation of motion: Jᵀ Γ = Y X + y0, of a flexible platform."""
     with warnings.catch_warnings():

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pytest
 
 from cases.common import each_kind, each_shape
 from cases.workspaces import robot_of, sampled
@@ -11,6 +12,7 @@ from gough.analysis.interference import leg_distances, pairs, segment_distance
 from gough.analysis.workspace import workspace
 
 
+@pytest.mark.second_tier_from(1)
 @each_kind
 def test_legs_stay_apart_and_below_the_platform(kind):
     robot = robot_of(kind, 7)

@@ -67,6 +67,7 @@ def alive(process):
         return False
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="asks Linux for its processes")
 @pytest.mark.parametrize("killed", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_workers_of_a_study_end_with_it(tmp_path, killed):

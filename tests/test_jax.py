@@ -100,6 +100,7 @@ def test_a_batch_of_forces_and_their_derivatives():
     assert_near(slopes["wrench"], wanted.wrench, 1e-12)
 
 
+@pytest.mark.second_tier
 def test_chains_and_groups_of_legs():
     robot = gough.load("ferrandiz-3ups-rpu-2021")
     start = np.concatenate([robot.home.position, np.zeros(3)])
@@ -117,6 +118,7 @@ def test_chains_and_groups_of_legs():
     assert_near(slopes["linear"], exact @ change, 1e-11)
 
 
+@pytest.mark.second_tier
 def test_flexible_platforms():
     robot, _, state = random_flexible(np.random.default_rng(4), "UPS", 3)
     motion = gough.Motion(**state)

@@ -33,6 +33,7 @@ def sample(kind, rows, seed=0):
     return Robot.from_dict(data), fields | {"wrench": 50 * rng.normal(size=(rows, 6))}
 
 
+@pytest.mark.second_tier_from(3)
 @each_kind
 @pytest.mark.parametrize("width", [2, 4, 8])
 def test_vectors_of_any_width_give_the_equations_results(kind, width, monkeypatch, tmp_path):

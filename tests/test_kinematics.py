@@ -324,6 +324,7 @@ def test_wrong_arguments_are_named():
         robot.inverse_kinematics(robot.home, on_error="ignore")
 
 
+@pytest.mark.second_tier
 def test_a_million_poses_in_bounded_memory(compiled):
     rng = np.random.default_rng(0)
     robot, count = ups(), 1_000_000

@@ -1,6 +1,7 @@
 """What kinds of legs tell of their geometry agrees with the models: stances, bounds, errors of build."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
@@ -60,6 +61,7 @@ def test_tips_within_their_strokes_are_within_the_bounds(kind):
     assert np.all(np.isinf(geometry.tip_bounds(legs, -free, free)) != bounded)
 
 
+@pytest.mark.second_tier_from(1)
 @each_kind
 def test_errors_of_build_are_felt_as_the_kind_says(kind):
     """At a fixed pose c δq = −ε: the variance over random legs is the one that is told."""
@@ -80,6 +82,7 @@ def test_errors_of_build_are_felt_as_the_kind_says(kind):
         assert_allclose(np.mean(error**2, axis=0), 1e-12 * told[name], rtol=0.06, err_msg=name)
 
 
+@pytest.mark.second_tier_from(1)
 @each_shape
 def test_errors_of_cranks_and_motors_are_slopes_of_q(shape):
     """ε = −c δq at a fixed pose, by central differences of crank lengths and turned motors."""

@@ -9,6 +9,8 @@ from itertools import chain
 from pathlib import Path
 from runpy import run_path
 
+import pytest
+
 from gough.legs.leg import LegKind
 from gough.mechanics.leg import MovingLeg
 
@@ -46,6 +48,7 @@ def test_map_is_in_the_order_of_the_layers() -> None:
     assert set(levels) == set(parts) - set(faces)
 
 
+@pytest.mark.second_tier
 def test_imports_go_downward() -> None:
     """What the documentation draws; import-linter checks the same by its own means."""
     found = GRAPH["imports"]()

@@ -88,6 +88,7 @@ def test_what_tests_do_not_tell(robot):
         measured_stiffness(robot)
 
 
+@pytest.mark.second_tier_from(1)
 def test_chains_and_held_platforms():
     robot = gough.load("ferrandiz-3ups-rpu-2021")
     true = 1e6 * np.array([1.0, 2.0, 0.5, 1.5])

@@ -132,6 +132,7 @@ def assert_agree(found, expected):
         assert_allclose(found[name], value, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.second_tier_from(7)
 @pytest.mark.parametrize("seed", [*range(20), 189])
 def test_a_compiled_program_is_the_program(seed, tmp_path, monkeypatch):
     monkeypatch.setenv("GOUGH_CACHE", str(tmp_path))
@@ -147,6 +148,7 @@ def test_a_compiled_program_is_the_program(seed, tmp_path, monkeypatch):
             assert_array_equal(value, found[name][some])  # whatever the batch
 
 
+@pytest.mark.second_tier_from(4)
 @pytest.mark.parametrize("seed", range(10))
 def test_many_members_are_the_same_one_by_one(seed, tmp_path, monkeypatch):
     monkeypatch.setenv("GOUGH_CACHE", str(tmp_path))

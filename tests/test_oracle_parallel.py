@@ -47,6 +47,7 @@ def twist(state: State) -> Array:
     return np.concatenate([state["velocity"], state["angular_velocity"]])
 
 
+@pytest.mark.second_tier_from(8)
 @each_family
 def test_families_have_their_freedoms(name: str) -> None:
     family = FAMILIES[name]
@@ -60,6 +61,7 @@ def test_families_have_their_freedoms(name: str) -> None:
         assert np.all(unique) == family.unique
 
 
+@pytest.mark.second_tier_from(8)
 @each_family
 @pytest.mark.parametrize("seed", SEEDS)
 def test_direct_undoes_inverse(name: str, seed: int) -> None:
@@ -75,6 +77,7 @@ def test_direct_undoes_inverse(name: str, seed: int) -> None:
         assert_close(oracle.inverse_dynamics(moving, wrench), pushed, 1e-10)
 
 
+@pytest.mark.second_tier_from(8)
 @each_family
 @pytest.mark.parametrize("seed", SEEDS)
 def test_motion_rates_and_power_by_finite_differences(name: str, seed: int) -> None:
@@ -102,6 +105,7 @@ def test_motion_rates_and_power_by_finite_differences(name: str, seed: int) -> N
     assert given == pytest.approx(kept, rel=1e-5, abs=1e-4)
 
 
+@pytest.mark.second_tier_from(8)
 @each_family
 @pytest.mark.parametrize("seed", SEEDS)
 def test_reactions_move_the_platform_and_are_the_least(name: str, seed: int) -> None:
@@ -136,6 +140,7 @@ def test_reactions_move_the_platform_and_are_the_least(name: str, seed: int) -> 
     np.testing.assert_allclose(cancelling.T @ least, 0, atol=1e-9 * size)
 
 
+@pytest.mark.second_tier_from(2)
 @each_closed_form
 @pytest.mark.parametrize("legs", [6, 8])
 @pytest.mark.parametrize("width", [None, 0.3])
@@ -157,6 +162,7 @@ def test_friction_and_joints_are_those_of_free_bodies(
     assert taken == pytest.approx(np.sum(bodies.dissipation), rel=1e-11)
 
 
+@pytest.mark.second_tier_from(2)
 @pytest.mark.parametrize("width", [None, 0.3])
 @pytest.mark.parametrize("name", CLOSED_FORM)
 def test_friction_with_mobility_and_chains(name: str, width: float | None) -> None:

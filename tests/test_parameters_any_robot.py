@@ -53,6 +53,7 @@ def known():
     return ask
 
 
+@pytest.mark.second_tier_from(4)
 @pytest.mark.parametrize("name", [*RANKS, *MORE])
 def test_forces_are_linear_in_the_parameters(known, name):
     robot, motion = known(name)
@@ -95,6 +96,7 @@ def test_energy_is_linear_in_the_parameters(known, name):
     assert_allclose(found, whole, rtol=0, atol=1e-12 * np.abs(whole).max())
 
 
+@pytest.mark.second_tier_from(2)
 @each
 def test_numbers_of_base_parameters(known, name):
     robot, motion = known(name)
@@ -110,6 +112,7 @@ def test_numbers_of_base_parameters(known, name):
         assert_allclose(closed.grouping, found.grouping, rtol=0, atol=1e-12)
 
 
+@pytest.mark.second_tier_from(2)
 @pytest.mark.parametrize(
     ("name", "rank"),
     [
@@ -197,6 +200,7 @@ def _timed(robot):
     return robot.motion(home_coordinates(robot) + wave, time=time)
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.filterwarnings("ignore::gough.errors.ImpossibleBodyWarning")
 @pytest.mark.parametrize("name", ["rotary Delta", "3-RPS"])
 def test_from_an_exciting_motion_to_the_robot_file(known, name):

@@ -195,6 +195,7 @@ class Grazing:
         return f"{s}"
 
 
+@pytest.mark.second_tier
 def test_a_singularity_is_met_between_samples(kim):
     """The path crosses det = 0 and comes back within a thousandth of a sample."""
     home = kim.home
@@ -215,6 +216,7 @@ def test_a_singularity_is_met_between_samples(kim):
         assert bool(singular(kim, stretch).size) == met
 
 
+@pytest.mark.second_tier
 def test_paths_end_where_nobody_could_wait_for_their_timing(monkeypatch):
     robot = gough.load("kim-ryu-2002")
     place = robot.home.position + 1e-3 * np.arange(1, 5002)[:, np.newaxis]

@@ -82,6 +82,7 @@ def nondimensional(body: ModalBody, length: float = 1.0) -> np.ndarray:
     )
 
 
+@pytest.mark.second_tier_from(1)
 def test_squares_of_the_literature():
     square = [[0, 0], [1, 0], [1, 1], [0, 1]]
     free = nondimensional(plate_body(square, LONG_MATERIAL, NO_TIPS, 5, refinements=2))

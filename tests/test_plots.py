@@ -62,6 +62,7 @@ def on_page(figure: Figure, points: np.ndarray) -> np.ndarray:
     return np.column_stack([page, -depth])
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("name", WITH_MASSES)
 def test_drawing_shows_every_leg_where_it_is(name):
     robot = load(name)
@@ -118,6 +119,7 @@ def test_a_leg_before_the_platform_is_drawn_over_it():
     assert (above.axes[0].elev, front.axes[0].elev) == (90.0, 0.0)
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("name", WITH_MASSES)
 def test_drawing_has_equal_scales_units_and_title(name):
     figure = plots.draw(load(name))
@@ -128,6 +130,7 @@ def test_drawing_has_equal_scales_units_and_title(name):
     assert name in figure.get_suptitle()
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize(
     "gravity",
     [[0, 0, -9.81], [0, 0, 9.81], [9.81, 0, 0], [0, -9.81, 0]],
@@ -143,6 +146,7 @@ def test_gravity_points_down_the_page_and_space_stays_right_handed(gravity):
     assert np.linalg.det(steps[1:] - steps[0]) > 0
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("name", WITH_MASSES)
 def test_drawing_stays_on_the_page(tmp_path, name):
     robot = load(name)
@@ -185,6 +189,7 @@ def test_tool_is_drawn_where_it_is():
     assert "tool" not in [line.get_label() for line in bare.axes[0].get_lines()]
 
 
+@pytest.mark.second_tier
 def test_robots_without_limits_gravity_or_flat_platform():
     turn = np.linspace(0, 2 * np.pi, 3, endpoint=False)
     ring = np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=-1)
@@ -230,6 +235,7 @@ def test_what_cannot_be_drawn_is_said():
         plots.draw(gough.Robot.from_text(homeless))
 
 
+@pytest.mark.second_tier
 def test_names_are_no_formulas():
     robot = load("kim-ryu-2002").edited({"name": r"$\frac{$"})
     near = closest(robot, swing(robot), leg_radius=0.01)
@@ -308,6 +314,7 @@ def test_limits_are_named_in_the_legend():
     assert [one.get_text() for one in drawn.legends[0].get_texts()][-1] == "limit"
 
 
+@pytest.mark.second_tier
 def test_films_show_every_instant(tmp_path):
     robot = load("kim-ryu-2002")
     motion = swing(robot, 5)

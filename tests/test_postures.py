@@ -126,6 +126,7 @@ def test_sliders_count_only_on_their_branch(name):
     assert_allclose(flat(met.other_branch), flat(found.other_branch), atol=1e-8)
 
 
+@pytest.mark.second_tier
 @each_kind
 def test_more_than_six_legs_filter(kind):
     rng = np.random.default_rng(3)
@@ -339,6 +340,7 @@ def test_the_coverage_estimates_what_is_unseen():
     assert to_study(position, rotation, UNFRAMED).shape == (60, 8)
 
 
+@pytest.mark.second_tier
 def test_command_line(tmp_path):
     shown = run("postures", "dietmaier-1998", "--q", ",".join(map(str, DIETMAIER)))
     assert shown.returncode == 0, shown.stderr

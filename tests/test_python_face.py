@@ -77,6 +77,7 @@ def test_reprs_are_short(robot, circle):
     assert "<script" not in page
 
 
+@pytest.mark.second_tier
 def test_results_become_tables_and_pictures(robot, circle):
     act = robot.inverse_dynamics(circle)
     results = (
@@ -109,6 +110,7 @@ def test_results_become_tables_and_pictures(robot, circle):
         Actuation(*np.zeros((4, 1, 6))).plot()
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize(
     "name", ["alikoc-delta-2023", "shyam-heliostat-2017", "ferrandiz-3ups-rpu-2021"]
 )

@@ -212,6 +212,7 @@ def test_rms_of_a_sine_is_its_amplitude_over_root_two(undrawn):
     assert abs(np.sqrt(np.mean(wave**2)) - 1) > 1e-2
 
 
+@pytest.mark.second_tier
 def test_page_of_a_flexible_robot_has_modes_and_frequencies(undrawn):
     robot = gough.load("long-khalil-martinet-2014")
     found = read(robot_page(robot, warned=["what was said when it was loaded"]))
@@ -238,6 +239,7 @@ def minimal(legs=6, home=True, **keys):
     return gough.Robot.from_dict(given)
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize(("legs", "home"), [(3, True), (6, False), (7, True)])
 def test_pages_of_robots_that_lack_things(legs, home):
     found = read(robot_page(minimal(legs, home)))
@@ -252,6 +254,7 @@ def test_a_home_out_of_reach_is_said(kim):
     assert "leg 1" in found.text
 
 
+@pytest.mark.second_tier
 def test_hostile_names_are_text():
     name = "$x^$" + HOSTILE.replace("\x1b", "")
     robot = minimal(name=name, source=HOSTILE, assumed=[HOSTILE])

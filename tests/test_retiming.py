@@ -82,6 +82,7 @@ def test_friction_takes_time_and_uniform_keeps_the_timing(kim, circle):
     np.testing.assert_allclose(even(t).velocity, circle(t * factor).velocity * factor, atol=1e-9)
 
 
+@pytest.mark.second_tier
 def test_jerk_is_limited(kim, circle):
     fast = retime(kim, circle, speed=0.5, force=300, cells=CELLS)
     found = retime(kim, circle, speed=0.5, force=300, jerk=200.0, cells=CELLS)
@@ -107,6 +108,7 @@ def test_stops_and_rests_are_found(kim):
     assert sum(isinstance(part, Stretch) for part in sampled) == 2
 
 
+@pytest.mark.second_tier
 def test_a_held_platform_moves_in_its_own_coordinates(on_numpy):
     robot = gough.load("chablat-orthoglide-2003")
     t = np.linspace(0, 1, 40)

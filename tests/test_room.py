@@ -112,6 +112,7 @@ def test_clamped_poses_keep_limits_and_are_nearest(reachy):
     assert outside > 10
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("name", ["sinatra-xi-staicu-2009", "eight legs"])
 def test_check_contradicts_no_room_and_no_clamped_pose(name, on_numpy):
     """`python -m cases.rooms` asks 10⁴ poses of thirteen robots."""

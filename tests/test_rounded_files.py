@@ -24,6 +24,7 @@ def rounded(value: Any) -> Any:
     return round(value, DIGITS) if isinstance(value, float) else value
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("name", ["planar 3-RRR", "Exechon", "3-RRR wrist", "five-bar"])
 def test_rounded_numbers_give_nearly_the_same_robot(name: str) -> None:
     table, oracle = draw(name, 0)

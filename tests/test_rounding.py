@@ -52,6 +52,7 @@ def test_a_frame_far_from_its_joints_is_right_or_refused():
             accelerations(distance)
 
 
+@pytest.mark.second_tier_from(2)
 @pytest.mark.parametrize(
     ("name", "way"),
     [

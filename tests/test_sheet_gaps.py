@@ -36,6 +36,7 @@ def sheet(robot):
     return console.file.getvalue()
 
 
+@pytest.mark.second_tier
 def test_three_legs_hold_nothing_and_the_sheet_says_so():
     robot = gough.Robot.from_text(THREE)
     (said,) = gaps.wrong(robot)

@@ -71,6 +71,7 @@ def csv(robot, path, time, u):
     path.write_text("\n".join([",".join(heads), *rows]) + "\n", "utf-8")
 
 
+@pytest.mark.second_tier_from(6)
 @each_family
 def test_legs_are_drawn_from_the_ground_to_the_platform(name):
     """Joints of a leg are as far apart as rigid bodies between them keep them, telescopes aside."""
@@ -101,6 +102,7 @@ def test_legs_are_drawn_from_the_ground_to_the_platform(name):
         assert np.isfinite(bar.end).all()
 
 
+@pytest.mark.second_tier_from(6)
 @each_family
 def test_every_family_is_drawn_and_said(name):
     robot = family(name)
@@ -266,6 +268,7 @@ def test_logs_of_robots_that_are_no_hexapods(name, tmp_path):
         read_log(robot, tmp_path / "bad.csv")
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("name", ["3-RPS", "five-bar", "rotary Delta"])
 def test_sliders_and_handles_do_what_the_platform_can(name):
     robot = family(name)
@@ -292,6 +295,7 @@ def test_a_platform_held_at_two_points_is_a_bar():
     assert np.ptp(mesh.vertices, axis=0) == pytest.approx([1.04, 0.02, 0.02], abs=1e-3)
 
 
+@pytest.mark.second_tier
 def test_commands_answer_or_say_why_not(tmp_path):
     robot = family("3-RPS")
     robot.save(tmp_path / "r.toml")

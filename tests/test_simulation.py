@@ -23,6 +23,7 @@ from gough.simulation import (
 # --- energy and convergence ---------------------------------------------------------------------
 
 
+@pytest.mark.second_tier_from(1)
 @each_kind
 def test_platform_on_springs_keeps_its_energy(kind):
     """Γ = −k (q − q0), no friction, 10 s: T + U + ½ k Σ (q − q0)² stays to 1e-9."""
@@ -43,6 +44,7 @@ def test_platform_on_springs_keeps_its_energy(kind):
     assert np.abs(audit["energy_residual"]).max() < 1e-9 * exchanged
 
 
+@pytest.mark.second_tier_from(2)
 @each_kind
 @pytest.mark.parametrize("inside", [True, False])
 def test_fixed_steps_converge_with_the_fourth_order(kind, inside, monkeypatch):
@@ -73,6 +75,7 @@ def test_rotations_do_not_drift():
 # --- controllers ----------------------------------------------------------------------------------
 
 
+@pytest.mark.second_tier_from(2)
 @each_kind
 @pytest.mark.parametrize("space", ["platform", "legs"])
 def test_computed_torque_has_the_designed_poles(kind, space):
@@ -177,6 +180,7 @@ def test_a_function_of_the_users():
         gough.simulate(robot, lambda measured, reference: np.zeros(3), robot.home, 0.01)
 
 
+@pytest.mark.second_tier_from(1)
 @each_kind
 def test_pinocchio_simulates_the_same(kind):
     """The whole closed loop on the opened tree: 1e-6 over 2 s, with a model 10 % too heavy."""

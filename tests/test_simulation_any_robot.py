@@ -72,6 +72,7 @@ def in_python() -> Iterator[None]:
         yield
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.usefixtures("on_numpy")
 @pytest.mark.parametrize("name", ["rotary Delta", "3-RPS", "Tricept", "planar 3-RRR"])
 def test_free_motion_is_the_oracles(name: str) -> None:
@@ -120,6 +121,7 @@ LAWS = {
 }
 
 
+@pytest.mark.second_tier_from(2)
 @pytest.mark.parametrize("law", LAWS)
 def test_controllers_in_both_loops(law: str) -> None:
     """A 3-RPS of chains follows a motion of its own, in the engine as in Python."""
@@ -138,6 +140,7 @@ def test_controllers_in_both_loops(law: str) -> None:
     assert np.abs(audit["energy_residual"]).max() < 1e-7 * audit["kinetic_energy"].max()
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize(
     "options",
     [

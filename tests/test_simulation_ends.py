@@ -22,6 +22,7 @@ from gough.simulation import (
 from gough.simulation.events import NEAR_SINGULAR
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("integrator", ["rk4", "DOP853"])
 def test_out_of_reach_stops_with_time_leg_and_reason(integrator):
     robot = robot_of("PUS")

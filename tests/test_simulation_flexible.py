@@ -151,6 +151,7 @@ LOOPS = {
 }
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("name", LOOPS)
 def test_engine_and_python_loops_agree_on_platforms_that_bend(name, monkeypatch):
     robot, rest = long_robot(), rested()
@@ -179,6 +180,7 @@ def test_the_compiled_loop_is_used_for_platforms_that_bend(monkeypatch):
     assert not found.partial
 
 
+@pytest.mark.second_tier_from(2)
 @each_shape
 def test_batches_of_platforms_that_bend_and_their_deflections(shape):
     robot, rest = long_robot(), rested()

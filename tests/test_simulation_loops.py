@@ -44,6 +44,7 @@ LAWS = {
 }
 
 
+@pytest.mark.second_tier_from(2)
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("law", ["platform", "gravity"])
 def test_engine_and_python_loops_agree(loop, law, monkeypatch):
@@ -63,6 +64,7 @@ def test_engine_and_python_loops_agree(loop, law, monkeypatch):
     np.testing.assert_allclose(fast.works, slow.works, rtol=1e-7, atol=1e-8)
 
 
+@pytest.mark.second_tier_from(2)
 @each_kind
 @pytest.mark.parametrize("law", LAWS)
 def test_laws_with_smooth_friction_in_both_loops(kind, law, monkeypatch):
@@ -74,6 +76,7 @@ def test_laws_with_smooth_friction_in_both_loops(kind, law, monkeypatch):
     np.testing.assert_allclose(fast.works, slow.works, rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.second_tier_from(2)
 @each_kind
 def test_energy_audit_closes_with_friction_wrench_and_drives(kind):
     robot = robot_of(kind, friction=True, width=0.05)

@@ -41,6 +41,7 @@ def one_by_one(robot, law, *given, **options):
     return runs
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize(
     ("kind", "law"),
     [("UPS", "nominal"), ("UPS", "own"), ("PUS", "gravity"), ("PUS", "feed forward")],
@@ -96,6 +97,7 @@ def test_variants_in_the_python_loops(integrator, monkeypatch):
     assert_allclose(fast.motion.position, slow.motion.position, rtol=0, atol=1e-9)
 
 
+@pytest.mark.second_tier
 def test_friction_of_variants(monkeypatch):
     """Smooth friction with coefficients of each, against each alone without a compiler."""
     robot = robot_of("PUS", friction=True, width=0.05)

@@ -329,6 +329,7 @@ def test_a_singular_pose_holds_no_load():
         accuracy(robot, lost, Tolerances(leg=1e-6))
 
 
+@pytest.mark.second_tier_from(1)
 @each_kind
 def test_first_order_spread_is_that_of_random_robots(kind):
     robot, pose = case(kind, 6)

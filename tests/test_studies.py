@@ -144,6 +144,7 @@ def test_processes_give_the_same_bits(sweep, whole, tmp_path):
     assert bits(store) == bits(whole)
 
 
+@pytest.mark.second_tier
 def test_dask_survives_a_killed_worker_and_a_killed_scheduler(tmp_path):
     plan = make_plan(SWEEP.format(points=2000))
     killed = []

@@ -211,6 +211,7 @@ rotor_inertia = 1e-4
         assert_allclose(found["mass"], mass)
 
 
+@pytest.mark.second_tier
 def test_workspaces_are_measured_one_robot_after_the_other():
     text = (
         BASE

@@ -46,6 +46,7 @@ def spoiled(kind, data, rng):
     return {"emptied": b"", "cut": data[:10], "longer": data + b"\0", "junk": b"x" * 5000}[kind]
 
 
+@pytest.mark.second_tier_from(2)
 @pytest.mark.parametrize("kind", ["emptied", "cut", "flipped", "longer", "junk", "gone"])
 def test_a_torn_study_resumes_to_the_same_bits(plan, whole, tmp_path, kind):
     rng = random.Random(kind)
@@ -60,6 +61,7 @@ def test_a_torn_study_resumes_to_the_same_bits(plan, whole, tmp_path, kind):
         assert content(torn) == content(whole), chunk
 
 
+@pytest.mark.second_tier
 @pytest.mark.parametrize("chunk", ["seal/0", "failed/1"])
 def test_bits_that_no_reader_looks_at_are_put_right(plan, whole, tmp_path, chunk):
     """Each bit of a chunk in turn: padding of its compression changes no number."""

@@ -80,6 +80,7 @@ def assert_same_accelerations(robot, state, folder):
         assert np.abs(off).max() < EXACT * max(1.0, np.abs(wanted).max())
 
 
+@pytest.mark.second_tier_from(4)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_pinocchio_reads_the_same_robot(name, tmp_path):
     table, oracle = draw(name, 1)

@@ -56,6 +56,7 @@ def answer(asked, model, motion, wrench, forces):
     return {name: value for name, value in vars(found).items() if value is not None}
 
 
+@pytest.mark.second_tier_from(3)
 @pytest.mark.parametrize(
     ("kind", "model"),
     [*(("UPS", one) for one in MODELS), ("PUS", "reactions"), ("RUS", "reactions")],
@@ -87,6 +88,7 @@ def test_numpy_agrees_with_compiled(kind, monkeypatch):
     assert isinstance(plain.executor, NumPyExecutor)
 
 
+@pytest.mark.second_tier_from(1)
 @each_kind
 def test_more_robots_than_are_held_at_a_time(kind, monkeypatch):
     some, motion_of = robots(kind, 7, friction=True)
