@@ -28,7 +28,7 @@ def real_numbers(value: Any) -> Array:
     """
     if type(value) is np.ndarray and value.dtype is DOUBLE:
         return value
-    if isinstance(value, np.ma.MaskedArray):
+    if _masked(value):
         raise TypeError("a masked array")
     array = np.asarray(value)
     if array.dtype.kind == "O":
@@ -41,6 +41,15 @@ def real_numbers(value: Any) -> Array:
         return np.asarray(array, dtype=np.float64)
     except OverflowError:
         raise ValueError("a number that is not finite") from None
+
+
+def _masked(value: Any) -> bool:
+    """Whether a value is a masked array, or a list that has some in it: NumPy would forget the mask."""
+    if isinstance(value, list | tuple):
+        return any(
+            _masked(one) for one in value if isinstance(one, list | tuple | np.ma.MaskedArray)
+        )
+    return isinstance(value, np.ma.MaskedArray)
 
 
 def given_numbers(name: str, value: Any) -> Array:

@@ -37,7 +37,7 @@ from gough.model.batch import OnError
 from gough.model.calls import ModelCalls
 from gough.model.execution import executor, single_executor
 from gough.model.freedom import Freedom, freedom, held
-from gough.model.sense import at_hand, coordinate_sizes, reach, sensible, warn_of_giants
+from gough.model.sense import at_hand, coordinate_sizes, reach, sensible, warn_of_units
 from gough.model.soundness import sound
 from gough.motion import Motion
 
@@ -111,7 +111,7 @@ class DescribedModel(ModelCalls):
         text, shown = files.read_text(name)
         catalogued = isinstance(name, str) and name in catalogue()
         found = cls.from_text(text, shown, None if catalogued else Path(name).absolute().parent)
-        warn_of_giants(found, shown)
+        warn_of_units(found, shown)
         return found
 
     def edited(self, changes: Mapping[str, Any]) -> Self:

@@ -14,6 +14,7 @@ import numpy as np
 from gough.base.arrays import Array
 from gough.errors import Failure, ReachError, UnitsWarning
 from gough.mechanics.groups import parted
+from gough.mechanics.leg import Driven
 from gough.model.batch import OnError, check_on_error
 from gough.motion import Motion
 
@@ -33,12 +34,7 @@ def reach(robot: DescribedModel) -> float:
     Without home from the world's origin; with the platform's joints as far from its frame as they are.
     """
     middle = _middle(robot)
-    feet = [
-        group.kind.shape.feet(one)
-        for group in robot.description.groups
-        for one in parted(group.legs)
-    ]
-    away = np.linalg.norm(np.concatenate(feet) - middle, axis=-1)
+    away = np.linalg.norm(_feet(robot) - middle, axis=-1)
     points = robot.description.platform_points
     return float(away.max() + np.linalg.norm(points, axis=0).max()) + robot.length_scale
 
@@ -54,8 +50,8 @@ def _middle(robot: DescribedModel) -> Array:
     return np.zeros(3) if home is None else home.position
 
 
-def warn_of_giants(robot: DescribedModel, name: str) -> None:
-    """Warn of a robot that is larger than robots are: its file may be in millimetres."""
+def warn_of_units(robot: DescribedModel, name: str) -> None:
+    """Warn of a robot larger than robots are, or of a home far from its legs: millimetres perhaps."""
     if robot.length_scale > GIANT:
         warnings.warn(
             f"{name}: its platform holds the legs {robot.length_scale:.3g} m from their middle; are "
@@ -63,6 +59,45 @@ def warn_of_giants(robot: DescribedModel, name: str) -> None:
             UnitsWarning,
             stacklevel=4,
         )
+    home = robot.description.home
+    if home is None:
+        return
+    away, size = float(np.linalg.norm(home.position - _feet(robot).mean(axis=0))), _own_size(robot)
+    if 0 < FAR * size < away:
+        warnings.warn(
+            f"{name}: home is {away:.4g} m from the middle of the legs' feet, where base, legs and "
+            f"platform are {size:.3g} m in size; is home in millimetres?",
+            UnitsWarning,
+            stacklevel=4,
+        )
+
+
+def _feet(robot: DescribedModel) -> Array:
+    """One point of each leg (legs, 3) on the ground, m."""
+    parts = [(group.kind, one) for group in robot.description.groups for one in parted(group.legs)]
+    return np.concatenate([kind.shape.feet(one) for kind, one in parts])
+
+
+def _own_size(robot: DescribedModel) -> float:
+    """Size of base, legs and platform without regard to home, m: the largest that the file gives."""
+    clouds = [_feet(robot), robot.description.platform_points[..., 0].T]
+    sizes = [0.0]
+    for group in robot.description.groups:
+        for part in parted(group.legs):
+            unknown = np.full((3, part.count, 1), np.nan)  # where the tips are, home alone says
+            clouds.append(group.kind.geometry.joint_points(part, unknown)[..., 0].T)
+        if not isinstance(group.legs, Driven):
+            continue
+        ends = group.limits.shortest, group.limits.longest
+        clouds.append(np.concatenate(group.kind.geometry.tip_bounds(group.legs, *ends)))
+        if not group.kind.units.turns:
+            known = np.concatenate([*ends, group.kind.shape.q_size(group.legs)])
+            sizes += np.abs(known[np.isfinite(known)]).tolist()
+    for points in clouds:
+        known = points[np.isfinite(points).all(axis=1)]
+        if len(known):
+            sizes.append(float(np.linalg.norm(known - known.mean(axis=0), axis=1).max()))
+    return max(sizes)
 
 
 def coordinate_sizes(robot: DescribedModel) -> Array:
@@ -87,7 +122,7 @@ def sensible(robot: DescribedModel, motion: Motion, on_error: OnError) -> Motion
     """The motion, if its positions can be the robot's; samples that are not raise, or become NaN."""
     position = motion.position
     if motion.shape:
-        largest = np.maximum.reduce(np.abs(position), axis=None, initial=0.0)
+        largest = np.fmax.reduce(np.abs(position), axis=None, initial=0.0)  # NaN is passed over
     else:
         largest = max(map(abs, position.tolist()))
     if not largest > robot.at_hand:
