@@ -25,6 +25,8 @@ friction may turn round. Conditions are on x at the knots, and nowhere between: 
 and could be met by a steep u instead, fastest profiles would zigzag from knot to knot."""
 STEP = 1e-2
 """Relative step of differences that give the slopes of friction."""
+SLOW = 1e-6
+"""Share of the largest x below which conditions are not linearised: √x is upright at 0."""
 CORNERS = 8
 
 Triple = tuple[Array, Array, Array]
@@ -106,8 +108,10 @@ class Conditions:
         if self.demands.speeds:  # of which only the one that allows least has a row
             tighter = tighter.copy()
             own = tighter[:, : self.demands.speeds]
-            own[:] = own.max(axis=1, keepdims=True)
+            most = own.max(axis=1, keepdims=True)
+            own[:] = most * (2 - most)  # rows of speeds are squares of shares
         x_at, u_at = self.profile(x, u)
+        x_at = np.maximum(x_at, SLOW * float(x_at.max()))
         parts: list[Triple] = []
         if self.demands.speeds:
             most = np.max(self.speeds**2, axis=1, keepdims=True)

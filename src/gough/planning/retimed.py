@@ -13,7 +13,7 @@ from gough.base.showing_results import Showing
 from gough.model.model import Model
 from gough.motion import Motion
 from gough.planning.demands import Demands, MotionLimit
-from gough.planning.timing import Pause, Timing
+from gough.planning.timing import EvenTiming, Pause, Timing
 from gough.trajectories import Outside, State, Trajectory
 
 BINDING = 0.99
@@ -107,6 +107,8 @@ class Retimed(Showing, Trajectory):
             marks = part.marks()
             if isinstance(part, Pause):
                 found.append(Binding(begin, begin + part.duration, None))
+            elif isinstance(part, EvenTiming):  # one instant holds the whole back
+                found.append(Binding(begin, begin + part.duration, part.limit))
             else:
                 middle = (marks[1:] + marks[:-1]) / 2
                 share = self.demands.shares(part.motion(self.robot, middle))

@@ -22,8 +22,10 @@ from gough.planning.timing import EvenTiming, LawTiming, Pause, Timing
 from gough.planning.whole_path import exceeding, singular
 from gough.trajectories import Trajectory
 
-LOOKED_AT = 4001
-"""Points of a stretch at which poses are checked."""
+LOOKED_AT, BY_TURN = 4001, 30.0
+"""Points of a stretch at which poses are checked, and for each rad that the path's direction turns."""
+CLOSER = 5
+"""Times that an even timing is looked at more closely where limits are used most."""
 MOST_STRETCHES = 2000
 """Of a motion, rests and what is between them: each takes about a second to time, on NumPy a minute."""
 Progress = Callable[[float], None]
@@ -124,10 +126,11 @@ def check_path(demands: Demands, stretch: Stretch) -> None:
     """Refuse poses that strokes, angles or holding forces forbid, singular ones and speeds of zero.
 
     Reach, strokes, angles and singularities count between samples, too; holding forces and limits of
-    chains at `LOOKED_AT` samples.
+    chains at `LOOKED_AT` samples or more.
     """
     robot = demands.robot
-    s = stretch.inside(np.linspace(stretch.begin, stretch.end, LOOKED_AT))
+    count = max(LOOKED_AT, int(BY_TURN * stretch.turned[-1]))
+    s = stretch.inside(np.linspace(stretch.begin, stretch.end, count))
     path = stretch.guide.state(s)
     _refuse_singular(robot, stretch, path, s)
     _refuse_poses(demands, stretch, path, s)
@@ -217,43 +220,80 @@ def _fastest(
 
 
 def _evenly(demands: Demands, parts: list[Part]) -> tuple[Timing, ...]:
-    """One factor for all."""
-    robot = demands.robot
-    paths = []
-    for part in parts:
-        if isinstance(part, Stretch):
-            paths.append(part.guide.state(np.linspace(part.begin, part.end, LOOKED_AT)))
+    """One factor for all, the greatest that limits allow."""
+    tracks = [Track(demands, part) for part in parts if isinstance(part, Stretch)]
 
-    def worst(factor: float) -> tuple[float, int, int, int]:
-        """The largest share, and where it is: path, sample, bound."""
-        found = (-np.inf, 0, 0, 0)
-        for i, path in enumerate(paths):
-            rate = np.full(len(path), factor)
-            share = demands.shares(scaled(robot, path, rate, 0 * rate))
-            sample, bound = np.unravel_index(np.argmax(share), share.shape)
-            found = max(found, (float(share[sample, bound]), i, int(sample), int(bound)))
-        return found
+    def worst(factor: float) -> float:
+        return max(float(track.shares(factor).max()) for track in tracks)
 
     most = 1 - MARGIN / 2
     low = 1e-6
-    share, i, sample, bound = worst(low)
-    if share > most:
-        one, time = demands.bounds[bound], paths[i].time
-        assert time is not None
-        stretch = [part for part in parts if isinstance(part, Stretch)][i]
+    if worst(low) > most:
+        track = max(tracks, key=lambda one: float(one.shares(low).max()))
+        point, bound = divmod(int(np.argmax(track.shares(low))), len(demands.bounds))
+        one = demands.bounds[bound]
         raise LimitError(
-            f"{stretch.guide.where(float(time[sample]))}: {one.who} exceeds its {one.limit} limit "
-            f"of {one.allowed:.6g} {one.unit} however slow the motion is"
+            f"{track.stretch.guide.where(float(track.s[point]))}: {one.who} exceeds its {one.limit} "
+            f"limit of {one.allowed:.6g} {one.unit} however slow the motion is"
         )
-    high = 1.0
-    while worst(high)[0] <= most:
-        low, high = high, 2 * high
+    for _ in range(CLOSER):
+        low = _greatest(worst, low, most)
+        if not any([track.look_closer(low) for track in tracks]):
+            break
+    low = _greatest(worst, low, most)
+    track = max(tracks, key=lambda one: float(one.shares(low).max()))
+    bound = int(np.argmax(track.shares(low).max(axis=0)))
+    return tuple(
+        Pause(part, part.duration / low)
+        if isinstance(part, Rest)
+        else EvenTiming(part, float(low), demands.bounds[bound])
+        for part in parts
+    )
+
+
+def _greatest(worst: Callable[[float], float], guess: float, most: float) -> float:
+    """The greatest factor whose worst share is at most `most`."""
+    low = high = guess
+    while worst(low) > most:
+        low, high = low / 1.01, low
+    while worst(high) <= most:
+        low, high = high, (1.01 if guess > 1e-6 else 2.0) * high
         if high > 1e9:
             raise InputError("nothing limits how fast the motion may be")
     while high - low > 1e-9 * high:
-        middle = np.sqrt(low * high) if high > 2 * low else (low + high) / 2
-        low, high = (middle, high) if worst(middle)[0] <= most else (low, middle)
-    return tuple(
-        Pause(part, part.duration / low) if isinstance(part, Rest) else EvenTiming(part, float(low))
-        for part in parts
-    )
+        middle = (low + high) / 2
+        low, high = (middle, high) if worst(middle) <= most else (low, middle)
+    return low
+
+
+class Track:
+    """Points of a stretch at which an even timing is looked at."""
+
+    def __init__(self, demands: Demands, stretch: Stretch) -> None:
+        self.demands, self.stretch = demands, stretch
+        count = max(LOOKED_AT, int(BY_TURN * stretch.turned[-1]))
+        self._look(np.linspace(stretch.begin, stretch.end, count))
+
+    def _look(self, s: Array) -> None:
+        self.s, self.path = s, self.stretch.guide.state(s)
+
+    def shares(self, factor: float) -> Array:
+        """(n, bounds) with the path's own timing made faster by a factor."""
+        rate = np.full(len(self.s), factor)
+        return self.demands.shares(scaled(self.demands.robot, self.path, rate, 0 * rate))
+
+    def look_closer(self, factor: float) -> bool:
+        """Look at more points beside the highest, where a limit may be exceeded between them."""
+        most = self.shares(factor).max(axis=1)
+        rise = np.pad(np.diff(most), 1)
+        before, after = rise[:-1], -rise[1:]
+        high = np.flatnonzero((before >= 0) & (after >= 0) & (most + np.maximum(before, after) > 1))
+        # at those that are exact already nothing is to be seen
+        gap = np.diff(self.s)
+        inner = np.concatenate([high[high > 0] - 1, high[high < len(gap)]])
+        inner = inner[gap[inner] > 1e-7 * (self.s[-1] - self.s[0])]
+        if not inner.size:
+            return False
+        more = self.s[inner, np.newaxis] + gap[inner, np.newaxis] * np.arange(1, 8) / 8
+        self._look(np.unique(np.concatenate([self.s, more.ravel()])))
+        return True

@@ -10,6 +10,7 @@ from gough.base.arrays import Array
 from gough.model.model import Model
 from gough.motion import Motion
 from gough.planning.course import Bead, Rest, Stretch, scaled
+from gough.planning.demands import MotionLimit
 from gough.planning.time_law import TimeLaw
 
 
@@ -57,6 +58,8 @@ class EvenTiming(NamedTuple):
 
     stretch: Stretch
     faster: float
+    limit: MotionLimit
+    """That allows no more, somewhere along the motion."""
 
     @property
     def duration(self) -> float:
