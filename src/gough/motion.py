@@ -69,7 +69,7 @@ class Motion:
 
     """
 
-    __slots__ = ("__weakref__", "_shape", "time", *FIELDS)
+    __slots__ = ("__weakref__", "_joints", "_shape", "time", *FIELDS)
 
     position: Array
     rotation: Array
@@ -81,6 +81,9 @@ class Motion:
     elastic_velocity: Array
     elastic_acceleration: Array
     time: Array | None
+    _joints: tuple[bytes, Array] | None
+    """Joint coordinates (..., K) of chain legs where they are known, and the digest of their legs
+    (`gough.model.asking.Askable.chains_of`): robots with other legs look past them."""
 
     def __init__(
         self,
@@ -131,6 +134,7 @@ class Motion:
                 ) from None
         self._shape = shape
         self.time = None
+        self._joints = None
         for name, value in fields.items():
             if batch[name] == shape:
                 here = value.view()
@@ -146,6 +150,13 @@ class Motion:
         motion = cls.__new__(cls)
         motion._set(fields)
         return motion
+
+    def _with_joints(self, digest: bytes, joints: Array) -> Self:
+        """Keep joint coordinates that broadcast to the batch, if finite, and return the motion."""
+        wide = (*self.shape, joints.shape[-1])
+        if np.broadcast_shapes(wide, joints.shape) == wide and np.isfinite(joints).all():
+            self._joints = digest, np.broadcast_to(joints, wide)
+        return self
 
     @classmethod
     def resting(cls, position: Array, rotation: Array, elastic: Array | None = None) -> Self:
@@ -206,7 +217,7 @@ class Motion:
         if not -dimensions <= axis < dimensions:
             raise InputError(f"motion: axis {axis} of {dimensions} batch axes")
         try:
-            return cls._of(
+            joined = cls._of(
                 {
                     name: join([motion._fields()[name] for motion in motions], axis % dimensions)
                     for name in motions[0]._fields()
@@ -214,6 +225,11 @@ class Motion:
             )
         except ValueError as error:
             raise InputError(f"motion: cannot join: {error}") from None
+        known = [motion._joints for motion in motions if motion._joints is not None]
+        if len(known) == len(motions) and len({digest for digest, _ in known}) == 1:
+            joints = join([one for _, one in known], axis % dimensions)
+            joined._with_joints(known[0][0], joints)
+        return joined
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -238,7 +254,10 @@ class Motion:
             rest = (slice(None),) * _rank(name) if ellipsis else (Ellipsis,)
             return np.asarray(value[(*keys, *rest)])
 
-        return self._of({name: pick(name, value) for name, value in self._fields().items()})
+        found = self._of({name: pick(name, value) for name, value in self._fields().items()})
+        if self._joints is not None:
+            found._with_joints(self._joints[0], pick("joints", self._joints[1]))
+        return found
 
     def reshape(self, *shape: int) -> Self:
         """The same samples in another batch shape."""
@@ -246,12 +265,16 @@ class Motion:
             batch = np.broadcast_to(0.0, self.shape).reshape(shape).shape
         except ValueError:
             raise InputError(f"motion: batch {self.shape} does not reshape to {shape}") from None
-        return self._of(
+        found = self._of(
             {
                 name: value.reshape(batch + value.shape[value.ndim - _rank(name) :])
                 for name, value in self._fields().items()
             }
         )
+        if self._joints is not None:
+            digest, joints = self._joints
+            found._with_joints(digest, joints.reshape(*batch, joints.shape[-1]))
+        return found
 
     def __len__(self) -> int:
         if not self.shape:
@@ -269,7 +292,10 @@ class Motion:
         kept = self._fields()
         if not self.modes:  # arrays of no modes would contradict the modes that come
             kept = {name: value for name, value in kept.items() if name not in ELASTIC_FIELDS}
-        return Motion(**{**kept, **fields})
+        changed = Motion(**{**kept, **fields})
+        if self._joints is not None and not {"position", "rotation", "elastic"} & set(fields):
+            changed._with_joints(*self._joints)
+        return changed
 
     @property
     def duration(self) -> float:

@@ -141,6 +141,23 @@ def exponential(
     return rotation, omega, omega_dot
 
 
+def turning(vector: Array) -> Array:
+    """Return J (..., 3, 3) of ω = J θ̇ for rotation vectors θ (..., 3): a I + b θ× + c θ θᵀ.
+
+    a, b and c are those of `exponential`.
+    """
+    a, b, c = (
+        part[..., np.newaxis, np.newaxis]
+        for part in _coefficients(np.sum(vector * vector, axis=-1))[:3]
+    )
+    x, y, z = np.moveaxis(vector, -1, 0)
+    o = np.zeros_like(x)
+    rows = ((o, -z, y), (z, o, -x), (-y, x, o))
+    cross = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    along = vector[..., :, np.newaxis] * vector[..., np.newaxis, :]
+    return np.asarray(a * np.eye(3) + b * cross + c * along)
+
+
 def _coefficients(squared: Array) -> tuple[Array, Array, Array, Array, Array]:
     """a, b, c, b₁, c₁ of `exponential` at φ²."""
     small = squared < _SERIES_BELOW

@@ -8,7 +8,7 @@ import numpy as np
 
 from gough.mechanics.driving import unheld
 from gough.mechanics.equation import coasting
-from gough.mechanics.leg import Grips, Ports
+from gough.mechanics.leg import Grips, MovingLeg, Ports
 from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.mobility import turned_by
 from gough.mechanics.platforms.platform import Tips, jacobian_rows
@@ -125,14 +125,23 @@ def jacobian(mechanism: Mechanism, state: State, q: Components) -> Outputs:
 
 def joint_step(mechanism: Mechanism, state: State) -> Outputs:
     """Joint coordinates of chain legs after a Newton step, and how long it was, rad or L."""
+    legs = _legs_at_rest(mechanism, state)
+    return {"chains": legs.chains, "residual": reduce(maximum, list(legs.closing))}
+
+
+def leg_steps(mechanism: Mechanism, state: State) -> Outputs:
+    """How long the Newton step of each leg is, (legs,), rad or L."""
+    return {"missed": _legs_at_rest(mechanism, state).closing}
+
+
+def _legs_at_rest(mechanism: Mechanism, state: State) -> MovingLeg:
     arm = mechanism.platform.arms(mechanism.points, state)
     still = 0 * arm
     nothing = 0 * state.position
     ports = Ports(
         state.position + arm, still, still, state.rotation, nothing, nothing, state.chains
     )
-    legs = mechanism.legs.moving(ports)
-    return {"chains": legs.chains, "residual": reduce(maximum, list(legs.closing))}
+    return mechanism.legs.moving(ports)
 
 
 def constraints(mechanism: Mechanism, state: State) -> Outputs:

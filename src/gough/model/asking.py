@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 from typing import Any, Self
 from weakref import WeakKeyDictionary
@@ -15,11 +17,12 @@ from gough.description.modal.body import ModalBody
 from gough.engine.functions import Function
 from gough.engine.run.execute import Executor
 from gough.engine.run.threads import at_most
-from gough.errors import ConvergenceError, InputError, MissingDataError
+from gough.errors import ConvergenceError, InputError, MissingDataError, ReachError
 from gough.legs.leg import LegKind
 from gough.legs.reading import Actuator, Limits, PassiveLimits
 from gough.legs.units import LegUnits, common
 from gough.mechanics import programs
+from gough.mechanics.groups import parted
 from gough.mechanics.mechanism import Mechanism
 from gough.mechanics.state import CHAINS, ELASTIC_FIELDS
 from gough.model import batch, chains, single
@@ -31,6 +34,8 @@ from gough.motion import Motion, need_motion
 
 NO_WRENCH = np.zeros(6)
 NO_ACCELERATION = np.zeros((1, 3))
+NO_PLACE = ("bodies", "rotor_inertia", "viscous", "coulomb", "width", "rounding")
+"""Numbers of chain legs that say nothing of where their joints are."""
 NO_RESIDUAL: Any = np.float64(0.0)
 NO_FRICTION = (
     "friction finds no loads that agree with it: residual {:.2g}, " + f"limit {WORST_RESIDUAL:g}"
@@ -169,7 +174,7 @@ class Askable(ABC):
 
     @cached_property
     def _chains(self) -> WeakKeyDictionary[Motion, Array]:
-        """Joint coordinates of chain legs along motions that were asked about."""
+        """Joint coordinates of chain legs along motions that carry none of these legs."""
         return WeakKeyDictionary()
 
     def chains_of(self, motion: Motion) -> Array:
@@ -178,13 +183,16 @@ class Askable(ABC):
         if not legs.coordinates:
             return np.zeros(0)
         need_motion(motion)
+        known = motion._joints
+        if known is not None and known[0] == self._joint_digest:
+            return known[1]
         if motion not in self._chains:
             which = self.which()
             shape = np.broadcast_shapes(motion.shape, *(one.shape for one in which.values()))
             given = self.elastic_inputs(motion) if self.modes else {}  # rigid models look past them
             elastic = np.asarray(given["elastic"][0]) if given else np.zeros(0)
-            self._chains[motion] = chains.solve(
-                self.executor,
+            found = chains.solve(
+                self.follow_joints,
                 self.homes,
                 legs.at_home(),
                 motion,
@@ -193,13 +201,96 @@ class Askable(ABC):
                 shape,
                 self.leg_size,
             )
+            self.remember(motion, found)
+            return found
         return self._chains[motion]
 
+    def follow_joints(
+        self, start: chains.Poses, end: chains.Poses, near: Array, from_home: Array
+    ) -> Array:
+        """Joint coordinates (rows, K) of chain legs at poses, continued along lines of poses."""
+        line = chains.StraightLine(start, end, self.leg_size)
+        return chains.follow(self.executor, line, near)
+
+    def lost_way(self, poses: chains.Poses) -> tuple[chains.LostWay, str]:
+        """How far lines from home to poses can be followed, and in what they are straight."""
+        count = len(poses)
+        home = chains.Poses(
+            np.broadcast_to(self.home.position, (count, 3)),
+            np.broadcast_to(self.home.rotation, (count, 3, 3)),
+            poses.which,
+            np.zeros_like(poses.elastic),
+        )
+        line = chains.StraightLine(home, poses, self.leg_size)
+        near = np.tile(self.mechanism.legs.at_home(), (count, 1))
+        joints, share = chains.along(self.executor, line, near)
+        ahead = line.at(np.arange(count), chains.past(share, line.strides()))
+        return chains.LostWay(share, ahead, joints), "position and rotation"
+
+    def _lost_joints(self, rows: batch.Rows, known: set[int]) -> list[batch.Trouble]:
+        """Troubles of rows whose joint coordinates of chain legs were not found."""
+        joints = rows.fields.get(CHAINS)
+        if joints is None:
+            return []
+        bad = np.broadcast_to(~np.isfinite(joints).all(axis=1), rows.rows)
+        lost = np.array(
+            [row for row in np.flatnonzero(bad) if int(row) not in known], dtype=np.intp
+        )
+        if not lost.size:
+            return []
+        if self.members():
+            reason = chains.LOST_BETWEEN.format("home, or from the sample before")
+            return [batch.Trouble(int(row), None, ReachError, reason) for row in lost]
+        some = lost[: chains.EXPLAINED]
+
+        def field(name: str) -> Array:
+            value = rows.fields[name]
+            return np.asarray(np.broadcast_to(value, (rows.rows, *value.shape[1:]))[some])
+
+        elastic = field("elastic") if self.modes else np.zeros((len(some), 0))
+        poses = chains.Poses(field("position"), field("rotation"), {}, elastic)
+        way, names = self.lost_way(poses)
+        return chains.lost_troubles(self.mechanism, names, way, lost)
+
     def remember(self, motion: Motion, found: Array) -> Motion:
-        """Keep the joint coordinates (..., K) of chain legs that are known along a motion."""
-        if self.mechanism.legs.coordinates:
+        """Give a motion the joint coordinates (..., K) of chain legs that are known along it."""
+        if not self.mechanism.legs.coordinates:
+            return motion
+        digest, known = self._joint_digest, motion._joints
+        own = bool(digest) and (known is None or known[0] == digest)
+        if own:
+            motion._joints = None
+            motion._with_joints(digest, found)
+        if not own or motion._joints is None:  # it carries another robot's, or samples have none
             self._chains[motion] = found
         return motion
+
+    @cached_property
+    def _joint_digest(self) -> bytes:
+        """What joint coordinates depend on: home, legs without masses, how the platform bends.
+
+        Empty of many robots at once: motions do not carry their joints.
+        """
+        if self.members():
+            return b""
+        digest = hashlib.sha256(self.text.encode() if self.modes else b"")
+
+        def add(value: object) -> None:
+            if isinstance(value, tuple):
+                for one in value:
+                    add(one)
+            elif isinstance(value, np.ndarray):
+                digest.update(f"{value.shape}".encode() + value.tobytes())
+            else:
+                digest.update(repr(value).encode())
+
+        add((self.home.position, self.home.rotation))
+        for leg in parted(self.mechanism.legs):
+            if leg.coordinates and is_dataclass(leg):
+                add(
+                    tuple(getattr(leg, one.name) for one in fields(leg) if one.name not in NO_PLACE)
+                )
+        return digest.digest()
 
     @cached_property
     def modes(self) -> int:
@@ -303,7 +394,9 @@ class Askable(ABC):
         troubles: list[batch.Trouble] = []
         lowest = margin[0] if rows.rows == 1 else margin.min(initial=np.inf)
         if not lowest > 0:  # NaN is not
-            troubles = batch.not_finite(rows)
+            sound = {name: value for name, value in rows.fields.items() if name != CHAINS}
+            troubles = batch.not_finite(rows._replace(fields=sound))
+            troubles += self._lost_joints(rows, {one.row for one in troubles})
             suspects = np.flatnonzero(~(margin > 0))
             known = {one.row for one in troubles}
             troubles += diagnose(self.mechanism, function, rows, suspects, known)

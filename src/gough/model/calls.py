@@ -45,8 +45,9 @@ class ModelCalls(Askable):
         Returns:
             Actuated coordinates q, rates and accelerations (..., actuators) in m, m/s, m/s², or in
             rad, rad/s, rad/s² of rotary drives; joint coordinates, directions and rotations of the links
-            (..., legs, 3), world axes. Angles of rotary drives are in (−π, π]; along the last axis
-            of a motion that has time they do not jump.
+            (..., legs, 3), world axes. Angles of RUS legs are in (−π, π]; along the last axis of a
+            motion that has time they do not jump. Those of chains are not wrapped: they are those of
+            the straight line from home, or of the samples before along time.
 
         Example:
             >>> robot = gough.load("kim-ryu-2002")

@@ -5,25 +5,46 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import LARGEST, Array
 from gough.engine.run.threads import limited
 from gough.errors import InputError
-from gough.model import batch, deflection, derivatives, forward, limits, vibration
+from gough.model import batch, chains, deflection, derivatives, forward, limits, vibration
 from gough.model.batch import OnError
 from gough.model.described import DescribedModel
 from gough.model.drive_forces import drive_forces
 from gough.model.elastic_motion import ElasticMotion, elastic_motion
 from gough.model.outputs import Output, terminal_motion
-from gough.model.own_coordinates import own_motion
+from gough.model.own_coordinates import Solver, own_motion
 from gough.motion import Motion, need_motion
 from gough.results import Actuation
 
 
 class Model(DescribedModel):
     """A parallel robot and what its models say."""
+
+    @cached_property
+    def _solver(self) -> Solver:
+        return Solver.of(self)
+
+    def follow_joints(
+        self, start: chains.Poses, end: chains.Poses, near: Array, from_home: Array
+    ) -> Array:
+        """Joint coordinates (rows, K) of chain legs at poses, continued along lines in u."""
+        if self._solver.straight:
+            return super().follow_joints(start, end, near, from_home)
+        return self._solver.follow_poses(start, end, near, from_home)
+
+    def lost_way(self, poses: chains.Poses) -> tuple[chains.LostWay, str]:
+        """How far lines from home to poses can be followed, and in what they are straight."""
+        if self._solver.straight:
+            return super().lost_way(poses)
+        u = self._solver.coordinates(poses)[:, self._solver.given]
+        return self._solver.lost(u), ", ".join(self.coordinates)
 
     def forward_kinematics(
         self,
@@ -90,7 +111,7 @@ class Model(DescribedModel):
             array([0. , 0. , 0.6])
 
         """
-        return own_motion(self, u, ud, udd, time, guess, on_error)
+        return own_motion(self._solver, u, ud, udd, time, guess, on_error)
 
     def check(
         self,
@@ -160,6 +181,10 @@ class Model(DescribedModel):
 
         Returns:
             As `inverse_dynamics`, which it is of rigid drives; power is that of the rotors.
+
+        Raises:
+            SingularError: Coulomb friction without width jumps along the motion: there is no finite
+                force before the spring.
 
         Example:
             >>> robot = gough.load("kim-ryu-2002").edited(

@@ -6,13 +6,16 @@ derivatives by the same matrix: with Cx = (C_v, Jᵀ C_ω) split into given and 
 
     Cx_dᵀ δx_d = −gap,    Cx_dᵀ ẋ_d = −Cx_uᵀ u̇,    Cx_dᵀ ẍ_d = second − C_ωᵀ J̇ ρ̇ − Cx_uᵀ ü
 
-Without a guess the dependent components are continued from home along a straight line in u, with time
-from sample to sample.
+Without a guess the dependent components and the joints of chains are continued from home along a
+straight line in u, with time from sample to sample, with a guess from there. Poses without u are reached
+along the same lines: what their joints are does not depend on how the motion was made.
 """
 
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,26 +23,40 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import MOST_TURN, Array, given_numbers
-from gough.base.rotations import exponential
+from gough.base.rotations import exponential, turning
 from gough.errors import (
-    ConvergenceError,
     Failure,
     InputError,
     NotFiniteError,
     ReachError,
-    SampleError,
 )
 from gough.mechanics.forward_program import constraints
 from gough.mechanics.programs import OFF
 from gough.mechanics.state import CHAINS, ELASTIC_FIELDS
-from gough.model.batch import OnError, check_on_error, last_axis
-from gough.model.chains import AT_REST, LONGEST, SHRINKS, SMALL, STRIDE
+from gough.model.batch import OnError, Rows, Trouble, check_on_error, last_axis, settle
+from gough.model.chains import (
+    AT_REST,
+    EXPLAINED,
+    LONGEST,
+    LOST_BETWEEN,
+    MOST_STRIDES,
+    SHRINKS,
+    SMALL,
+    STRIDE,
+    LostWay,
+    Poses,
+    StraightLine,
+    along,
+    follow,
+    lost_troubles,
+    past,
+    within,
+)
 from gough.model.described import DescribedModel
 from gough.model.freedom import COORDINATES
 from gough.model.walk import continued, walk
 from gough.motion import Motion
 
-MOST_STRIDES = 400
 MOST_STEPS = 40
 PATIENCE = 8
 """Steps in which Newton has to halve the gap: where it does not, there is nothing to find."""
@@ -47,10 +64,28 @@ CLOSED = 1e-12
 """Gap, in length scales and rad, below which a pose is found."""
 LARGEST = 0.3
 """Longest Newton step of a dependent component, rad and length scales."""
+NEARBY = 0.1
+"""How far from home, rad and length scales, it is seen whether dependent coordinates change."""
 TOO_FAR = f"a rotation vector beyond {MOST_TURN:g} rad from home"
 
 
-class Solver(NamedTuple):
+class NewtonStep(NamedTuple):
+    """A step of Newton's for n solutions."""
+
+    solution: Array
+    """(n, 6 + K) after it."""
+    good: Array
+    """(n,) it could be made."""
+    longest: Array
+    """(n,) of the dependent coordinates, length scales and rad, before it was cut to `LARGEST`."""
+    off: Array
+    """(n,) gap before it, length scales."""
+    missed: Array
+    """(n,) of the joints, rad or length scales."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solver:
     """Newton for the dependent coordinates of a robot; a solution is (x, chains) in one row."""
 
     robot: DescribedModel
@@ -75,16 +110,23 @@ class Solver(NamedTuple):
 
     def placed(self, guess: Motion) -> Array:
         """Where a guess is, (..., 6 + K)."""
-        turned = guess.rotation @ self.robot.home.rotation.T
-        turn = Rotation.from_matrix(turned.reshape(-1, 3, 3)).as_rotvec()
         chains = np.broadcast_to(
             self.robot.chains_of(guess), (*guess.shape, self.robot.mechanism.legs.coordinates)
         )
-        return np.concatenate([guess.position, turn.reshape(*guess.shape, 3), chains], axis=-1)
+        return np.concatenate([self.coordinates(guess), chains], axis=-1)
+
+    def coordinates(self, poses: Motion | Poses) -> Array:
+        """x (..., 6) of poses: place, and rotation vector from home."""
+        turned = poses.rotation @ self.robot.home.rotation.T
+        sound = np.isfinite(turned).all((-1, -2))
+        safe = np.where(sound[..., np.newaxis, np.newaxis], turned, np.eye(3)).reshape(-1, 3, 3)
+        turn = Rotation.from_matrix(safe).as_rotvec().reshape(poses.position.shape)
+        turn = np.where(sound[..., np.newaxis], turn, np.nan)
+        return np.concatenate([poses.position, turn], axis=-1)
 
     def pose(self, x: Array) -> tuple[Array, Array]:
         """Positions (n, 3) and rotations (n, 3, 3) of x (n, 6)."""
-        return x[:, :3], exponential(x[:, 3:])[0] @ self.robot.home.rotation
+        return x[:, :3], Rotation.from_rotvec(x[:, 3:]).as_matrix() @ self.robot.home.rotation
 
     def asked(self, solution: Array, **rates: Array) -> dict[str, Array]:
         """What holds the platform there: `mechanics.forward_program.constraints`."""
@@ -100,10 +142,26 @@ class Solver(NamedTuple):
     def held(self, columns: Array, turn: Array) -> Array:
         """Cxᵀ (n, k, 6) of scaled columns (n, 6, k), in units of x, at rotation vectors (n, 3)."""
         size = self.robot.length_scale
-        jacobian = np.stack([exponential(turn, unit + 0 * turn)[1] for unit in np.eye(3)], axis=-1)
         rows = np.swapaxes(columns, -1, -2)
-        angular = size * rows[..., 3:] @ jacobian
+        angular = size * rows[..., 3:] @ turning(turn)
         return np.concatenate([size * rows[..., :3], angular], axis=-1)
+
+    def step(self, solution: Array) -> NewtonStep:
+        """Newton's step from solutions (n, 6 + K) towards what holds the platform."""
+        out = self.asked(solution)
+        good = np.asarray(np.isfinite(out["columns"]).all((1, 2)) & np.isfinite(out["gap"]).all(1))
+        found = solution.copy()
+        if "chains" in out:
+            found[:, 6:] = np.where(good[:, np.newaxis], out["chains"], solution[:, 6:])
+        rows = self.held(np.where(good[:, None, None], out["columns"], 0.0), solution[:, 3:6])
+        step = np.zeros((len(solution), 6))
+        gap = np.where(good[:, np.newaxis], out["gap"], 0.0)
+        step[:, self.dependent] = -least(rows[..., self.dependent], gap)
+        longest = np.abs(step).max(axis=1, initial=0.0)
+        step *= (LARGEST / np.maximum(longest, LARGEST))[:, np.newaxis]
+        found[:, :6] += step * self.units
+        off = np.abs(gap).max(axis=1, initial=0.0) / self.robot.length_scale
+        return NewtonStep(found, good, longest, np.asarray(off), out["missed"])
 
     def close(self, u: Array, near: Array) -> Array:
         """Solutions (n, 6 + K) with coordinates u (n, m); NaN where Newton finds none."""
@@ -111,34 +169,23 @@ class Solver(NamedTuple):
         found[:, self.given] = u
         active = np.flatnonzero(np.isfinite(found).all(axis=1))
         met = np.zeros(len(found), dtype=bool)
-        size = self.robot.length_scale
         before = np.full(len(found), np.inf)  # gaps PATIENCE steps ago
         for made in range(MOST_STEPS):
             if not active.size or not self.needed:
                 met[active] = True
                 break
-            out = self.asked(found[active])
-            good = np.asarray(
-                np.isfinite(out["columns"]).all((1, 2)) & np.isfinite(out["gap"]).all(1)
-            )
-            if "chains" in out:
-                found[active, 6:] = np.where(good[:, np.newaxis], out["chains"], found[active, 6:])
-            rows = self.held(np.where(good[:, None, None], out["columns"], 0.0), found[active, 3:6])
-            step = np.zeros((len(active), 6))
-            gap = np.where(good[:, np.newaxis], out["gap"], 0.0)
-            step[:, self.dependent] = -least(rows[..., self.dependent], gap)
-            longest = np.abs(step).max(axis=1, initial=0.0)
-            step *= (LARGEST / np.maximum(longest, LARGEST))[:, np.newaxis]
-            found[active, :6] += step * self.units
-            off = np.abs(gap).max(axis=1, initial=0.0) / size
+            step = self.step(found[active])
+            found[active] = step.solution
             # more constraints than they can take agree only as well as the file's numbers do
             limit = OFF if self.robot.freedom.overconstrained else CLOSED
-            done = good & (longest <= CLOSED) & (off <= limit) & (out["missed"] <= 1e-7)
+            done = (
+                step.good & (step.longest <= CLOSED) & (step.off <= limit) & (step.missed <= 1e-7)
+            )
             met[active[done]] = True
-            going = good & ~done
+            going = step.good & ~done
             if made % PATIENCE == 0:
-                going &= off + out["missed"] < 0.5 * before[active]
-                before[active] = off + out["missed"]
+                going &= step.off + step.missed < 0.5 * before[active]
+                before[active] = step.off + step.missed
             active = active[going]
         found[~met] = np.nan
         return found
@@ -148,28 +195,96 @@ class Solver(NamedTuple):
         """Something is left to solve."""
         return bool(self.dependent) or self.robot.mechanism.legs.coordinates > 0
 
+    @cached_property
+    def straight(self) -> bool:
+        """Dependent coordinates always stay as at home: lines in u are straight lines of poses."""
+        if not self.dependent:
+            return True
+        home = self.at_home()
+        way = np.sin(np.arange(1.0, 3 * len(self.given) + 1)).reshape(3, -1)  # any three directions
+        found = self.close(
+            home[self.given] + NEARBY * way * self.units[self.given], np.tile(home, (3, 1))
+        )
+        moved = (found[:, self.dependent] - home[self.dependent]) / self.units[self.dependent]
+        return bool(np.all(np.abs(moved) <= OFF))
+
     def follow(self, start: Array, u: Array, near: Array) -> Array:
-        """Solutions (n, 6 + K) at u, continued from those at `start` along straight lines."""
-        strides = np.minimum(np.ceil(self.apart(u, start)), MOST_STRIDES)
+        """Solutions (n, 6 + K) at u, continued from those at `start` along lines; NaN where lost."""
+        if self.straight:
+            line = CoordinateLine(self, start, u)
+            found = np.concatenate([line.x(u), near[:, 6:]], axis=1)
+            if near.shape[1] > 6:
+                found[:, 6:] = follow(self.robot.executor, line, near[:, 6:])
+            return self.close(u, found)
+        found, share = self._along(start, u, near)
+        return self.close(
+            u, np.where(within(share, self._strides(start, u))[:, np.newaxis], found, np.nan)
+        )
 
+    def lost(self, u: Array) -> LostWay:
+        """How far the straight lines from home to u can be followed."""
+        home = np.tile(self.at_home(), (len(u), 1))
+        start = home[:, self.given]
+        strides = self._strides(start, u)
+        if self.straight:
+            line = CoordinateLine(self, start, u)
+            joints, share = along(self.robot.executor, line, home[:, 6:])
+            ahead = line.at(np.arange(len(u)), past(share, strides))
+            return LostWay(share, ahead, joints)
+        found, share = self._along(start, u, home)
+        found[:, self.given] = start + past(share, strides)[:, np.newaxis] * (u - start)
+        elastic = np.zeros((len(u), self.robot.modes))
+        return LostWay(share, Poses(*self.pose(found[:, :6]), {}, elastic), found[:, 6:])
+
+    def _along(self, start: Array, u: Array, near: Array) -> tuple[Array, Array]:
         def attempt(rows: Array, share: Array, known: Array) -> tuple[Array, Array]:
-            """By Newton, which must not go far: of the joints one step must get most of the way."""
-            found = self.close(start[rows] + share[:, np.newaxis] * (u - start)[rows], known)
-            sure = np.isfinite(found).all(axis=1)
-            away = np.abs(found - known)[:, :6] / np.repeat([self.robot.leg_size, 1.0], 3)
-            sure &= away.max(axis=1) <= LONGEST
-            if known.shape[1] > 6:
-                there = np.concatenate(
-                    [np.where(sure[:, np.newaxis], found, known)[:, :6], known[:, 6:]], axis=1
-                )
-                out = self.asked(there)
-                left = np.abs(out["chains"] - found[:, 6:]).max(axis=1)
-                gone = np.abs(out["chains"] - known[:, 6:]).max(axis=1)
-                sure &= (out["missed"] <= LONGEST) & (left <= np.maximum(SHRINKS * gone, SMALL))
-            return found, sure
+            """Three steps of Newton, of which the last must be the shortest by far."""
+            found = known.copy()
+            found[:, self.given] = start[rows] + share[:, np.newaxis] * (u - start)[rows]
+            lengths = []
+            for _ in range(3):
+                step = self.step(found)
+                found = step.solution
+                lengths.append(np.where(step.good, np.maximum(step.longest, step.missed), np.nan))
+            first, second, third = lengths
+            shrinks = third <= np.maximum(SHRINKS * np.minimum(first, second), SMALL)
+            return found, np.asarray(shrinks & (first <= LONGEST) & (second <= LONGEST))
 
-        found = continued(attempt, strides, near)
-        return self.close(u, found)
+        return continued(attempt, self._strides(start, u), near)
+
+    def _strides(self, start: Array, u: Array) -> Array:
+        return np.asarray(np.minimum(np.ceil(self.apart(u, start)), MOST_STRIDES))
+
+    def follow_poses(self, start: Poses, end: Poses, near: Array, from_home: Array) -> Array:
+        """Joint coordinates (n, K) at poses; a `gough.model.chains.Follow`.
+
+        Poses between two that the platform can take are no poses that it can take: all but short ways go
+        along the straight line in u. From home it must end near the pose that is asked for; between
+        samples, which are known to follow each other, poses moved straight do where it does not.
+        """
+        run, size = self.robot.executor, self.robot.leg_size
+        found = near.copy()
+        far = np.flatnonzero(StraightLine(start, end, size).strides() > 1)
+        if far.size:
+            here, there = start.at(far), end.at(far)
+            begin = np.concatenate([self.coordinates(here), near[far]], axis=1)
+            u = self.coordinates(there)[:, self.given]
+            solution, share = self._along(begin[:, self.given], u, begin)
+            position, rotation = self.pose(solution[:, :6])
+            reached = Poses(position, rotation, here.which, here.elastic)
+            arrived = within(share, self._strides(begin[:, self.given], u))
+            arrived &= (
+                StraightLine(reached, there, size).strides() <= 1
+            )  # else another pose with this u
+            found[far] = np.where(arrived[:, np.newaxis], solution[:, 6:], near[far])
+            found[far[~arrived & from_home[far]]] = np.nan
+            position, rotation = start.position.copy(), start.rotation.copy()
+            position[far[arrived]], rotation[far[arrived]] = (
+                reached.position[arrived],
+                reached.rotation[arrived],
+            )
+            start = Poses(position, rotation, start.which, start.elastic)
+        return follow(run, StraightLine(start, end, size), found)
 
     def apart(self, u: Array, start: Array) -> Array:
         """In strides, (n,); 0 where it is not finite."""
@@ -178,31 +293,61 @@ class Solver(NamedTuple):
         return np.asarray(np.nan_to_num(far, posinf=0.0))
 
 
+class CoordinateLine(NamedTuple):
+    """Poses along straight lines in u (n, m), dependent coordinates as at home; a `chains.Line`."""
+
+    solver: Solver
+    start: Array
+    u: Array
+
+    @property
+    def end(self) -> Poses:
+        """Where the lines end."""
+        return self._poses(self.u)
+
+    def strides(self) -> Array:
+        """Lengths of the lines, (n,)."""
+        return self.solver.apart(self.u, self.start)
+
+    def at(self, rows: Array, share: Array) -> Poses:
+        """Poses of some rows at shares (k,) of their lines."""
+        start = self.start[rows]
+        return self._poses(start + share[:, np.newaxis] * (self.u[rows] - start))
+
+    def x(self, u: Array) -> Array:
+        """x (k, 6) at coordinates u (k, m)."""
+        x = np.tile(self.solver.at_home()[:6], (len(u), 1))
+        x[:, self.solver.given] = u
+        return x
+
+    def _poses(self, u: Array) -> Poses:
+        elastic = np.zeros((len(u), self.solver.robot.modes))
+        return Poses(*self.solver.pose(self.x(u)), {}, elastic)
+
+
 class TimedCoordinates(NamedTuple):
-    """Coordinates u (steps, rows, m) in time; a `gough.model.walk.Path`."""
+    """Coordinates u (1 + steps, rows, m) in time, home first; a `gough.model.walk.Path`."""
 
     solver: Solver
     u: Array
 
-    def apart(self, place: int, start: int, count: int) -> float:
+    def apart(self, base: Array, start: int, count: int) -> Array:
         """In strides."""
-        return float(
-            self.solver.apart(self.u[start : start + count], self.u[place]).max(initial=0.0)
-        )
+        far = self.solver.apart(self.u[start + 1 : start + 1 + count], self._bases(base))
+        return np.asarray(far.max(axis=0))
 
-    def settle(self, start: int, count: int, near: Array) -> Array:
-        """Along straight lines, all from the step before."""
-        flat = self.u[start : start + count].reshape(-1, self.u.shape[-1])
-        here, every = (np.tile(one, (count, 1)) for one in (self.u[start - 1], near))
+    def settle(self, base: Array, start: int, count: int, near: Array) -> Array:
+        """Along straight lines, all from the rows' bases."""
+        flat = self.u[start + 1 : start + 1 + count].reshape(-1, self.u.shape[-1])
+        here, every = (np.tile(one, (count, 1)) for one in (self._bases(base), near))
         return self.solver.follow(here, flat, every).reshape(count, *near.shape)
 
-    def jump(self, place: int, near: Array) -> Array:
-        """Along a straight line."""
-        return self.solver.follow(self.u[place], self.u[place + 1], near)
+    def _bases(self, base: Array) -> Array:
+        return np.asarray(self.u[base + 1, np.arange(self.u.shape[1])])
 
 
 def own_motion(
-    robot: DescribedModel,
+    solver: Solver,
     u: ArrayLike,
     ud: ArrayLike | None,
     udd: ArrayLike | None,
@@ -212,8 +357,7 @@ def own_motion(
 ) -> Motion:
     """The motion with these coordinates; see `gough.model.model.Model.motion`."""
     check_on_error(on_error)
-    solver = Solver.of(robot)
-    count = len(solver.given)
+    robot, count = solver.robot, len(solver.given)
     place = last_axis("u", u, count)
     rate = np.zeros(count) if ud is None else last_axis("ud", ud, count)
     second = np.zeros(count) if udd is None else last_axis("udd", udd, count)
@@ -236,7 +380,8 @@ def own_motion(
     flat = solution.reshape(-1, solution.shape[-1])
     fields = _moved(solver, flat, rate.reshape(-1, count), second.reshape(-1, count))
     inputs = np.concatenate([place, rate, second], axis=-1).reshape(-1, 3 * count)
-    _refuse(solver, inputs, flat, shape, on_error)
+    line = "the guess" if guess is not None else ("the sample before" if moment is not None else "")
+    _refuse(solver, inputs, flat, shape, on_error, line)
     arrays = {name: value.reshape(*shape, *value.shape[1:]) for name, value in fields.items()}
     motion = Motion(**arrays, time=moment)
     return robot.remember(motion, solution[..., 6:])
@@ -266,20 +411,20 @@ def _solutions(solver: Solver, u: Array, guess: Motion | None, timed: bool) -> A
     width = len(solver.at_home())
     if not np.prod(shape):
         return np.zeros((*shape, width))
-    if guess is not None or not solver.needed:
-        known = solver.at_home() if guess is None else solver.placed(guess)
-        near = np.broadcast_to(known, (*shape, width)).reshape(-1, width)
-        return solver.close(u.reshape(-1, count), near).reshape(*shape, width)
-    steps = (
-        np.moveaxis(u, -2, 0).reshape(shape[-1], -1, count) if timed else u.reshape(1, -1, count)
-    )
-    rows = steps.shape[1]
     home = solver.at_home()
-    begin = np.tile(home[solver.given], (rows, 1))
-    first = solver.follow(begin, steps[0], np.tile(home, (rows, 1)))
+    flat = u.reshape(-1, count)
+    if not solver.needed:
+        return solver.close(flat, np.tile(home, (len(flat), 1))).reshape(*shape, width)
+    if guess is not None:
+        near = np.broadcast_to(solver.placed(guess), (*shape, width)).reshape(-1, width)
+        begin = solver.close(near[:, solver.given], near)
+        return solver.follow(near[:, solver.given], flat, begin).reshape(*shape, width)
+    steps = np.moveaxis(u, -2, 0).reshape(shape[-1], -1, count) if timed else flat[np.newaxis]
+    begin = np.tile(home, (steps.shape[1], 1))
+    path = np.concatenate([begin[np.newaxis, :, solver.given], steps])
+    found = walk(TimedCoordinates(solver, path), begin, len(steps))
     if not timed:
-        return first.reshape(*shape, width)
-    found = walk(TimedCoordinates(solver, steps), first, len(steps))
+        return found.reshape(*shape, width)
     return np.moveaxis(found.reshape(len(steps), *shape[:-1], width), 0, -2)
 
 
@@ -328,23 +473,28 @@ def least(rows: Array, right: Array) -> Array:
 
 
 def _refuse(
-    solver: Solver, inputs: Array, solution: Array, shape: tuple[int, ...], on_error: OnError
+    solver: Solver,
+    inputs: Array,
+    solution: Array,
+    shape: tuple[int, ...],
+    on_error: OnError,
+    line: str,
 ) -> None:
-    """Raise for samples without a solution."""
-    failed = ~np.isfinite(solution).all(axis=1)
+    """Raise for samples without a solution; `line` says along which way they were looked for."""
+    failed = np.asarray(~np.isfinite(solution).all(axis=1))
     if on_error == "nan" or not failed.any():
         return
     strange = ~np.isfinite(inputs).all(axis=1)
-    kind: type[SampleError] = NotFiniteError if strange.any() else ConvergenceError
-    names = ", ".join(solver.robot.coordinates)
-    reason = (
-        "u is not finite"
-        if strange.any()
-        else (
-            f"no pose with these coordinates {names} was found from home: the platform does not get "
-            "there, or only through a singularity"
-        )
-    )
     rows = np.flatnonzero(strange if strange.any() else failed)
-    places = [np.unravel_index(row, shape) if shape else () for row in rows]
-    raise kind([Failure(tuple(int(i) for i in one), None, reason) for one in places])
+    if strange.any():
+        troubles = [Trouble(int(row), None, NotFiniteError, "u is not finite") for row in rows]
+    elif line:
+        reason = LOST_BETWEEN.format(line)
+        troubles = [Trouble(int(row), None, ReachError, reason) for row in rows]
+    else:
+        count = len(solver.given)
+        way = solver.lost(inputs[rows[:EXPLAINED], :count])
+        names = ", ".join(solver.robot.coordinates)
+        troubles = lost_troubles(solver.robot.mechanism, names, way, rows)
+    empty = Rows(shape, len(failed), {})
+    settle(empty, {}, troubles, "raise")

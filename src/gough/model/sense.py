@@ -135,7 +135,8 @@ def sensible(robot: DescribedModel, motion: Motion, on_error: OnError) -> Motion
         return motion
     check_on_error(on_error)
     if on_error == "nan":
-        return motion.replace(position=np.where(bad[..., np.newaxis], np.nan, motion.position))
+        near = motion.replace(position=np.where(bad[..., np.newaxis], np.nan, motion.position))
+        return near if motion._joints is None else near._with_joints(*motion._joints)
     raise ReachError(
         [
             Failure(

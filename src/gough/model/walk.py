@@ -22,51 +22,56 @@ whether (n,) they belong to the same branch without doubt."""
 
 
 class Path(Protocol):
-    """What is to be solved, step after step; each step has rows side by side."""
+    """What is to be solved, step after step; each step has rows side by side. Step −1 is home."""
 
-    def apart(self, place: int, start: int, count: int) -> float:
-        """How far the steps from `start` on are from that at `place`, in strides, at most."""
+    def apart(self, base: Array, start: int, count: int) -> Array:
+        """How far the steps from `start` on are from each row's `base`, at most, (rows,) strides."""
 
-    def settle(self, start: int, count: int, near: Array) -> Array:
-        """Solutions (count, rows, ...) of the steps from `start` on, by Newton from (rows, ...)."""
+    def settle(self, base: Array, start: int, count: int, near: Array) -> Array:
+        """Solutions (count, rows, ...) of the steps from `start` on, NaN where there is none.
 
-    def jump(self, place: int, near: Array) -> Array:
-        """The solution (rows, ...) of the step after `place`, which is far, from that at `place`."""
+        Each is continued along a line from the solution `near` (rows, ...) of its row's step `base`.
+        """
 
 
-def walk(path: Path, first: Array, steps: int) -> Array:
-    """Solutions (steps, rows, ...) from that of the first step, (rows, ...)."""
-    found = np.empty((steps, *first.shape))
-    found[0] = first
-    place = 0
-    while place < steps - 1:
-        stop, ahead = place + 1, 1
-        while stop < steps and stop - place <= MOST_AT_ONCE:
+def walk(path: Path, home: Array, steps: int) -> Array:
+    """Solutions (steps, rows, ...) from those at home (rows, ...), each from the step before.
+
+    A step without a solution is NaN; the next one is continued from the last that has one.
+    """
+    found = np.empty((steps, *home.shape))
+    near, base = home.copy(), np.full(len(home), -1)
+    lost = np.zeros(len(home), dtype=bool)
+    start = 0
+    while start < steps:
+        stop, ahead = start, 1
+        while stop < steps and stop - start < MOST_AT_ONCE:
             ahead = min(ahead, steps - stop)
-            if not path.apart(place, stop, ahead) <= 1.0:
+            if not np.all((path.apart(base, stop, ahead) <= 1.0) | lost):
                 break
             stop, ahead = stop + ahead, 2 * ahead
-        if stop == place + 1:
-            found[stop] = path.jump(place, found[place])
-            place = stop
-            continue
-        start = place + 1
-        found[start:stop] = path.settle(start, stop - start, found[place])
-        place = stop - 1
+        stop = max(stop, start + 1)
+        found[start:stop] = path.settle(base, start, stop - start, near)
+        sound = np.asarray(np.isfinite(found[start:stop]).all(axis=-1))
+        lost = ~sound[-1]
+        last = len(sound) - 1 - np.argmax(sound[::-1], axis=0)
+        rows = np.flatnonzero(sound.any(axis=0))
+        near[rows], base[rows] = found[start + last[rows], rows], start + last[rows]
+        start = stop
     return found
 
 
-def continued(attempt: Attempt, strides: Array, near: Array) -> Array:
+def continued(attempt: Attempt, strides: Array, near: Array) -> tuple[Array, Array]:
     """Solutions (rows, ...) continued from near ones along lines that are so many strides (rows,) long.
 
     Each row goes in steps of its own, halved where a solution is in doubt and doubled where none is, up
-    to a stride: what a row gets does not depend on its neighbours. A line that cannot be followed to
-    its end leaves the last solution on it.
+    to a stride: what a row gets does not depend on its neighbours. With the share (rows,) of each line
+    that could be followed: where it is below 1 the solution is the last on the line.
     """
     found, share = near.copy(), np.zeros(len(near))
     longest = 1 / np.maximum(strides, 1.0)
     step = longest.copy()
-    active = np.arange(len(near))
+    active = np.flatnonzero(np.isfinite(near).all(axis=1))
     while active.size:
         aim = share[active] + step[active]
         aim = np.where(aim > 1 - FINEST * longest[active], 1.0, aim)
@@ -76,4 +81,4 @@ def continued(attempt: Attempt, strides: Array, near: Array) -> Array:
             sure, np.minimum(2 * step[active], longest[active]), step[active] / 2
         )
         active = active[(share[active] < 1) & (step[active] >= FINEST * longest[active])]
-    return found
+    return found, share
