@@ -74,7 +74,8 @@ class Variants(ModelCalls):
         "gravity" (..., 3). Geometry, rotor masses, bodies (by mass, centre of mass and inertia, or
         by standard parameters) and friction can change; of a flexible platform nothing can, but
         `Variants([robot.edited(…), …])` takes robots with any. What is not named stays as it is in
-        this robot: so do axes that its file leaves to their defaults. A body that no mass
+        this robot; an axis or reference that its file leaves out follows the numbers that its default
+        is made from, as in a file with these values. A body that no mass
         distribution can have is a warning; one that the file gives by shapes does not vary.
         """
         varied = VariedRobots(robot, changes)

@@ -217,15 +217,15 @@ class LegReader:
         return self.unit(key) if self.has(key) else otherwise
 
     def universal_axis(self, along: Callable[[Array], Array]) -> Array:
-        """The file's axis, or unit(z × leg at home); `along` maps tips to legs, (3, legs, 1)."""
+        """The file's axis, or unit(z × leg at home); `along` maps tips to legs, (3, legs, ...)."""
         if self.has("axis"):
             return self.unit("axis")
         if self.home is None:
             raise self.fail(f"{self.where}.axis is missing, and its default needs a home pose")
         position, rotation = self.home
-        tip = position[:, np.newaxis] + rotation @ self.vectors("platform")[..., 0]
-        leg = along(tip[..., np.newaxis])
-        axis = np.cross([0.0, 0.0, 1.0], leg[..., 0], axisb=0).T[..., np.newaxis]
+        turned = np.tensordot(rotation, self.platform_points(), axes=1)
+        leg = along(position[:, np.newaxis, np.newaxis] + turned)
+        axis = np.stack([-leg[1], leg[0], 0 * leg[2]])
         sine = np.linalg.norm(axis, axis=0) / np.linalg.norm(leg, axis=0)
         if np.any(~(sine > PARALLEL)):
             raise self.fail(
@@ -245,8 +245,8 @@ class LegReader:
             reference = otherwise
         else:
             # rounded, so that of two axes that are equally good the first is taken everywhere
-            along = np.round(np.abs(axis[..., 0]), 9)
-            reference = np.eye(3)[np.argmin(along, axis=0)].T[..., np.newaxis]
+            along = np.round(np.abs(axis), 9)
+            reference = np.moveaxis(np.eye(3)[np.argmin(along, axis=0)], -1, 0)
         reference, sine = perpendicular(reference, axis)
         if np.any(sine < PARALLEL):
             raise self.fail(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import cast
 
 import numpy as np
 
-from gough.base.arrays import Array, unit
+from gough.base.arrays import Array
 from gough.base.keys import Numbers
 from gough.description.numbers import LegGroup
-from gough.errors import InputError
+from gough.errors import GoughError, InputError
 from gough.legs.keys import LegTable
-from gough.legs.reading import PARALLEL, LegReader, perpendicular
+from gough.legs.reading import LegReader
 from gough.mechanics.body import Body
 from gough.mechanics.friction import Friction
 from gough.mechanics.leg import Leg
@@ -23,7 +22,9 @@ class VariedLegs(LegReader):
     """Values by keys of a group of legs, for many robots: arrays (3, legs, variants)."""
 
     def __init__(self, group: LegGroup, own_points: Array, values: Varying) -> None:
-        super().__init__(group.table, values.name, group.leg_count, None, group.where, group.first)
+        super().__init__(
+            group.table, values.name, group.leg_count, values.home, group.where, group.first
+        )
         self.group, self.legs, self.values = group, group.legs, values
         self.own_points = own_points
         """P_i (3, legs, 1) of the robot itself."""
@@ -49,67 +50,34 @@ class VariedLegs(LegReader):
 
     def platform_points(self) -> Array:
         """P_i (3, legs, variants), or the robot's own (3, legs, 1)."""
-        return self._vectors(f"{self.where}.platform") if self.has("platform") else self.own_points
+        return (
+            self._vectors(f"{self.where}.platform") if self._varies("platform") else self.own_points
+        )
 
     def read(self) -> Leg:
         """The numbers of the legs, but for the length scale of the robots."""
         return self.group.kind.read(self)
 
-    def own(self, key: str) -> Array:
-        """What the robot itself has."""
-        value: Array = getattr(self.legs, key)
-        return value
-
     def has(self, key: str) -> bool:
-        """Whether a key of [legs] varies."""
+        """Whether a key of [legs] varies or is in the file: else a default follows other numbers."""
+        return self._varies(key) or super().has(key)
+
+    def _varies(self, key: str) -> bool:
         return f"{self.where}.{key}" in self.values.given
 
     def vectors(self, key: str) -> Array:
         """(3, legs, variants), or the robot's own (3, legs, 1)."""
-        return self._vectors(f"{self.where}.{key}") if self.has(key) else self.own(key)
-
-    def unit(self, key: str) -> Array:
-        """The same, made unit."""
-        if not self.has(key):
-            return self.own(key)
-        vectors = self.vectors(key)
-        if not np.all(np.any(vectors, axis=0)):
-            raise InputError(f"variants: {self.where}.{key} of a leg has zero length")
-        return unit(vectors, axis=0)
+        return self._vectors(f"{self.where}.{key}") if self._varies(key) else super().vectors(key)
 
     def positive(self, key: str) -> Array:
-        """(legs, variants), above 0."""
-        return self._scalars(key, np.nextafter(0.0, 1.0)) if self.has(key) else self.own(key)
+        """(legs, variants), above 0, or the robot's own (legs, 1)."""
+        if not self._varies(key):
+            return super().positive(key)
+        return self._scalars(key, np.nextafter(0.0, 1.0))
 
     def not_negative(self, key: str) -> Array:
-        """(legs, variants), 0 or above."""
-        return self._scalars(key, 0.0) if self.has(key) else self.own(key)
-
-    def signs(self, key: str) -> Array:
-        """A branch does not vary."""
-        return self.own("sign")
-
-    def unit_or(self, key: str, otherwise: Array) -> Array:
-        """The vectors given, or the robot's own; but where its file leaves them to their default."""
-        return (
-            otherwise if getattr(self.table, key) is None and not self.has(key) else self.unit(key)
-        )
-
-    def universal_axis(self, along: Callable[[Array], Array]) -> Array:
-        """The axes given, or the robot's own, also where its file leaves them to their default."""
-        return self.unit("axis")
-
-    def reference(self, axis: Array, otherwise: Array | None = None) -> Array:
-        """The references given, or the robot's own, perpendicular to the axes."""
-        if otherwise is None and not self.has("axis") and not self.has("reference"):
-            return self.own("reference")
-        wanted = (
-            self.unit("reference") if otherwise is None else self.unit_or("reference", otherwise)
-        )
-        reference, sine = perpendicular(wanted, axis)
-        if not np.all(sine >= PARALLEL):
-            raise InputError(f"variants: {self.where}.reference of a leg is parallel to its axis")
-        return reference
+        """(legs, variants), 0 or above, or the robot's own (legs, 1)."""
+        return self._scalars(key, 0.0) if self._varies(key) else super().not_negative(key)
 
     def body(self, key: str) -> Body:
         """The bodies given, or the robot's own."""
@@ -121,9 +89,13 @@ class VariedLegs(LegReader):
         changed = {
             key: self._scalars(f"friction.{key}", 0.0)
             for key in Friction._fields
-            if self.has(f"friction.{key}")
+            if self._varies(f"friction.{key}")
         }
         return self.legs.friction._replace(**changed)
+
+    def fail(self, message: str) -> GoughError:
+        """An error that names the variants."""
+        return InputError(f"variants: {message}")
 
     def _vectors(self, key: str) -> Array:
         return np.moveaxis(self.values.given[key], 0, -1).swapaxes(0, 1)
@@ -132,5 +104,5 @@ class VariedLegs(LegReader):
         values = self.values.given[f"{self.where}.{key}"]
         if np.any(values < least):
             wanted = "positive" if least else "0 or more"
-            raise InputError(f"variants: {self.where}.{key} must be {wanted}, has {values.min():g}")
+            raise self.fail(f"{self.where}.{key} must be {wanted}, has {values.min():g}")
         return values.T
