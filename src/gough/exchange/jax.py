@@ -19,7 +19,8 @@ def to_jax(robot: Model, name: str, *, loads: bool = False) -> Pure:
     and without batch axes; position, rotation and of chain legs chains must be there, the others are
     zero if they are not. It returns a dictionary with the robot's answers and `margin`, which is > 0
     where the answer is good: nothing is raised on bad numbers. There is no friction unless `loads` adds
-    the input loads and the output caused, as there. JAX must compute in double precision.
+    the input loads and the output caused, as there. JAX must compute in double precision,
+    when the function is made and at each trace.
     """
     jax.require()
     robot.need_rigid_drives("JAX")

@@ -13,6 +13,8 @@ from gough.engine.passes.lanes import Lanes, in_lanes
 from gough.engine.program import Program
 from gough.errors import InputError, MissingDataError
 
+DOUBLE = 8
+"""Bytes of a number in double precision."""
 Pure = Callable[[Mapping[str, Any]], dict[str, Any]]
 """A function from inputs by name to outputs by name."""
 
@@ -25,12 +27,17 @@ def require() -> Any:
         raise MissingDataError(
             "JAX is not installed; it comes with the extra: pip install 'gough[jax]'"
         ) from None
-    if not jax.config.jax_enable_x64:
+    need_double(jax)
+    return jax
+
+
+def need_double(jax: Any) -> None:
+    """Refuse single precision, wherever it was chosen: by the configuration or by a context."""
+    if jax.numpy.zeros(()).dtype.itemsize < DOUBLE:
         raise InputError(
             "JAX computes in single precision, which is too coarse for closed loops: "
             'jax.config.update("jax_enable_x64", True) first'
         )
-    return jax
 
 
 def function(
@@ -47,12 +54,14 @@ def function(
     Inputs and outputs have the shapes that gough's have, without batch axes: `jax.vmap` adds them. Those
     of `needed` must be given, others are zero if they are not. The compiler sees a loop over steps
     (`engine.passes.lanes`): of thousands of single operations it would make seconds or minutes of work.
+    Each trace checks that JAX still computes in double precision.
     """
     jax = require()
     numpy, shapes = jax.numpy, program.fields
     lanes = in_lanes(program, hoisted, tables, matrices)
 
     def compute(given: Mapping[str, Any]) -> dict[str, Any]:
+        need_double(jax)
         fields = _complete(numpy, name, given, shapes, needed)
         registers = _run(jax, lanes, fields)
         found = {one: registers[places] for one, places in lanes.outputs.items()}
