@@ -16,7 +16,7 @@ from gough.calibration.geometry import Geometry, Unknown
 from gough.calibration.measurements import Noise, PoseMeasurements
 from gough.calibration.ranks import leg_ranks
 from gough.calibration.residuals import Numbers, Problem, Residual
-from gough.calibration.search import RANK, Prior, Search, Spectrum
+from gough.calibration.search import RANK, Prior, Search, Spectrum, influence_slopes
 from gough.calibration.start import drawn_poses, refuse_lost, register
 from gough.errors import InputError, SampleError
 from gough.model.described import DescribedModel
@@ -31,6 +31,8 @@ ENOUGH = 0.5
 """Part of the poses that the robot as drawn must have for frames to be found by them."""
 OUTLIER = 5.0
 """Residual, in standard deviations of most, from which a sample is named."""
+SPOILT = 0.9
+"""Leverage above which a residual says little of the noise."""
 SMALLEST, LARGEST = 1e-15, 1e3
 """Standard deviations that can be given, m or rad."""
 CERTAIN = 1e-6
@@ -248,7 +250,8 @@ def calibrate(
         found, weights = search.run(drawn, found.numbers)
     given = problem.noise
     rank = int(np.sum(search.spectrum(search.rows(found, None)[1]).told))
-    size, factor = _spread(found.residuals, weights, rank, robust)
+    leverage = _leverage(search, found.slopes) if robust else np.zeros(0)
+    size, factor = _spread(found.residuals, weights, leverage, rank, robust)
     scale = size if estimated else 1.0
     spectrum, covariance = _worth(search, found.slopes, scale, factor)
     numbers = found.numbers
@@ -351,20 +354,33 @@ def _scattered(search: Search, numbers: Numbers, robust: bool) -> Noise:
         found = problem.weighed(numbers)
     except SampleError:  # a pose that is not reached: the kinds stay in the ratio they had
         return noise
-    slopes = (found.slopes * search.sizes)[:, search.free]
-    left, values, _ = np.linalg.svd(slopes, full_matrices=False)
-    leverage = np.sum(left[:, values > RANK * values.max()] ** 2, axis=1)
+    leverage = _leverage(search, found.slopes)
     sizes = {}
     for name, columns in (("position", (0, 1, 2)), ("rotation", (3, 4, 5)), ("distance", (6,))):
         own = np.isin(found.columns, columns)
         if np.any(own):
             residuals, spare = found.residuals[own], float(np.sum(1 - leverage[own]))
-            spread = np.median(np.abs(residuals)) * 1.4826 * np.sqrt(len(residuals))
-            if not robust:
-                spread = np.linalg.norm(residuals)
-            size = getattr(noise, name) * float(spread) / np.sqrt(max(spare, 1.0))
-            sizes[name] = max(size, FINEST)
+            spread = float(np.linalg.norm(residuals)) / np.sqrt(max(spare, 1.0))
+            if robust:
+                spread = _median_spread(residuals, leverage[own])
+            sizes[name] = max(getattr(noise, name) * spread, FINEST)
     return noise._replace(**sizes)
+
+
+def _leverage(search: Search, slopes: Array) -> Array:
+    """(rows,) shares of its own noise that the fit takes from each residual."""
+    left, values, _ = np.linalg.svd((slopes * search.sizes)[:, search.free], full_matrices=False)
+    return np.asarray(np.sum(left[:, values > RANK * values.max()] ** 2, axis=1))
+
+
+def _median_spread(residuals: Array, leverage: Array) -> float:
+    """Standard deviation of most of the noise: 1.4826 median |r|/√(1 − h).
+
+    Residuals of high leverage h say little of it, and are left out.
+    """
+    own = leverage <= max(SPOILT, float(np.median(leverage)))
+    sizes = np.abs(residuals[own]) / np.sqrt(np.maximum(1 - leverage[own], 1e-6))
+    return 1.4826 * float(np.median(sizes))
 
 
 def _invertible(geometry: Geometry, measured: PoseMeasurements) -> bool:
@@ -390,17 +406,22 @@ def _prior(geometry: Geometry, priors: Mapping[str, float], taken: Array) -> Pri
     return Prior(which, deviations[which])
 
 
-def _spread(residuals: Array, weights: Array, unknowns: int, robust: bool) -> tuple[float, float]:
-    """Deviation of the residuals, and what robust weights take from their worth (Huber 1981)."""
+def _spread(
+    residuals: Array, weights: Array, leverage: Array, unknowns: int, robust: bool
+) -> tuple[float, float]:
+    """Deviation of the residuals, and how much wider robust weights make what is found.
+
+    Of n residuals r of p unknowns, ψ = w r, the factor on the deviations of least squares is
+    K √(Σ ψ²/(n − p))/(σ m), K = 1 + p/n var(ψ′)/m², m the mean of ψ′ (Huber 1981, Eq. 7.6.8).
+    """
     spare = max(len(residuals) - unknowns, 1)
     if not robust:
         return max(float(np.sqrt(residuals @ residuals / spare)), FINEST), 1.0
-    size = max(
-        1.4826 * float(np.median(np.abs(residuals))) * np.sqrt(len(residuals) / spare), FINEST
-    )
-    felt = weights * residuals
-    slope = float(np.mean(weights > 0.05))
-    return size, max(float(np.sqrt(felt @ felt / spare)) / size / slope, 1e-6)
+    size = max(_median_spread(residuals, leverage), FINEST)
+    felt, slopes = weights * residuals, influence_slopes(residuals)
+    mean = max(float(np.mean(slopes)), 1e-6)
+    wider = 1 + unknowns / len(residuals) * float(np.var(slopes)) / mean**2
+    return size, max(wider * float(np.sqrt(felt @ felt / spare)) / (size * mean), 1e-6)
 
 
 def _worth(search: Search, slopes: Array, scale: float, factor: float) -> tuple[Spectrum, Array]:

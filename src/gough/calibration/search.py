@@ -185,3 +185,9 @@ def _huber(scaled: Array) -> Array:
 
 def _tukey(scaled: Array) -> Array:
     return np.asarray(np.maximum(1 - (scaled / TUKEY) ** 2, 0.0) ** 2)
+
+
+def influence_slopes(residuals: Array) -> Array:
+    """Return the slopes ψ′ of Tukey's ψ(u) = u (1 − u²/c²)² at residuals, by their own spread."""
+    square = (residuals / _spread(residuals) / TUKEY) ** 2
+    return np.asarray(np.where(square < 1, (1 - square) * (1 - 5 * square), 0.0))

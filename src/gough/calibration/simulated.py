@@ -71,8 +71,11 @@ def simulate(
     sent = PoseMeasurements(q, blank, *which, related, commanded, poses)
     drawn = drawn_poses(robot, sent)
     refuse_lost(sent, drawn)
-    read = q + amount["q"] * rng.normal(size=q.shape)
-    there = stand(geometry, built, q - geometry.zeros(built), drawn)
+    # samples with the same coordinates were seen during one stand: they have one reading
+    _, first, which_pose = np.unique(q, axis=0, return_index=True, return_inverse=True)
+    error = amount["q"] * rng.normal(size=q.shape)[first[which_pose.reshape(-1)]]
+    read = q if commanded else q + error
+    there = stand(geometry, built, q + (error if commanded else 0) - geometry.zeros(built), drawn)
     shown = _shown(sent, Frames.start(sent) if frames is None else frames, there)
     sizes = [amount["position"]] * 3 + [amount["rotation"]] * 3 + [amount["distance"]]
     off = rng.normal(size=shown.shape) * sizes
@@ -83,9 +86,7 @@ def simulate(
     if relative:
         noisy[0] = np.nan
     near = poses if commanded else None
-    return PoseMeasurements(
-        q if commanded else read, noisy, sent.tracker, sent.target, related, commanded, near
-    )
+    return PoseMeasurements(read, noisy, sent.tracker, sent.target, related, commanded, near)
 
 
 def _shown(measured: PoseMeasurements, frames: Frames, poses: Standing) -> Array:
