@@ -334,6 +334,6 @@ def test_bodies_that_cannot_be_warn():
 
 
 def test_a_passive_leg_of_impossible_bodies_is_a_warning():
-    odd = changed(groups(), {"legs.1.joints.0.body": {"mass": -1.0}})
+    odd = changed(groups(), {"legs.1.joints.0.body": {"M": -1.0}})
     with pytest.warns(ImpossibleBodyWarning, match=r"legs\.1\.joints\.0\.body"):
         described(odd)

@@ -54,8 +54,9 @@ def test_three_legs_hold_nothing_and_the_sheet_says_so():
 
 
 def test_a_negative_mass_is_said_to_be_one():
+    numbers = {"M": -10.0, "XX": 1.0, "YY": 1.0, "ZZ": 1.0}
     with pytest.warns(ImpossibleBodyWarning, match="its mass is -10 kg"):
-        robot = gough.load("kim-ryu-2002").edited({"platform.mass": -10.0})
+        robot = gough.load("kim-ryu-2002").edited({"platform": numbers})
     (said,) = gaps.wrong(robot)
     assert said.startswith("[platform]: no real body")
     assert "mass is -10 kg" in said

@@ -39,7 +39,9 @@ def command(
     actuator: Annotated[
         float | None,
         typer.Option(
-            "--stiffness", help="of each actuator along q, N/m, N m/rad; default: [legs.drive]"
+            "--stiffness",
+            help="of what holds each rotor along q (servo), N/m, N m/rad; [legs.drive] is behind the "
+            "rotor, in series; default: rotors locked",
         ),
     ] = None,
     leg: Annotated[
@@ -119,6 +121,7 @@ def command(
             f"needs --stiffness: {robot.name} has no [legs.drive] or [legs.beams] that says it"
         )
     held = np.inf if actuator is None else actuator
+    swinging = actuator is not None or leg is not None
     level = None if slice_ is None else plane("--slice", slice_)
     spread = None if errors is None else _tolerances(errors)
     load_at = None if load_ is None else np.array(numbers("--load", load_, 6))
@@ -138,9 +141,9 @@ def command(
     if output is not None:
         _draw(robot, held, links, level, place, points, preload, output)
     if json:
-        print_json(stiffness_numbers(robot, found, rings, load_at, exact))
+        print_json(stiffness_numbers(robot, found, rings, load_at, exact, swinging))
     else:
-        print_stiffness(robot, found, rings, load_at, exact, out)
+        print_stiffness(robot, found, rings, load_at, exact, out, swinging)
     if not found.stable:
         warn("this pose does not hold itself against its load")
     if output is not None:

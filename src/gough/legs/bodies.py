@@ -57,6 +57,9 @@ class BodyTable(SolidKeys):
         given = self.model_fields_set
         parted = [key for key in PARTED_PARAMETERS if key in given]
         standard = [key for key in STANDARD_PARAMETERS if key in given]
+        lightest = float(np.min(np.asarray(self.mass), initial=0.0))
+        if lightest < 0:  # M may be: grouped parameters of a real leg can have less than 0
+            raise ValueError(f"mass is {lightest:g} kg, which no body has: 0 or more")
         own = "mass" if self.shape is not None else "shapes"
         others = [key for key in (*parted, *standard, "shapes") if key in given and key != own]
         if self.solids and others:

@@ -285,7 +285,8 @@ class Model(DescribedModel):
 
         Args:
             motion: the poses.
-            actuators: "locked", "free", or a stiffness (..., actuators) in N/m or N m/rad.
+            actuators: of the rotors: "locked", "free", or held by a stiffness (..., actuators) in N/m or
+                N m/rad, on which they swing with q, or behind which [legs.drive] gives way.
             wrench: (..., 6) on the platform at its frame's origin, world axes.
             on_error: "raise" or "nan".
             threads: at most so many.

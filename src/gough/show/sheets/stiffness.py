@@ -34,8 +34,9 @@ def stiffness_numbers(
     rings: Vibration | None,
     load: Array | None,
     exact: Accuracy | None,
+    swinging: bool,
 ) -> dict[str, Any]:
-    """The results as plain lists, SI units, world axes."""
+    """The results as plain lists, SI units, world axes; `swinging`: rotors are held by a stiffness."""
     numbers: dict[str, Any] = {"robot": robot.name, "stable": bool(found.stable)}
     numbers["stiffness"] = found.matrix.tolist()
     numbers["compliance_at_tool"] = found.compliance.tolist()
@@ -45,6 +46,7 @@ def stiffness_numbers(
     numbers["actuator_forces"] = found.forces.tolist()
     hertz, legs = lowest(rings)
     numbers["natural_frequencies"] = None if hertz is None else hertz.tolist()
+    numbers["rotors"] = "swing" if swinging else "locked"
     if robot.bends:
         numbers["bending_frequencies"] = None if legs is None else legs.tolist()
     if load is not None:
@@ -66,8 +68,12 @@ def print_stiffness(
     load: Array | None,
     exact: Accuracy | None,
     console: Console,
+    swinging: bool,
 ) -> None:
-    """Principal stiffness with its axes; what was asked for beside it, a line each."""
+    """Principal stiffness with its axes; what was asked for beside it, a line each.
+
+    `swinging`: rotors are held by a stiffness, and move with it.
+    """
     moved = None if load is None else found.deflection(load[:3], load[3:])
     where = ", ".join(f"{x:.4g}" for x in found.motion.position)
     console.print(
@@ -84,7 +90,10 @@ def print_stiffness(
     hertz, legs = lowest(rings)
     if hertz is not None and legs is not None:
         tones = ", ".join(f"{x:.4g}" for x in hertz)
-        console.print(f"natural frequencies   {tones} Hz", highlight=False, soft_wrap=True)
+        rotors = "rotors swing" if swinging else "rotors locked"
+        console.print(
+            f"natural frequencies   {tones} Hz, {rotors}", highlight=False, soft_wrap=True
+        )
         if len(legs):
             tones = ", ".join(dict.fromkeys(f"{x:.4g}" for x in legs))
             console.print(f"legs bend at          {tones} Hz", highlight=False, soft_wrap=True)
