@@ -133,7 +133,7 @@ def test_sizing_check_and_studies_take_the_same_forces(long, path):
     assert found.legs.peak_force.max() == pytest.approx(MOVES, rel=2e-3)
     weak = long.edited({"legs.limits": {"force": 2000.0}})
     worst = max(one.value for one in weak.check(path).violations)
-    assert worst == pytest.approx(found.legs.peak_force.max(), rel=1e-9)
+    assert worst == pytest.approx(found.legs.peak_force.max(), rel=1e-4)  # between samples, too
     assert weak.check(weak.home).ok
     case = Case(long, [path])
     (peak,) = MEASURES["peak_force"].of(case)

@@ -91,9 +91,9 @@ def test_speed_counts_in_both_directions():
     assert [one.leg for one in report.violations] == list(legs + 1)
     for one in report.violations:
         assert one.limit == "speed"
-        assert one.value == pytest.approx(fastest[one.leg - 1])
+        assert one.value == pytest.approx(fastest[one.leg - 1], rel=1e-3)  # between samples, too
         assert one.excess == pytest.approx(one.value - 0.75 * fastest.max())
-        assert abs(qd[one.sample][one.leg - 1]) == pytest.approx(one.value)
+        assert abs(qd[one.sample][one.leg - 1]) == pytest.approx(one.value, rel=1e-3)
         assert one.samples == np.sum(np.abs(qd[:, one.leg - 1]) > one.allowed)
 
 
@@ -109,8 +109,9 @@ def test_force_counts_with_friction_and_wrench():
     assert {one.limit for one in found} == {"force"}
     largest = max(found, key=lambda one: one.excess)
     sample, leg = np.unravel_index(np.argmax(pushed), pushed.shape)
-    assert (largest.leg, largest.sample) == (leg + 1, (sample,))
-    assert largest.excess == pytest.approx(pushed.max() - allowed)
+    assert largest.leg == leg + 1
+    assert abs(largest.sample[0] - sample) <= 1  # it may be worst between two samples
+    assert pushed.max() - allowed <= largest.excess < 1.01 * (pushed.max() - allowed)
 
 
 def test_universal_angle_is_that_of_the_leg_in_the_world():

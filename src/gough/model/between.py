@@ -32,6 +32,15 @@ QUINTIC = np.array(
 """Powers of τ in the polynomials that carry x, ẋ, ẍ of the start and of the end."""
 
 
+def vector_rates(vector: Array, omega: Array, alpha: Array) -> tuple[Array, Array]:
+    """Return θ̇ and θ̈ of rotation vectors θ (n, 3) from ω and ω̇ of exp(θ×)."""
+    whirl = np.stack([exponential(vector, np.broadcast_to(e, vector.shape))[1] for e in np.eye(3)])
+    whirl = np.moveaxis(whirl, 0, -1)  # ω = whirl θ̇
+    rate = np.linalg.solve(whirl, omega[..., np.newaxis])[..., 0]
+    rest = alpha - exponential(vector, rate)[2]
+    return rate, np.linalg.solve(whirl, rest[..., np.newaxis])[..., 0]
+
+
 class Between(NamedTuple):
     """A motion (n,) over time as a function of time."""
 
@@ -58,11 +67,7 @@ class Between(NamedTuple):
             for value in (motion.angular_velocity, motion.angular_acceleration)
             for part in (np.s_[:-1], np.s_[1:])
         ]
-        whirl = np.stack([exponential(turn, np.broadcast_to(e, turn.shape))[1] for e in np.eye(3)])
-        whirl = np.moveaxis(whirl, 0, -1)  # ω = whirl θ̇ at the end
-        spin = np.linalg.solve(whirl, rates[1][..., np.newaxis])[..., 0]
-        felt = rates[3] - exponential(turn, spin)[2]
-        grow = np.linalg.solve(whirl, felt[..., np.newaxis])[..., 0]
+        spin, grow = vector_rates(turn, rates[1], rates[3])
         parts = [np.zeros_like(turn), rates[0], rates[2], turn, spin, grow]
 
         def scaled(ends: list[Array]) -> Array:
