@@ -209,3 +209,17 @@ def test_a_held_platform_stays_on_what_it_can_do():
     middle = float(q.max() + at_samples.max()) / 2
     report = robot.edited({"legs.0.joints.1.stroke": [0.0, middle]}).check(samples)
     assert max(one.value for one in report.violations) == pytest.approx(q.max(), abs=2e-4)
+
+
+@pytest.mark.parametrize("samples", [101, 102])
+def test_a_jump_of_acceleration_is_no_peak_of_force(samples):
+    """To and fro at full acceleration, either way: the largest force is that of either side."""
+    t, a = np.linspace(0, 1, samples), 3.0
+    late = t > 0.5
+    x = np.where(late, a / 4 * (2 * t - 0.5) - a * t**2 / 2, a * t**2 / 2)
+    v, rate = np.where(late, a * (1 - t), a * t), np.where(late, -a, a)
+    side = np.array([1.0, 0.0, 0.0])
+    position = np.array([-0.4, 0, 1.2]) + np.outer(x, side)
+    motion = Motion(position, None, np.outer(v, side), None, np.outer(rate, side), time=t)
+    largest = float(np.abs(hexapod().inverse_dynamics(motion).forces).max())
+    assert hexapod(force=1.003 * largest).check(motion)

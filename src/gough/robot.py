@@ -111,6 +111,8 @@ class Robot(Model):
     ) -> Report:
         """Which limits of the robot file a motion exceeds: leg, limit, when, by how much.
 
+        Timed samples (n,) are compared between samples, too, along the path that their rates come from.
+
         Args:
             motion: of any batch shape; with time the report says when.
             wrench: (..., 6) on the platform, for the forces.

@@ -7,6 +7,7 @@ import scipy
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
+from gough.base.rotations import conjugate, continuous_quaternions, quaternion_product
 from gough.errors import InputError
 
 SHORTEST, LONGEST = 1e-30, 1e30
@@ -49,13 +50,11 @@ class PoseSpline:
     """
 
     def __init__(self, times: Array, position: Array, rotation: Array) -> None:
-        turn = Rotation.from_matrix(rotation).as_quat()
-        steps = _product(turn[1:], _conjugate(turn[:-1]))
-        signs = np.where(steps[:, 3:] < 0, -1.0, 1.0)
-        turn[1:] *= np.cumprod(signs, axis=0)
+        turn = continuous_quaternions(rotation)
+        steps = quaternion_product(turn[1:], conjugate(turn[:-1]))
         self._rate = Rotation.from_quat(steps).as_rotvec().sum(axis=0) / times[-1]
-        base = _conjugate(self._mean_turn(times))
-        rest = _product(_product(base, turn), _conjugate(turn[0]))
+        base = conjugate(self._mean_turn(times))
+        rest = quaternion_product(quaternion_product(base, turn), conjugate(turn[0]))
         # differences from the first pose: what stands still has rates of exactly zero
         self._first = position[0], rotation[0]
         change = np.concatenate([position - position[0], rest - IDENTITY], axis=-1)
@@ -89,11 +88,11 @@ class PoseSpline:
         q, qd, qdd = (values[..., 3:] for values in path)
         q = q + IDENTITY
         squared = np.sum(q * q, axis=-1, keepdims=True)
-        back = _conjugate(q)
+        back = conjugate(q)
         # of q̇ = ½ ω q, with q of any length
-        omega = 2 * _product(qd, back)[..., :3] / squared
+        omega = 2 * quaternion_product(qd, back)[..., :3] / squared
         turning = np.sum(q * qd, axis=-1, keepdims=True)
-        alpha = 2 * (_product(qdd, back)[..., :3] - turning * omega) / squared
+        alpha = 2 * (quaternion_product(qdd, back)[..., :3] - turning * omega) / squared
         mean = Rotation.from_quat(self._mean_turn(t).reshape(-1, 4)).as_matrix()
         mean = mean.reshape(*np.shape(t), 3, 3)
         rest = Rotation.from_quat(q.reshape(-1, 4)).as_matrix().reshape(mean.shape)
@@ -113,15 +112,3 @@ class PoseSpline:
 
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 """The quaternion of no turn; the scalar comes last, as in SciPy."""
-
-
-def _product(one: Array, other: Array) -> Array:
-    """Product of quaternions (..., 4), which need not be of length 1."""
-    v, w = one[..., :3], one[..., 3:]
-    u, c = other[..., :3], other[..., 3:]
-    vector = (w * u + c * v) + np.cross(v, u)
-    return np.concatenate([vector, w * c - np.sum(v * u, axis=-1, keepdims=True)], axis=-1)
-
-
-def _conjugate(quaternion: Array) -> Array:
-    return np.asarray(quaternion * [-1.0, -1.0, -1.0, 1.0])

@@ -158,6 +158,29 @@ def turning(vector: Array) -> Array:
     return np.asarray(a * np.eye(3) + b * cross + c * along)
 
 
+def continuous_quaternions(rotation: Array) -> Array:
+    """Return unit quaternions (n, 4) of rotations (n, 3, 3), each with the sign nearest the last.
+
+    The scalar comes last, as in SciPy.
+    """
+    turn = Rotation.from_matrix(rotation).as_quat()
+    turn[1:] *= np.cumprod(np.where(np.sum(turn[1:] * turn[:-1], axis=-1) < 0, -1.0, 1.0))[:, None]
+    return np.asarray(turn)
+
+
+def quaternion_product(one: Array, other: Array) -> Array:
+    """Return the product of quaternions (..., 4) of any length, the scalar last."""
+    v, w = one[..., :3], one[..., 3:]
+    u, c = other[..., :3], other[..., 3:]
+    vector = (w * u + c * v) + np.cross(v, u)
+    return np.concatenate([vector, w * c - np.sum(v * u, axis=-1, keepdims=True)], axis=-1)
+
+
+def conjugate(quaternion: Array) -> Array:
+    """Return the conjugates of quaternions (..., 4), the scalar last."""
+    return np.asarray(quaternion * [-1.0, -1.0, -1.0, 1.0])
+
+
 def _coefficients(squared: Array) -> tuple[Array, Array, Array, Array, Array]:
     """a, b, c, b₁, c₁ of `exponential` at φ²."""
     small = squared < _SERIES_BELOW

@@ -8,7 +8,8 @@ file may leave things out:
 - no time: twists and accelerations left out are zero, as in `Motion`;
 - time and poses alone: twist and acceleration are those of the spline through the poses
   (`Motion.from_samples`), zero for a single sample;
-- time and some twist or acceleration, or elastic coordinates: then all of them must be there;
+- time and some twist or acceleration, or elastic coordinates: then all of them must be there, and fit
+  the poses (`gough.data.rates`);
 - what the platform cannot do: a CSV file with the coordinates of a robot whose platform moves in fewer
   than six directions (`robot.coordinates`: positions, and turns from home about the world's axes) and
   with time or without is a motion of that robot; the rest is solved, rates are those of a spline.
@@ -42,6 +43,7 @@ from gough.data.datasets import (
     write_table,
 )
 from gough.data.plausibility import check_pose
+from gough.data.rates import check_rates
 from gough.errors import FileError, GoughError, InputError
 from gough.model.model import Model
 from gough.motion import ELASTIC_FIELDS, Motion
@@ -261,7 +263,10 @@ def _complete(fields: dict[str, Array], where: Where) -> Motion:
                 f"time and {given[0]}, but no {missing[0]} ({columns}): give all velocities "
                 "and accelerations, or poses alone to have both from a spline"
             )
-    return Motion(**fields)
+    motion = Motion(**fields)
+    if given:
+        check_rates(motion, where)
+    return motion
 
 
 def check_time(time: Array, where: Where, strictly: bool = False) -> None:

@@ -33,6 +33,8 @@ FEW_SAMPLES = 20_000
 """Samples of a motion of which every interval is looked into."""
 MOST_PEAKS = 3
 """Largest values of each joint whose neighbourhood is looked into."""
+JUMP = 4.0
+"""How many times those two intervals before and after a change of acceleration may be."""
 ROUNDING = 1e-9
 """By how much, relative, a value between samples passes a limit that those at samples keep."""
 
@@ -123,7 +125,8 @@ def check(
     between samples, too: along the quintic through their poses, twists and accelerations, which of
     poses from a file is the spline that the rates come from. A motion without rates, or with rates that
     are not those of its poses, has speeds and forces at its samples alone, strokes and angles along the
-    spline through its poses. Forces before compliant drives are compared at samples.
+    spline through its poses. Forces before compliant drives are compared at samples,
+    and so are those of intervals in which an acceleration jumps.
     """
     check_on_error(on_error)
     failures: list[Failure] = []
@@ -369,6 +372,8 @@ class PathBetween(NamedTuple):
         allowed = np.array([rows[i].allowed for i in chosen])[:, np.newaxis]
         excess = np.stack([rows[i].value for i in chosen]) - allowed
         count = excess.shape[1]
+        forced = np.array([rows[i].name == "force" for i in chosen])
+        jumps = self._jumps()
         at = np.arange(count, dtype=np.float64)
         places = _suspects(excess)[:, np.newaxis] + np.arange(1, 4) / 4
         for _ in range(4):
@@ -378,6 +383,9 @@ class PathBetween(NamedTuple):
             at = np.union1d(at, extra)
             every = self._rows(at, on_error)
             excess = np.stack([every[i].value for i in chosen]) - allowed
+            excess[
+                np.ix_(forced, jumps[np.minimum(at.astype(int), count - 2)] & (at % 1 > 0))
+            ] = -np.inf
             places = np.concatenate([_near_peaks(at, one) for one in excess])
         for i, values in zip(chosen, excess, strict=True):
             inside = np.where(at % 1 > 0, values, -np.inf)
@@ -387,6 +395,17 @@ class PathBetween(NamedTuple):
                 time = np.interp(at[best], np.arange(count), self.between.time)
                 found[i] = _Peak(float(inside[best]), sample, float(time))
         return found
+
+    def _jumps(self) -> Array:
+        """Return in which intervals (n − 1,) an acceleration jumps."""
+        motion, size = self.between.motion, self.robot.length_scale
+        steps = np.linalg.norm(np.diff(motion.acceleration, axis=0), axis=-1)
+        steps += size * np.linalg.norm(np.diff(motion.angular_acceleration, axis=0), axis=-1)
+        # two intervals away: a jump may take two
+        around = np.maximum(np.r_[0.0, 0.0, steps[:-2]], np.r_[steps[2:], 0.0, 0.0])
+        if len(steps) < 5:
+            return np.zeros(len(steps), dtype=bool)
+        return np.asarray(steps > JUMP * around)
 
     def _known(self, row: _Row) -> bool:
         """Whether a value is known between samples."""
