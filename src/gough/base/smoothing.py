@@ -1,0 +1,158 @@
+"""The smoothest curve within a distance of every value: rounded samples made smooth again.
+
+Minimised is ∫ (x‴)² dt over quintic splines with |x(t_i) − x_i| ≤ tolerance at every time: a quadratic
+program, solved by an interior-point method (Nocedal & Wright 2006, Algorithm 16.4). Knots are as close
+as the values need: intervals are halved until least squares come within twice the tolerance, and once
+more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy
+from scipy.interpolate import BSpline, make_lsq_spline
+
+from gough.base.arrays import Array
+
+DEGREE = 5
+SMOOTH = 3
+"""Derivative whose square is least in all."""
+MOST_STEPS = 60
+"""Of the interior-point method; it takes 15 to 30."""
+SETTLED = 1e-7
+"""Products of slacks and multipliers, relative to the start, at which it ends."""
+OVER = 1e-6
+"""By how much of the tolerance values may be missed."""
+
+
+def smoothest(times: Array, values: Array, tolerance: float) -> BSpline | None:
+    """Return the smoothest quintic spline within a tolerance of values (n, k) at times (n,), increasing.
+
+    Each of the k columns is within the tolerance. None where no spline with fewer knots than half the
+    values comes that near.
+    """
+    breaks = _breaks(times, values, 2 * tolerance)
+    for _ in range(4):
+        breaks = _halved(breaks, np.ones(len(breaks) - 1, dtype=bool))
+        if len(breaks) + DEGREE > len(times) / 2:
+            return None
+        knots = _knots(times, breaks)
+        design = scipy.sparse.csr_array(BSpline.design_matrix(times, knots, DEGREE))
+        start = make_lsq_spline(times, values, knots, k=DEGREE)
+        roughness = _roughness(knots)
+        columns = []
+        for column, begin in zip(values.T, start.c.T, strict=True):
+            found = _program(
+                design, roughness, (column - design @ begin) / tolerance, begin / tolerance
+            )
+            if found is None:
+                break
+            columns.append(begin + tolerance * found)
+        if len(columns) == values.shape[1]:
+            return BSpline(knots, np.stack(columns, axis=-1), DEGREE)
+    return None
+
+
+def _breaks(times: Array, values: Array, tolerance: float) -> Array:
+    """Return samples (m,) at which pieces of a least-squares spline begin and end to be that near."""
+    breaks = np.array([0, len(times) - 1])
+    while len(breaks) + DEGREE <= len(times) / 4:
+        spline = make_lsq_spline(times, values, _knots(times, breaks), k=DEGREE)
+        off = np.abs(values - spline(times)).max(axis=-1)
+        far = np.maximum.reduceat(off, breaks[:-1]) > tolerance
+        if not far.any():
+            break
+        breaks = _halved(breaks, far)
+    return breaks
+
+
+def _halved(breaks: Array, which: Array) -> Array:
+    """Return the breaks with further ones in the middle of some pieces, of those that have room."""
+    middle = (breaks[:-1] + breaks[1:]) // 2
+    room = breaks[1:] - breaks[:-1] >= 4
+    return np.union1d(breaks, middle[which & room])
+
+
+def _knots(times: Array, breaks: Array) -> Array:
+    ends = np.repeat(times[[0, -1]], DEGREE)
+    return np.concatenate([ends[:DEGREE], times[breaks], ends[DEGREE:]])
+
+
+def _roughness(knots: Array) -> scipy.sparse.csr_array:
+    """Return the matrix of ∫ (x‴)² dt, by Gauss's rule, its largest entry 1."""
+    slopes = scipy.sparse.eye_array(len(knots) - DEGREE - 1, format="csr")
+    for degree in range(DEGREE, DEGREE - SMOOTH, -1):
+        wide = 1 / (knots[degree + 1 : -1] - knots[1 : -degree - 1])
+        slopes = scipy.sparse.diags_array(wide) @ (slopes[1:] - slopes[:-1])
+        knots = knots[1:-1]
+    inner = np.unique(knots)
+    node, weight = np.polynomial.legendre.leggauss(DEGREE - SMOOTH + 1)
+    half = np.diff(inner)[:, np.newaxis] / 2
+    at = (inner[:-1, np.newaxis] + half * (1 + node)).ravel()
+    third = scipy.sparse.csr_array(BSpline.design_matrix(at, knots, DEGREE - SMOOTH)) @ slopes
+    matrix = third.T @ (scipy.sparse.diags_array((half * weight).ravel()) @ third)
+    return scipy.sparse.csr_array(matrix / matrix.diagonal().max())
+
+
+def _program(
+    design: scipy.sparse.csr_array, roughness: scipy.sparse.csr_array, rest: Array, start: Array
+) -> Array | None:
+    """Return d with the least (c + d)ᵀ P (c + d) and |B d − r| ≤ 1; None where there is none.
+
+    With e = B d − r, slacks s and multipliers z of e ≤ 1 and −e ≤ 1 each Newton step solves
+    (P + Bᵀ (z₁/s₁ + z₂/s₂) B) δd = right, which is banded.
+    """
+    slope = roughness @ start
+    scale = 1 / max(float(np.abs(slope).max()), 1e-300)
+    matrix, slope = roughness * scale, slope * scale
+    d, side = np.zeros(len(start)), np.array([[1.0], [-1.0]])
+    slack = np.maximum(1 + side * rest, 0.1)
+    force = np.ones_like(slack)
+    first = float(np.mean(slack * force))
+    for _ in range(MOST_STEPS):
+        missed = side * (design @ d - rest) + slack - 1
+        mean = float(np.mean(slack * force))
+        if mean <= SETTLED * first and np.abs(missed).max() <= OVER:
+            break
+        unbalanced = matrix @ d + slope + design.T @ (force[0] - force[1])
+        whole = matrix + design.T @ (scipy.sparse.diags_array((force / slack).sum(axis=0)) @ design)
+        solve = _banded_solver(whole)
+        if solve is None:
+            return None
+        # the step to complementarity, and from where it leads the one that is taken (Mehrotra)
+        gaps = -slack * force
+        for centred in (False, True):
+            given = (gaps + force * missed) / slack
+            change = solve(-unbalanced - design.T @ (given[0] - given[1]))
+            moved = side * (design @ change)
+            ds, df = -missed - moved, given + force * moved / slack
+            ahead = _length(slack, ds), _length(force, df)
+            if not centred:
+                after = float(np.mean((slack + ahead[0] * ds) * (force + ahead[1] * df)))
+                gaps = (after / mean) ** 3 * mean - slack * force - ds * df
+        d = d + 0.99 * ahead[0] * change
+        slack, force = slack + 0.99 * ahead[0] * ds, force + 0.99 * ahead[1] * df
+    return d if np.abs(design @ d - rest).max() <= 1 + 10 * OVER else None
+
+
+def _banded_solver(matrix: scipy.sparse.csr_array) -> Callable[[Array], Array] | None:
+    """Return what solves with a positive definite matrix of bandwidth `DEGREE`; None if it is not."""
+    band = np.zeros((DEGREE + 1, matrix.shape[0]))
+    for above in range(min(DEGREE + 1, matrix.shape[0])):
+        band[DEGREE - above, above:] = matrix.diagonal(above)
+    for _ in range(2):
+        try:
+            factor = scipy.linalg.cholesky_banded(band)
+        except np.linalg.LinAlgError:
+            band[-1] *= 1 + 1e-10  # rounding alone makes it singular
+            continue
+        return lambda right: np.asarray(scipy.linalg.cho_solve_banded((factor, False), right))
+    return None
+
+
+def _length(value: Array, change: Array) -> float:
+    """Return the longest step, at most 1, after which positive values are not negative."""
+    down = change < 0
+    return min(1.0, float((-value[down] / change[down]).min(initial=np.inf)))
