@@ -9,6 +9,7 @@ more.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy
@@ -44,9 +45,8 @@ def smoothest(times: Array, values: Array, tolerance: float) -> BSpline | None:
         roughness = _roughness(knots)
         columns = []
         for column, begin in zip(values.T, start.c.T, strict=True):
-            found = _program(
-                design, roughness, (column - design @ begin) / tolerance, begin / tolerance
-            )
+            rest = np.asarray(column - design @ begin) / tolerance
+            found = _program(design, roughness, rest, np.asarray(begin / tolerance))
             if found is None:
                 break
             columns.append(begin + tolerance * found)
@@ -82,7 +82,7 @@ def _knots(times: Array, breaks: Array) -> Array:
 
 def _roughness(knots: Array) -> scipy.sparse.csr_array:
     """Return the matrix of ∫ (x‴)² dt, by Gauss's rule, its largest entry 1."""
-    slopes = scipy.sparse.eye_array(len(knots) - DEGREE - 1, format="csr")
+    slopes: Any = scipy.sparse.eye_array(len(knots) - DEGREE - 1, format="csr")
     for degree in range(DEGREE, DEGREE - SMOOTH, -1):
         wide = 1 / (knots[degree + 1 : -1] - knots[1 : -degree - 1])
         slopes = scipy.sparse.diags_array(wide) @ (slopes[1:] - slopes[:-1])

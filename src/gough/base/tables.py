@@ -22,6 +22,8 @@ from gough.errors import FileError
 LARGEST = 200_000_000
 """Largest file that is read, bytes."""
 MOST_COLUMNS = 10_000
+DIGIT_ROWS = 2000
+"""Rows of a table whose digits are counted."""
 HEADING = re.compile(r"([^\[\]()]*)(?:\[([^\[\]]*)\]|\(([^()]*)\))?")
 NUMBER = re.compile(r"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.ASCII | re.I)
 
@@ -75,6 +77,28 @@ class ColumnTable(NamedTuple):
             if name in self.scales and not self.scales[name].is_si:
                 table[:, column] = self.scales[name].to_si(table[:, column])
         return table
+
+    def last_digits(self, names: Sequence[str]) -> Array:
+        """Return the size of the last decimal of columns (k,), SI units.
+
+        It is that of cells within a factor of ten of the largest number, of some rows of a long table.
+        """
+        places = [[*self.units].index(name) for name in names]
+        rows = [row.split(",") for row in self.rows[:: -(-len(self.rows) // DIGIT_ROWS)]]
+        found = np.zeros(len(names))
+        for i, (name, place) in enumerate(zip(names, places, strict=True)):
+            cells = [row[place].strip().lower() for row in rows]
+            size = np.abs(np.array(cells, dtype=np.float64))
+            large = [cell for cell, one in zip(cells, size, strict=True) if one >= size.max() / 10]
+            digit = 10.0 ** -max(map(_decimals, large))
+            found[i] = self.scales[name].to_si(digit) if name in self.scales else digit
+        return found
+
+
+def _decimals(cell: str) -> int:
+    """Return how many decimals a number is written with; negative of whole tens."""
+    mantissa, _, exponent = cell.partition("e")
+    return len(mantissa.partition(".")[2]) - int(exponent or 0)
 
 
 def read_bytes(path: Path) -> bytes:

@@ -132,6 +132,16 @@ FrictionParameters = Annotated[
 Strict = Annotated[
     bool, typer.Option("--strict", help="exit code 3 where limits of the robot file are exceeded")
 ]
+Smooth = Annotated[
+    bool,
+    typer.Option(
+        "--smooth", help="of rounded poses, the smoothest motion within the last digit of each"
+    ),
+]
+Within = Annotated[
+    float | None,
+    typer.Option(metavar="M", help="as --smooth, within this distance of each pose; m"),
+]
 Json = Annotated[bool, typer.Option("--json", help="all numbers as JSON on standard output")]
 
 
@@ -190,6 +200,7 @@ def read_motion(
     units: str = "",
     names: str = "",
     usual: int = SAMPLES,
+    smooth: bool | float = False,
 ) -> Motion:
     """A motion of a robot from a file, or a paper's by its name; says what it converted.
 
@@ -201,10 +212,17 @@ def read_motion(
 
     columns = Columns.of(units, names)
     with reading(name, "motion"):
-        found = motion_named(name, samples or usual, robot=robot, columns=columns, say=note)
+        found = motion_named(
+            name, samples or usual, robot=robot, columns=columns, say=note, smooth=smooth
+        )
     if samples is not None and name not in MOTIONS:
         raise InputError(f"--samples is about a paper's motion: {name} has samples of its own")
     return found
+
+
+def smoothing(smooth: bool, within: float | None) -> bool | float:
+    """Return how poses are smoothed: within a distance in m, within their last digit, or not at all."""
+    return smooth if within is None else within
 
 
 def refuse_columns(units: str, names: str, samples: int | None = None) -> None:

@@ -19,13 +19,16 @@ from gough.cli.arguments import (
     ResultFile,
     RobotArgument,
     Samples,
+    Smooth,
     Strict,
     Units,
+    Within,
     deflecting,
     file_to_write,
     load,
     picture_beside,
     read_motion,
+    smoothing,
 )
 from gough.cli.help import apart
 from gough.cli.results import (
@@ -60,6 +63,8 @@ def command(
     samples: Samples = None,
     units: Units = "",
     columns: ColumnNames = "",
+    smooth: Smooth = False,
+    within: Within = None,
     strict: Strict = False,
     json: Json = False,
 ) -> None:
@@ -76,9 +81,8 @@ def command(
 
     picture = picture_beside(plot, output)
     robot = load(name, output, picture)
-    states = deflecting(
-        robot, read_motion(motion, samples, robot, units, columns), commanded, friction
-    )
+    read = read_motion(motion, samples, robot, units, columns, smooth=smoothing(smooth, within))
+    states = deflecting(robot, read, commanded, friction)
 
     def over_motion(label: str, model: Any) -> Any:
         return joined(in_parts(label, partial(model, friction=friction), states))

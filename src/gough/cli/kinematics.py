@@ -16,11 +16,14 @@ from gough.cli.arguments import (
     ResultFile,
     RobotArgument,
     Samples,
+    Smooth,
     Strict,
     Units,
+    Within,
     file_to_write,
     load,
     read_motion,
+    smoothing,
     tell_undeformed,
 )
 from gough.cli.results import (
@@ -41,6 +44,8 @@ def command(
     samples: Samples = None,
     units: Units = "",
     columns: ColumnNames = "",
+    smooth: Smooth = False,
+    within: Within = None,
     leg_radius: Annotated[
         float | None,
         typer.Option(metavar="M", help="say which parts come nearest, legs as thick as that"),
@@ -64,7 +69,7 @@ def command(
     from gough.show.style import save
 
     robot = load(name)
-    states = read_motion(motion, samples, robot, units, columns)
+    states = read_motion(motion, samples, robot, units, columns, smooth=smoothing(smooth, within))
     tell_undeformed(robot, states)
     if plot is not None and leg_radius is None:
         raise InputError("--plot shows how near parts come to each other: give --leg-radius, too")

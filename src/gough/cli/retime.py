@@ -14,6 +14,8 @@ from gough.cli.arguments import (
     Friction,
     Json,
     RobotArgument,
+    Smooth,
+    Within,
     file_to_write,
     load_rigid,
     motion_argument,
@@ -22,6 +24,7 @@ from gough.cli.arguments import (
     picture_beside,
     read_motion,
     samples_option,
+    smoothing,
 )
 from gough.cli.terminal import finishing, print_json, progress_bar, say, say_written
 
@@ -55,6 +58,8 @@ def command(
     samples: Annotated[
         int, samples_option("of what is written, and of a paper's motion that is read")
     ] = SAMPLES,
+    smooth: Smooth = False,
+    within: Within = None,
     json: Json = False,
 ) -> None:
     """The same path as fast as limits allow.
@@ -80,7 +85,7 @@ def command(
     path = (
         read_path(motion, robot)
         if motion.lower().endswith(".toml")
-        else read_motion(motion, None, robot, usual=samples)
+        else read_motion(motion, None, robot, usual=samples, smooth=smoothing(smooth, within))
     )
     with progress_bar() as bar:
         task = bar.add_task("retiming", total=1.0)

@@ -15,7 +15,9 @@ from gough.cli.arguments import (
     Friction,
     RobotArgument,
     Samples,
+    Smooth,
     Units,
+    Within,
     deflecting,
     file_to_write,
     load,
@@ -23,6 +25,7 @@ from gough.cli.arguments import (
     output_file,
     read_motion,
     refuse_columns,
+    smoothing,
 )
 from gough.cli.terminal import err, out, say_written, warn
 from gough.errors import InputError
@@ -80,6 +83,8 @@ def command(
     samples: Samples = None,
     units: Units = "",
     columns: ColumnNames = "",
+    smooth: Smooth = False,
+    within: Within = None,
 ) -> None:
     """Size the drives over motions, or for the worst of a region.
 
@@ -116,6 +121,8 @@ def command(
         raise InputError("--steps is about a region: none is given")
     if not motions:
         refuse_columns(units, columns, samples)
+        if smooth or within is not None:
+            raise InputError("--smooth and --within are about motions: none is given")
         if plot is not None:
             raise InputError("--plot shows motors along motions: needs a motion")
         if not friction or commanded != "frame":
@@ -125,7 +132,10 @@ def command(
     if motions:
         given = {
             one: deflecting(
-                robot, read_motion(one, samples, robot, units, columns), commanded, friction
+                robot,
+                read_motion(one, samples, robot, units, columns, smooth=smoothing(smooth, within)),
+                commanded,
+                friction,
             )
             for one in motions
         }

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gough.cli.arguments import Smooth, Within, smoothing
 from gough.cli.terminal import err, out
 from gough.errors import InputError, MissingDataError
 
@@ -35,6 +36,8 @@ def command(
     motion: Annotated[
         Path | None, typer.Option("--motion", help="motion file (.csv, .nc) to play")
     ] = None,
+    smooth: Smooth = False,
+    within: Within = None,
     host: Annotated[
         str, typer.Option(help="address to listen on; others than 127.0.0.1 let others in")
     ] = "127.0.0.1",
@@ -51,7 +54,7 @@ def command(
     """
     from gough.studio.guard import is_loopback
 
-    running = start(names or [], motion, host, port)
+    running = start(names or [], motion, host, port, smoothing(smooth, within))
     address = running.server.address
     if running.server.get_port() != port:
         err.print(f"port {port} is in use, taking the next free one", highlight=False)
@@ -90,7 +93,9 @@ def opened(address: str) -> Iterator[None]:
         Path(name).unlink(missing_ok=True)
 
 
-def start(names: list[str], motion: Path | None, host: str, port: int) -> Studio:
+def start(
+    names: list[str], motion: Path | None, host: str, port: int, smooth: bool | float = False
+) -> Studio:
     """Check everything that was named, then start the server and the studio."""
     try:
         import viser  # noqa: F401
@@ -119,7 +124,7 @@ def start(names: list[str], motion: Path | None, host: str, port: int) -> Studio
     _ = opened.meshes  # a missing one is told here, not on the page
     SceneLayout.of(opened)  # what cannot be opened is an error here, not on the page
     if motion is not None:
-        tracks = {motion.name: of_file(motion, opened), **tracks}
+        tracks = {motion.name: of_file(motion, opened, smooth), **tracks}
     server = StudioServer(host, free_port(host, port))
     running = Studio(server, library, label, tracks)
     running.start()

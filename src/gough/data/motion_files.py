@@ -29,6 +29,7 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.base.pose_spline import quintic
+from gough.base.rotations import continuous_quaternions
 from gough.base.tables import ColumnTable, Where, read_bytes, read_table, split_heading
 from gough.base.words import nearest, shown
 from gough.data.columns import AS_THEY_ARE, Columns, Say, silent
@@ -44,6 +45,7 @@ from gough.data.datasets import (
 )
 from gough.data.plausibility import check_pose
 from gough.data.rates import check_rates
+from gough.data.rounding import RoundedPoses, rounding_line, smoothed
 from gough.errors import FileError, GoughError, InputError
 from gough.model.model import Model
 from gough.motion import ELASTIC_FIELDS, Motion
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
 
 UNIT_LENGTH = 1e-6
 """How far a quaternion's length may be from 1."""
+LARGEST_STEP = 3.0
+"""Of a rotation vector from a sample to the next, rad: beyond, it went past half a turn."""
 SHORTEST_STEP, LATEST = 1e-12, 1e15
 """Between two samples, and of any, s, where rates are found: those of others overflow."""
 
@@ -73,6 +77,8 @@ class Quantity(NamedTuple):
 ROTATION_VECTOR = ("rx", "ry", "rz")
 POSE = (*AXES, *ROTATION_VECTOR)
 """Names out of which a robot's coordinates are."""
+TWICE = dict(zip(ROTATION_VECTOR, ("qx", "qy", "qz"), strict=True))
+"""Angles that are twice a quaternion's vector, where they are small."""
 MATRIX = ("axis", "platform_axis")
 ALPHA = ("alpha_x", "alpha_y", "alpha_z")
 QUANTITIES = {
@@ -108,12 +114,17 @@ def read_motion(
     *,
     columns: Columns = AS_THEY_ARE,
     say: Say = silent,
+    smooth: bool | float = False,
 ) -> Motion:
     """Motion from a .csv or .nc file; see the module for what the file may leave out.
 
     `robot` is the one that is to move so, for files in its own coordinates; poses that make no sense
     for it, in millimetres or degrees by mistake, are refused. `columns` are names and units of files
-    that have others, and `say` is told what was converted.
+    that have others, and `say` is told what was converted, and how uncertain accelerations and forces
+    are where rounded poses make them so by over 1 % of the largest force. `smooth` takes the smoothest
+    motion within the last digit of every pose (True: half a last digit to either side), or within a
+    distance of it, m: of each of x, y, z, and of angles that distance over the robot's length scale
+    (without a robot over 1 m).
 
     CSV: one header line, columns in any order, a unit in brackets optional, SI if there is none:
     `time [s]`, `x [m]` …, `qw` … `qz` (length 1 within 1e-6) or the rotation vector `rx [rad]` …,
@@ -128,12 +139,19 @@ def read_motion(
         with np.errstate(all="ignore"):  # absurd numbers end as errors, without warnings before
             data = read_bytes(path)
             if kind == ".nc":
-                return _sensible(robot, *_read_netcdf(data, columns, say))
+                fields, where = _read_netcdf(data, columns, say)
+                if smooth:
+                    _smooth_fields(fields, where, _distance(smooth), robot, say)
+                return _sensible(robot, fields, where)
             table = read_table(data)
             table = columns.applied(table, _known(table, columns), say)
             if robot is not None and _in_coordinates(table, robot):
-                return _own_motion(table, robot)
-            return _sensible(robot, *_read_csv(table))
+                return _own_motion(table, robot, smooth, say)
+            numbers, rounded = _numbers(table, robot, smooth, say)
+            motion = _sensible(robot, *_read_csv(table, numbers))
+            if rounded and (line := rounding_line(robot, motion, rounded)):
+                say(line)
+            return motion
     except GoughError as error:
         raise FileError(f"{path}: {error}") from None
 
@@ -152,10 +170,10 @@ def _in_coordinates(table: ColumnTable, robot: Model) -> bool:
     return given == {*robot.coordinates}
 
 
-def _own_motion(table: ColumnTable, robot: Model) -> Motion:
+def _own_motion(table: ColumnTable, robot: Model, smooth: bool | float, say: Say) -> Motion:
     """The motion of coordinates u: rates of the spline through them where there is time."""
     names = _names(table)
-    numbers = table.numbers(names)
+    numbers, _ = _numbers(table, robot, smooth, say)
     u = numbers[:, [names.index(name) for name in robot.coordinates]]
     if "time" not in names:
         return robot.motion(u)
@@ -288,9 +306,104 @@ def check_time(time: Array, where: Where, strictly: bool = False) -> None:
         raise InputError(f"{where(int(row) + 1)}: a time step below {SHORTEST_STEP:g} s")
 
 
-def _read_csv(found: ColumnTable) -> tuple[dict[str, Array], Where]:
+def _numbers(
+    table: ColumnTable, robot: Model | None, smooth: bool | float, say: Say
+) -> tuple[Array, RoundedPoses | None]:
+    """Return the numbers of a table, and poses over time as they are rounded if they tell the rates."""
+    names = _names(table)
+    numbers = table.numbers(names)
+    poses = [*POSE, *QUANTITIES["rotation"].columns]
+    if "time" not in names or not {*names} <= {"time", *poses} or len(numbers) < 2:
+        if smooth:
+            raise FileError(
+                "smooth is about time and poses alone: leave velocities and accelerations out"
+            )
+        return numbers, None
+    time = numbers[:, names.index("time")]
+    check_time(time, table.where, strictly=True)
+    which = [i for i, name in enumerate(names) if name != "time"]
+    own = [names[i] for i in which]
+    digits = table.last_digits(own)
+    _without_jumps(numbers, names)
+    if not smooth:
+        given = dict(zip(own, zip(numbers[:, which].T, digits, strict=True), strict=True))
+        angles = {
+            name: (2 * given[q][0], 2 * given[q][1]) for name, q in TWICE.items() if q in given
+        }
+        none = np.zeros(len(numbers)), 0.0
+        columns = [(given | angles).get(name, none) for name in POSE]
+        values, last = zip(*columns, strict=True)
+        return numbers, RoundedPoses(np.stack(values, axis=-1), np.array(last))
+    bounds = digits / 2
+    if smooth is not True:
+        reach, size = _distance(smooth), 1.0 if robot is None else robot.length_scale
+        angle = reach / size
+        bounds = np.array(
+            [reach if name in AXES else angle / (2 if name.startswith("q") else 1) for name in own]
+        )
+    whole = numbers.copy()
+    turned = [i for i, name in enumerate(own) if name in ROTATION_VECTOR]
+    if np.abs(np.diff(numbers[:, which], axis=0)[:, turned]).max(initial=0.0) > LARGEST_STEP:
+        raise FileError("smooth: rx, ry, rz jump past half a turn; give qw, qx, qy, qz")
+    whole[:, which] = smoothed(time, numbers[:, which], bounds)
+    four = [names.index(name) for name in own if name in QUANTITIES["rotation"].columns]
+    sizes = (np.linalg.norm(one[:, four], axis=-1, keepdims=True) for one in (numbers, whole))
+    whole[:, four] *= np.divide(*sizes) if four else 1.0
+    _say_smoothed(own, np.abs(whole - numbers)[:, which], say)
+    return whole, None
+
+
+def _without_jumps(numbers: Array, names: list[str]) -> None:
+    """Make quaternions of continuous sign, in place: q and −q are one rotation."""
+    four = [names.index(one) for one in QUANTITIES["rotation"].columns if one in names]
+    if len(four) == 4:
+        values = numbers[:, four]
+        back = np.sum(values[1:] * values[:-1], axis=-1) < 0
+        numbers[1:, four] *= np.cumprod(np.where(back, -1.0, 1.0))[:, np.newaxis]
+
+
+def _smooth_fields(
+    fields: dict[str, Array], where: Where, distance: float, robot: Model | None, say: Say
+) -> None:
+    """Make poses over time the smoothest within a distance, in place."""
+    time = fields.get("time")
+    if time is None or time.ndim != 1 or {*fields} - {"time", "position", "rotation"}:
+        raise FileError(
+            "smooth is about time and poses alone: leave velocities and accelerations out"
+        )
+    check_time(time, where, strictly=True)
+    fields["position"] = smoothed(time, fields["position"], np.full(3, distance))
+    if "rotation" in fields:
+        Motion(fields["position"], fields["rotation"])  # refuses what are no rotations
+        turn = continuous_quaternions(fields["rotation"])
+        angle = distance / (1.0 if robot is None else robot.length_scale)
+        fields["rotation"] = Rotation.from_quat(
+            smoothed(time, turn, np.full(4, angle / 2))
+        ).as_matrix()
+    say(f"poses smoothed within {distance:g} m")
+
+
+def _distance(smooth: bool | float) -> float:
+    """Return the distance within which poses are smoothed, m."""
+    if smooth is True:
+        raise FileError("NetCDF numbers have no last digit: smooth needs a distance in m")
+    if not (np.isfinite(smooth) and smooth > 0):
+        raise InputError(f"smooth is {smooth!r}, needs True or a distance in m over 0")
+    return float(smooth)
+
+
+def _say_smoothed(names: list[str], changes: Array, say: Say) -> None:
+    """Say by how much columns were changed by smoothing."""
+    units = {
+        name: " m" if name in AXES else "" if name.startswith("q") else " rad" for name in names
+    }
+    most = dict(zip(names, changes.max(axis=0), strict=True))
+    told = [f"{name} by up to {one:.2g}{units[name]}" for name, one in most.items() if one > 0]
+    say(f"poses smoothed: {', '.join(told) or 'no change'}")
+
+
+def _read_csv(found: ColumnTable, table: Array) -> tuple[dict[str, Array], Where]:
     names, where = _names(found), found.where
-    table = found.numbers(names)
     modes = max((int(m[1]) for name in names if (m := ELASTIC_COLUMN.fullmatch(name))), default=0)
     wanted = {field: _columns(field, modes) for field in QUANTITIES}
     wanted["rotation vector"] = [*ROTATION_VECTOR]

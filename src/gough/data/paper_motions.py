@@ -72,14 +72,17 @@ def motion_named(
     *,
     columns: Columns = AS_THEY_ARE,
     say: Say = silent,
+    smooth: bool | float = False,
 ) -> Motion:
     """A paper's motion by its name, in so many samples, or that of a file in a folder.
 
-    `robot`, `columns` and `say` are for files, see `read_motion`.
+    `robot`, `columns`, `say` and `smooth` are for files, see `read_motion`.
     """
     place = Path(folder) / name
     if name in MOTIONS or not (place.suffix or os.path.exists(place)):
         if columns != AS_THEY_ARE:
             raise InputError(f"{name}: a paper's motion, no file with columns: no units, no map")
+        if smooth:
+            raise InputError(f"{name}: a paper's motion is exact: --smooth is about motion files")
         return paper_motion(name).sample(samples)  # what is neither raises with the nearest name
-    return read_motion(place, robot, columns=columns, say=say)
+    return read_motion(place, robot, columns=columns, say=say, smooth=smooth)

@@ -16,6 +16,7 @@ Nothing in it is executed.
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
@@ -30,6 +31,7 @@ from gough.base.words import nearest
 from gough.data.columns import Columns
 from gough.data.motion_files import read_motion
 from gough.data.paper_motions import paper_motion
+from gough.data.rounding import ROUNDED
 from gough.description.catalogue import catalogue
 from gough.description.mistakes import parsed
 from gough.errors import FileError, GoughError, InputError
@@ -55,14 +57,17 @@ class MotionTable(Table):
     file: str | None = Field(None, description="motion file, .csv or .nc")
     units: str = Field("", description="of the file's columns that do not say theirs: mm,deg,ms")
     columns: dict[str, str] = Field({}, description="what the file's columns are: { X = 'x [mm]' }")
+    smooth: bool | float = Field(
+        False, description="the smoothest motion within the last digit of the file's poses, or m"
+    )
     hold: bool = Field(False, description="hold the home pose")
 
     @model_validator(mode="after")
     def _one(self) -> Self:
         if sum((self.name is not None, self.file is not None, self.hold)) != 1:
             raise ValueError("needs one of name, file, hold = true")
-        if self.file is None and (self.units or self.columns):
-            raise ValueError("units and columns are those of a file")
+        if self.file is None and (self.units or self.columns or self.smooth):
+            raise ValueError("units, columns and smooth are those of a file")
         return self
 
 
@@ -224,6 +229,12 @@ def read_config(path: str | os.PathLike[str]) -> Setup:
         raise FileError(f"{path}: {error}") from None
 
 
+def _warn_of_rounding(line: str) -> None:
+    """Warn of poses whose last digit makes forces uncertain."""
+    if line.startswith(ROUNDED):
+        warnings.warn(line, stacklevel=2)
+
+
 def _setup(config: SimulationFile, folder: Path) -> Setup:
     robot = _robot(config.robot, config.changes, folder)
     asked = config.motion
@@ -235,7 +246,11 @@ def _setup(config: SimulationFile, folder: Path) -> Setup:
             paper_motion(asked.name)
             if asked.name is not None
             else read_motion(
-                folder / str(asked.file), robot, columns=Columns.of(asked.units, asked.columns)
+                folder / str(asked.file),
+                robot,
+                columns=Columns.of(asked.units, asked.columns),
+                say=_warn_of_rounding,
+                smooth=asked.smooth,
             )
         )
         first = reference[0] if isinstance(reference, Motion) else reference(reference.start_time)

@@ -199,12 +199,14 @@ SIMPLE: dict[str, Callable[[SceneLayout, float], Circle | Harmonic]] = {
 }
 
 
-def of_file(path: Path, robot: Robot) -> Track:
-    """A motion file with times, for a robot."""
-    motion = read_motion(path, robot)
+def of_file(path: Path, robot: Robot, smooth: bool | float = False) -> Track:
+    """A motion file with times, for a robot; rounded poses made smooth if asked for."""
+    told: list[str] = []
+    motion = read_motion(path, robot, say=told.append, smooth=smooth)
     if len(motion.shape) != 1 or motion.time is None or len(motion) < 2:
         raise FileError(f"{path}: the studio plays motions of two or more samples with times")
-    return _thinned(motion, None)
+    track = _thinned(motion, None)
+    return replace(track, note=". ".join(filter(None, [*told, track.note])))
 
 
 def results(path: Path, robot: Robot | None = None) -> tuple[Robot, dict[str, Track]]:
