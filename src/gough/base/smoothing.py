@@ -44,9 +44,10 @@ def smoothest(times: Array, values: Array, tolerance: float) -> BSpline | None:
         start = make_lsq_spline(times, values, knots, k=DEGREE)
         roughness = _roughness(knots)
         columns = []
-        for column, begin in zip(values.T, start.c.T, strict=True):
-            rest = np.asarray(column - design @ begin) / tolerance
-            found = _program(design, roughness, rest, np.asarray(begin / tolerance))
+        for i in range(values.shape[1]):
+            begin: Array = start.c[:, i]
+            rest = (values[:, i] - design @ begin) / tolerance
+            found = _program(design, roughness, rest, begin / tolerance)
             if found is None:
                 break
             columns.append(begin + tolerance * found)

@@ -45,14 +45,14 @@ class RoundedPoses(NamedTuple):
     def errors(self, sample: int) -> Array:
         """Return standard deviations (6,) of what rounding left of the coordinates about a sample.
 
-        Not more than their own roughness there: numbers that are written short, being exact, have none,
-        and what stands still is wrong by the same everywhere.
+        Not more than twice their own roughness there: numbers that are written short, being exact, have
+        none, and what stands still is wrong by the same everywhere.
         """
         rough = np.diff(
             self.values[max(sample - WINDOW, 0) : sample + WINDOW + 1], DIFFERENCES, axis=0
         )
         own = np.sqrt(np.mean(rough**2, axis=0) / SPREAD)
-        return np.asarray(np.minimum(self.digits / np.sqrt(12), own))
+        return np.asarray(np.minimum(self.digits / np.sqrt(12), 2 * own))
 
 
 def rounding_line(robot: Model | None, motion: Motion, poses: RoundedPoses) -> str:
