@@ -40,12 +40,12 @@ def smoothest(times: Array, values: Array, tolerance: float) -> BSpline | None:
         if len(breaks) + DEGREE > len(times) / 2:
             return None
         knots = _knots(times, breaks)
-        design = scipy.sparse.csr_array(BSpline.design_matrix(times, knots, DEGREE))
+        design: Any = scipy.sparse.csr_array(BSpline.design_matrix(times, knots, DEGREE))
         start = make_lsq_spline(times, values, knots, k=DEGREE)
         roughness = _roughness(knots)
         columns = []
         for i in range(values.shape[1]):
-            begin: Array = start.c[:, i]
+            begin = np.asarray(start.c[:, i])
             rest = (values[:, i] - design @ begin) / tolerance
             found = _program(design, roughness, rest, begin / tolerance)
             if found is None:
