@@ -13,6 +13,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
+from gough.base.hermite import vector_rates
 from gough.base.rotations import exponential
 from gough.errors import InputError
 from gough.motion import Motion
@@ -30,15 +31,6 @@ QUINTIC = np.array(
     ]
 )
 """Powers of τ in the polynomials that carry x, ẋ, ẍ of the start and of the end."""
-
-
-def vector_rates(vector: Array, omega: Array, alpha: Array) -> tuple[Array, Array]:
-    """Return θ̇ and θ̈ of rotation vectors θ (n, 3) from ω and ω̇ of exp(θ×)."""
-    whirl = np.stack([exponential(vector, np.broadcast_to(e, vector.shape))[1] for e in np.eye(3)])
-    whirl = np.moveaxis(whirl, 0, -1)  # ω = whirl θ̇
-    rate = np.linalg.solve(whirl, omega[..., np.newaxis])[..., 0]
-    rest = alpha - exponential(vector, rate)[2]
-    return rate, np.linalg.solve(whirl, rest[..., np.newaxis])[..., 0]
 
 
 class Between(NamedTuple):

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
+from gough.base.hermite import vector_rates
 from gough.errors import Failure, InputError, SampleError
 from gough.legs.reading import Limits
 from gough.model.batch import OnError, check_on_error
-from gough.model.between import Between, vector_rates
+from gough.model.between import Between
 from gough.model.deflected import RATES, deflected
 from gough.model.described import DescribedModel
 from gough.model.drive_forces import drive_forces
