@@ -21,7 +21,7 @@ from gough.model.deflected import RATES, deflected
 from gough.model.described import DescribedModel
 from gough.model.drive_forces import drive_forces
 from gough.model.freedom import COORDINATES
-from gough.model.own_coordinates import own_motion
+from gough.model.own_coordinates import Solver, own_motion
 from gough.model.standing import standing
 from gough.motion import FIELDS, Motion
 from gough.results import LegMotion
@@ -478,7 +478,7 @@ def _allowed(robot: DescribedModel, motion: Motion, on_error: OnError) -> Motion
             (motion.acceleration, rates[1]),
         )
     )
-    return own_motion(robot, u, ud, udd, motion.time, None, on_error)
+    return own_motion(Solver.of(robot), u, ud, udd, motion.time, None, on_error)
 
 
 def leg_length(robot: DescribedModel, pose: Motion) -> float:
