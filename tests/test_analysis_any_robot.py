@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.command import run
+from cases.errors import refusal
 from cases.families import draw, random_states
 from gough import Motion, Robot, Variants
 from gough.analysis.accuracy import Tolerances, accuracy
@@ -132,15 +133,13 @@ def test_variants_of_chains_differ_in_geometry():
 
 def test_variants_name_what_cannot_vary():
     robot = robot_of("3-RPS")
-    with pytest.raises(InputError, match=r"legs\.joints\.0\.stroke.* no number of 3-RPS to vary"):
+    with refusal(InputError, "legs.joints.0.stroke", "3-RPS"):
         robot.variants({"legs.joints.0.stroke": np.zeros((2, 3, 2))})
-    with pytest.raises(
-        InputError, match=r"variants: legs\.joints\.0\.axis of leg 2 has zero length"
-    ):
+    with refusal(InputError, "variants", "leg 2", "legs.joints.0.axis"):
         robot.variants({"legs.joints.0.axis": [[1, 0, 0], [0, 0, 0], [1, 0, 0]]})
-    with pytest.raises(InputError, match="same legs, freedom and modes"):
+    with refusal(InputError, "legs", "freedom"):
         Variants([robot, robot_of("3-RRRS")])
-    with pytest.raises(InputError, match="same joints"):
+    with refusal(InputError, "joints"):
         Variants([robot, robot_of("3-SPR")])
 
 
@@ -224,7 +223,7 @@ def test_poses_that_are_not_allowed_are_named():
     tilted = Motion(
         robot.home.position, Rotation.from_rotvec([0.1, 0, 0]).as_matrix() @ robot.home.rotation
     )
-    with pytest.raises(ConstraintError, match="does not let it be here"):
+    with pytest.raises(ConstraintError):
         singularity(robot, tilted)
 
 
@@ -238,7 +237,7 @@ def test_the_nearest_singularity_of_a_held_platform():
     assert determinant_along(robot, found.foot[np.newaxis], robot.length_scale)[0] == pytest.approx(
         0, abs=1e-9
     )
-    with pytest.raises(InputError, match="as many actuators only"):
+    with refusal(InputError, "many", "actuators"):
         clearance(robot_of("planar 4-RRR"), robot_of("planar 4-RRR").home)
 
 
@@ -256,7 +255,7 @@ def test_postures_by_a_search(name, count):
     apart = np.abs(found.motion.position - robot.home.position).max(axis=1)
     assert apart.min() < 1e-9
     assert robot.assembly_modes(q).shape == (count,)
-    with pytest.raises(InputError, match="forty postures of rods"):
+    with refusal(InputError, "forty", "postures"):
         robot.assembly_modes(q, method="complete")
 
 
@@ -302,7 +301,7 @@ def test_drives_of_rotary_robots():
     assert found.legs.peak_force.shape == (1, 3)
     assert found.motors is not None
     assert np.all(np.isfinite(found.motors.peak_torque))
-    with pytest.raises(InputError, match="turn: needs the ratio"):
+    with refusal(InputError, "ratio"):
         size(robot, motion, Drive(lead=0.01))
 
 
@@ -324,7 +323,7 @@ def test_workspaces_in_own_coordinates():
     assert 0 < part.volume < whole.volume
     assert part.error > 0
     assert part.limits["stroke"] > 0
-    with pytest.raises(InputError, match="own_workspace samples"):
+    with refusal(InputError, "samples", "own_workspace"):
         workspace(robot)
 
 
@@ -340,15 +339,15 @@ def test_a_proved_workspace_agrees_with_a_sampled_one():
 
 def test_what_cannot_be_meant_is_named():
     robot = robot_of("3-RPS")
-    with pytest.raises(InputError, match="chain legs have no link"):
+    with refusal(InputError, "chain", "legs"):
         stiffness(robot, robot.home, 1e6, 1e7, preload=False)
-    with pytest.raises(InputError, match="chain legs with locked actuators are no rods"):
+    with refusal(InputError, "chain", "legs"):
         leg_distances(robot, robot.home)
-    with pytest.raises(InputError, match=r"accuracy: 3-RPS \(chain, 3 freedoms\)"):
+    with refusal(InputError, "accuracy", "3-RPS", 3):
         accuracy(robot, robot.home, Tolerances(leg=1e-5))
-    with pytest.raises(InputError, match="stiffness_map: positions of 3-RPS"):
+    with refusal(InputError, "stiffness_map", "3-RPS"):
         stiffness_map(robot, 1e6)
-    with pytest.raises(InputError, match="held in 3 directions"):
+    with refusal(InputError, 3):
         _ = stiffness(robot, robot.home, 1e6).at_tool
 
 

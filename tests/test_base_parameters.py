@@ -10,6 +10,7 @@ from rich.console import Console
 
 from cases.command import refused, run
 from cases.common import CLOSED, each_kind, each_shape
+from cases.errors import refusal
 from cases.parameters import (
     drawn,
     level_rails,
@@ -181,14 +182,14 @@ def test_base_regressor_in_any_shape(shape):
 def test_friction_that_depends_on_loads_is_refused_by_name():
     robot = load("kim-ryu-2002")
     for call in (base_parameters, grouped_parameters):
-        with pytest.raises(InputError, match="slider_coulomb, universal_coulomb, spherical_coul"):
+        with refusal(InputError, "slider_coulomb", "universal_coulomb", "spherical_coulomb"):
             call(robot, friction=True)
-    with pytest.raises(InputError, match="not linear"):
+    with refusal(InputError, "linear"):
         robot.regressor(robot.home, friction=True)
 
 
 def test_too_few_legs_are_refused():
-    with pytest.raises(InputError, match="5 legs"):
+    with refusal(InputError, 5):
         base_parameters(made(drawn("UPS", legs=5)))
 
 
@@ -266,7 +267,7 @@ def test_a_sheet_of_cranks_and_one_of_legs_without_closed_form(capsys):
     assert "no closed form for this robot of RUS legs: relations by numbers" in shown
     assert "82 base parameters" in shown
     assert "leg 6 rotor_inertia" in shown
-    with pytest.raises(InputError, match="RUS legs have no essential parameters"):
+    with refusal(InputError, "RUS"):
         find(robot, assumption="symmetric")
 
 

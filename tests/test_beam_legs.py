@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gough
+from cases.errors import refusal
 from gough.analysis.measured_stiffness import FrequencyTests, measured_stiffness
 from gough.analysis.stiffness import stiffness
 from gough.errors import FileError, InputError, ReachError, UnstableWarning
@@ -215,7 +216,7 @@ def test_a_leg_pressed_too_hard_buckles() -> None:
     press = 6 * most * (HIGH[2] / LENGTH)
     kept = robot.natural_frequencies(robot.home, wrench=[0, 0, -0.98 * press, 0, 0, 0])
     assert kept.frequencies[0] > 0
-    with pytest.warns(UnstableWarning, match="cannot stand"):
+    with pytest.warns(UnstableWarning):
         robot.natural_frequencies(robot.home, wrench=[0, 0, -1.02 * press, 0, 0, 0])
 
 
@@ -231,7 +232,7 @@ def test_batches_of_poses() -> None:
     assert np.all(many.frequencies[1, 0, :12] < one.frequencies[:12])
     assert robot.natural_frequencies(poses[:0]).frequencies.shape == (0, 1, 42)
     high = gough.Motion(np.array([HIGH, HIGH + np.array([0, 0, 0.3])]))
-    with pytest.raises(ReachError, match=r"leg 1.*not in its cylinder"):
+    with refusal(ReachError, "leg 1"):
         robot.natural_frequencies(high)
     partly = robot.natural_frequencies(high, on_error="nan").frequencies
     assert np.isnan(partly[1]).all()
@@ -250,7 +251,7 @@ def test_what_knows_rigid_legs_only_says_so() -> None:
         lambda: linear_model(robot),
         lambda: measured_stiffness(robot, frequencies=tests),
     ):
-        with pytest.raises(InputError, match=r"legs that bend.*robot\.stiff"):
+        with refusal(InputError, "robot.stiff"):
             ask()
     moving = gough.Motion(HIGH, velocity=[0.1, 0.0, 0.2], acceleration=[1.0, 2.0, 3.0])
     forces = [one.inverse_dynamics(moving).forces for one in (robot, robot.stiff)]
@@ -281,12 +282,12 @@ def test_beams_that_cannot_be_meant_are_refused(beams: dict[str, Any], words: st
 def test_beams_that_other_legs_cannot_have_are_refused() -> None:
     """A telescope's one member, chains, and bodies without mass along them."""
     rod = {"young": 1e11, "outer_diameter": 0.02, "length": 0.45}
-    with pytest.raises(FileError, match="cylinder and rod, or neither"):
+    with refusal(FileError, "cylinder", "rod"):
         hexapod("UPS", TELESCOPE, beams={"rod": rod})
-    with pytest.raises(FileError, match="chains have no beams"):
+    with refusal(FileError, "chains", "beams"):
         gough.load("shah-3rrr-2012").edited({"legs.0.beams": {"modes": 1}})
     light = {"link": {"mass": 1.0}, "beams": {"link": {"young": 1e11, "outer_diameter": 0.02}}}
-    with pytest.raises(FileError, match="has no mass that its beam could carry"):
+    with refusal(FileError, "mass", "beam"):
         hexapod("PUS", LINK, **light)
 
 

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import WITH_MASSES, few_states, impossible_bodies
+from cases.errors import refusal
 from cases.exported import COMPILER, STRICT, STRICTER, Exported, make, run
 from cases.robots import ROTARY, with_masses
 from gough import Motion, Robot
@@ -250,7 +251,7 @@ def test_a_singular_pose_is_refused(tmp_path):
     data = {"format": 1, "name": "Fichter's singularity", "home": home}
     data |= {"legs": legs, "platform": {"mass": 3.0, "inertia": np.eye(3)}}
     robot = Robot.from_dict(data)
-    with pytest.raises(MissingDataError, match="give states="):
+    with pytest.raises(MissingDataError):
         export_c(robot, tmp_path / "robot")
     kinematics = ("inverse_kinematics", "mass_matrix")
     assert export_c(robot, tmp_path / "robot", programs=kinematics)
@@ -261,7 +262,7 @@ def test_a_singular_pose_is_refused(tmp_path):
     home = {f: getattr(robot.home, f) for f in RIGID_FIELDS}
     assert one("inverse_dynamics", home, None)[0] == 1
     assert one("inverse_kinematics", home)[0] == 0
-    with pytest.raises(InputError, match="no good answer"):
+    with refusal(InputError, "good", "answer"):
         export_c(robot, tmp_path / "home", programs=programs, states=robot.home)
 
 
@@ -387,7 +388,7 @@ def test_numbers_keep_every_digit():
         assert np.float32(text[:-1]) == np.float32(value)
     assert c.literal(-1.5, "double") == "(-1.5)"
     assert c.literal(np.inf, "float") == "INFINITY"
-    with pytest.raises(InputError, match="too large for a float"):
+    with refusal(InputError, "large", "float"):
         c.literal(1e39, "float")
 
 
@@ -399,28 +400,28 @@ def test_a_folder_with_other_files_stays_as_it_is(tmp_path):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert export_c(robot, folder) == folder  # again: replaced, and nothing else touched
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-    with pytest.raises(FileError, match=r"Makefile: not a file that gough wrote for this robot"):
+    with refusal(FileError, "Makefile", "file"):
         export_c(gough.load("sinatra-xi-staicu-2009"), folder, programs=("jacobian",))
     (folder / "README.txt").write_text("mine too")
-    with pytest.raises(FileError, match=r"README\.txt: not a file that gough wrote"):
+    with refusal(FileError, "README.txt"):
         export_c(robot, folder, real="float")
     before["README.txt"] = b"mine too"
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-    with pytest.raises(FileError, match="not a folder"):
+    with refusal(FileError, "folder"):
         export_c(robot, notes)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["robot"]
 
 
 def test_what_cannot_be_exported(tmp_path):
     bare, kim = gough.load("dietmaier-1998"), gough.load("kim-ryu-2002")
-    with pytest.raises(MissingDataError, match=r"inverse_dynamics needs the masses of \[legs"):
+    with refusal(MissingDataError, "masses", "legs", "inverse_dynamics"):
         export_c(bare, tmp_path / "robot", programs=("inverse_dynamics",))
-    with pytest.raises(InputError, match="no program 'kinematics'; there are inverse_kinematics"):
+    with refusal(InputError, "kinematics", "inverse_kinematics"):
         export_c(kim, tmp_path / "robot", programs=("kinematics",))
-    with pytest.raises(InputError, match="real is 'double' or 'float', not 'half'"):
+    with refusal(InputError, "real", "double", "float", "half"):
         export_c(kim, tmp_path / "robot", real="half")
     for programs in ((), "jacobian"):
-        with pytest.raises(InputError, match="programs is a list"):
+        with refusal(InputError, "programs", "list"):
             export_c(kim, tmp_path / "robot", programs=programs)
     assert list(tmp_path.iterdir()) == []
 
@@ -430,6 +431,6 @@ def test_an_interrupted_export_leaves_nothing(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("pathlib.Path.write_text", full)
-    with pytest.raises(FileError, match="No space left on device"):
+    with refusal(FileError, "space", "left"):
         export_c(gough.load("dietmaier-1998"), tmp_path / "robot")
     assert list(tmp_path.iterdir()) == []

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import few_states, impossible_bodies
+from cases.errors import refusal
 from cases.exported import COMPILER, Exported, run
 from gough.exchange.c import export_c
 from gough.exchange.c.counts import worst_case
@@ -114,7 +115,7 @@ def test_a_robot_with_too_few_actuators_has_none(tmp_path):
     robot = gough.load("shyam-heliostat-2017").edited(
         {"legs.0.joints.1.actuated": [True, True, False], "legs.0.joints.1.force": 1500}
     )
-    with pytest.raises(gough.errors.InputError, match=r"needs as many actuators"):
+    with refusal(gough.errors.InputError, "many", "actuators"):
         export_c(robot, tmp_path / "c", programs=["forward_kinematics"])
     header = export_c(robot, tmp_path / "c", programs=["jacobian"]) / "gough_shyam_heliostat_2017.h"
     assert "forward_kinematics" not in header.read_text()

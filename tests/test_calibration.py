@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.command import run
+from cases.errors import refusal
 from cases.machines import hexapod, hexapod_errors, machine
 from cases.rooms import eight_legs
 from gough.calibration import (
@@ -166,7 +167,7 @@ def test_more_legs_than_six_need_noise_of_their_own_for_inverse_residuals():
     measured = simulate(robot, np.zeros(Geometry(robot).count), poses, noise={**NOISE, "q": 2e-6})
     found = calibrate(robot, measured, known=KNOWN, fixed=["legs"])
     assert found.problem.residual == "forward"
-    with pytest.raises(InputError, match="residuals of 8 actuators need noise of q above 0"):
+    with refusal(InputError, 8, 0):
         calibrate(robot, measured, known=KNOWN, residual="inverse")
 
 
@@ -292,7 +293,7 @@ def test_priors_and_fixed_numbers():
     bound = calibrate(robot, measured, priors={"legs": 1e-3, "offset": 1e-3})
     assert np.all(bound.deviations[:42] < 1e-3)
     assert np.abs(bound.values[:18] / bound.deviations[:18]).max() < 4
-    with pytest.raises(InputError, match=r"no 'legs.bas'; the nearest is legs.base$"):
+    with refusal(InputError, "legs.bas", "legs.base"):
         calibrate(robot, measured, fixed=["legs.bas"])
 
 
@@ -374,13 +375,13 @@ def test_what_cannot_be_asked():
             calibrate(robot, measured, **given)
     in_part = np.array(measured.seen)
     in_part[:, 3] = np.nan
-    with pytest.raises(InputError, match="inverse residuals need whole poses"):
+    with refusal(InputError, "inverse", "residuals"):
         calibrate(robot, replace(measured, seen=in_part), residual="inverse")
-    with pytest.raises(InputError, match="measurements have 5 legs' coordinates"):
+    with refusal(InputError, 5):
         calibrate(robot, replace(measured, q=measured.q[:, :5]))
     lost = np.array(measured.q)
     lost[3] = [0.6, 0.6, 0.6, 0.6, 0.6, 1.2]
-    with pytest.raises(GoughError, match="sample 3: legs that read so"):
+    with refusal(GoughError, "sample 3"):
         calibrate(robot, replace(measured, q=lost), residual="forward", hold_back=0.0)
     with pytest.raises(InputError, match="or more"):
         plan(robot, 3, known=KNOWN)

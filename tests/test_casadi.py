@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import WITH_MASSES
+from cases.errors import refusal
 from cases.robots import ROTARY, with_masses
 from gough import Motion, Robot
 from gough.errors import GoughError, InputError, MissingDataError
@@ -32,7 +33,7 @@ def test_without_casadi_the_error_names_the_extra(monkeypatch):
 
     monkeypatch.setattr(importlib, "import_module", no_casadi)
     assert issubclass(MissingDataError, GoughError)
-    with pytest.raises(MissingDataError, match=r"pip install 'gough\[casadi\]'"):
+    with refusal(MissingDataError, "gough[casadi]"):
         to_casadi(gough.load("kim-ryu-2002"), "inverse_dynamics")
 
 
@@ -159,12 +160,12 @@ def test_states_without_an_answer_have_no_margin(casadi):
 
 
 def test_what_cannot_be_asked_for(casadi):
-    with pytest.raises(InputError, match="no program 'forces'; there are inverse_kinematics"):
+    with refusal(InputError, "forces", "inverse_kinematics"):
         to_casadi(gough.load("kim-ryu-2002"), "forces")
-    with pytest.raises(InputError, match="jacobian does not depend on friction"):
+    with refusal(InputError, "jacobian", "depend"):
         to_casadi(gough.load("kim-ryu-2002"), "jacobian", loads=True)
-    with pytest.raises(MissingDataError, match="needs the masses"):
+    with refusal(MissingDataError, "masses"):
         to_casadi(gough.load("dietmaier-1998"), "inverse_dynamics")
     five = random_robot(np.random.default_rng(0), "UPS", 5)
-    with pytest.raises(InputError, match="has 5 legs with 5 actuators; inverse_dynamics of"):
+    with refusal(InputError, "inverse_dynamics", 5):
         to_casadi(Robot.from_dict(five), "inverse_dynamics")

@@ -14,11 +14,12 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.closeness import assert_near
-from cases.common import impossible_bodies
+from cases.common import few_states, impossible_bodies
 from cases.families import any_state, conditioning
 from gough import Motion
 from oracles.parallel import ParallelOracle
 
+pytestmark = few_states
 ALL = ("x", "y", "z", "rx", "ry", "rz")
 FREEDOMS = {
     "alikoc-delta-2023": (3, ("x", "y", "z")),

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from cases.closeness import assert_near
+from cases.errors import refusal, warning
 from cases.families import any_state, draw, random_states
 from cases.families.parts import chains, pose, revolute, robot_file
 from cases.families.planar import frictionless, planar_rrr, with_spherical_ends
@@ -168,19 +169,19 @@ def test_whole_turns_are_counted_along_time() -> None:
 @on_numpy
 def test_what_a_platform_cannot_do_is_refused() -> None:
     robot = Robot.from_dict(parallelogram())
-    with pytest.raises(ConstraintError, match="cannot be there"):
+    with pytest.raises(ConstraintError):
         robot.inverse_kinematics(Motion([0.5, 0.3, 1e-4]))
     robot.inverse_kinematics(Motion([0.5, 0.3, 1e-7]))
-    with pytest.raises(ConstraintError, match="cannot move so"):
+    with pytest.raises(ConstraintError):
         robot.energy(Motion([0.5, 0.3, 0], velocity=[1, 1, 0]))
-    with pytest.raises(ReachError, match=r"in millimetres\?"):
+    with refusal(ReachError, "millimetres"):
         robot.motion([500.0])
     assert np.isnan(robot.motion([[500.0], [0.5]], on_error="nan").position[:, 0]).tolist() == [
         True,
         False,
     ]
     turning = Motion([0.5, 0.3, 0], velocity=[1, 0, 0])
-    with pytest.raises(ConstraintError, match="cannot accelerate so"):  # it must go round
+    with pytest.raises(ConstraintError):  # it must go round
         robot.inverse_dynamics(turning)
     robot.energy(turning)
     bent = Motion([0.5, 0.3, 0], velocity=[1, 0, 0], acceleration=[0, -1 / 0.3, 0])
@@ -198,7 +199,7 @@ def test_a_home_in_line_is_told() -> None:
         leg["joints"][1]["point"] = [place + 0.3, 0, 0]
     flat["home"] = {"position": [0.8, 0, 0]}
     flat["platform"].pop("coordinates")
-    with pytest.warns(FreedomWarning, match="home is singular"):
+    with warning(FreedomWarning, "home"):
         Robot.from_dict(flat)
 
 
@@ -206,7 +207,7 @@ def test_a_home_in_line_is_told() -> None:
 def test_rounded_files_are_told() -> None:
     data = parallelogram()
     data["legs"][1]["joints"][1]["axis"] = [2e-4, 0, 1]
-    with pytest.warns(FreedomWarning, match="are numbers rounded"), pytest.raises(FileError):
+    with pytest.warns(FreedomWarning), pytest.raises(FileError):
         Robot.from_dict(data)
     with warnings.catch_warnings(action="error", category=FreedomWarning):
         Robot.from_dict(parallelogram())
@@ -217,7 +218,7 @@ def test_too_few_actuators() -> None:
     data = parallelogram()
     data["legs"][0]["joints"][0]["actuated"] = False
     robot = Robot.from_dict(data)
-    with pytest.raises(InputError, match="0 actuators"):
+    with refusal(InputError, 0):
         robot.inverse_dynamics(robot.home)
     assert robot.condition_number(robot.home) == np.inf
     fallen = robot.direct_dynamics(robot.home, np.zeros(0))
@@ -322,5 +323,5 @@ def test_a_robot_without_actuators_moves_but_takes_no_forces():
     assert robot.jacobian(robot.home).shape == (0, 6)
     falls = robot.direct_dynamics(robot.home, np.zeros(0))
     assert np.isfinite(falls.linear).all()
-    with pytest.raises(InputError, match="as many actuators"):
+    with refusal(InputError, "many", "actuators"):
         robot.inverse_dynamics(robot.home)

@@ -8,6 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.errors import refusal
 from gough.analysis.closest import closest
 from gough.analysis.hulls import MovedPart, corners, part_distances
 from gough.analysis.interference import leg_distances
@@ -66,7 +67,7 @@ def test_thick_legs_meet_and_nonsense_is_refused(on_numpy):
     assert not thick.clear
     assert "meet" in str(thick)
     for wrong in (-1, np.nan):
-        with pytest.raises(InputError, match="leg_radius"):
+        with refusal(InputError, "leg_radius"):
             closest(robot, robot.home, leg_radius=wrong)
 
 

@@ -10,6 +10,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import gough
+from cases.errors import refusal
 from gough.analysis.stiffness import stiffness
 from gough.errors import FileError, InputError
 from gough.parameters.regressor import regressor
@@ -177,7 +178,7 @@ def test_stiffness_has_drives_in_series() -> None:
     soft = hexapod(stiffness=STIFF)
     assert np.allclose(stiffness(soft, soft.home).along, STIFF)
     assert np.allclose(stiffness(soft, soft.home, STIFF).along, STIFF / 2)
-    with pytest.raises(InputError, match="infinitely stiff"):
+    with refusal(InputError, "infinitely", "stiff"):
         stiffness(hexapod(), soft.home)
 
 
@@ -215,10 +216,10 @@ def test_files_and_steps_that_cannot_be_meant_are_refused() -> None:
         with pytest.raises(FileError, match=words):
             hexapod(**drive)
     soft = hexapod(stiffness=1e9)
-    with pytest.raises(InputError, match="need steps of"):
+    with refusal(InputError, "steps"):
         gough.simulate(soft, LegPD(1e4), soft.home, 0.1)
     light = soft.edited({"legs.rotor_mass": 0.0})
-    with pytest.raises(InputError, match="no rotor"):
+    with refusal(InputError, "rotor"):
         gough.simulate(light, LegPD(1e4), light.home, 0.1)
 
 
@@ -230,5 +231,5 @@ def test_chain_joints_have_drives_too() -> None:
     joint = next(i for i, one in enumerate(group.joints) if np.any(one.actuated))
     soft = robot.edited({f"{where}.joints.{joint}.drive.stiffness": 100.0})
     assert np.allclose(soft.drives.stiffness, 100.0)
-    with pytest.raises(FileError, match="not actuated"):
+    with refusal(FileError, "actuated"):
         robot.edited({f"{where}.joints.{joint + 1}.drive.stiffness": 100.0})

@@ -25,6 +25,7 @@ from cases.common import (
     seeds,
     six_or_eight,
 )
+from cases.errors import refusal
 from gough import Motion, Robot
 from gough.data.paper_motions import paper_motion
 from gough.errors import ConvergenceError, InputError, NotFiniteError, SingularError
@@ -225,7 +226,7 @@ def test_a_singular_pose_gives_its_condition_number():
     turns = np.array([[0, 0, 0.2], [0, 0, np.pi / 2], [0, 0, np.pi / 2 - 1e-4]])
     motion = Motion([0, 0, 1], Rotation.from_rotvec(turns))
     for name in MODELS[:3]:
-        with pytest.raises(SingularError, match=r"sample 1: .*condition number \d\.\d+e\+1\d"):
+        with refusal(SingularError, "sample 1"):
             answers(robot, name, motion)
         for value in answers(robot, name, motion, on_error="nan").values():
             assert np.all(np.isnan(value[1]))
@@ -238,7 +239,7 @@ def test_a_singular_pose_gives_its_condition_number():
 def test_fewer_than_six_legs(kind):
     data, robot, state, _ = sample(0, kind, 5)
     for name in MODELS[:3]:
-        with pytest.raises(InputError, match="5 legs"):
+        with refusal(InputError, 5):
             answers(robot, name, Motion(**state))
     forces = np.arange(5.0)
     moved = robot.direct_dynamics(Motion(**state), forces, friction=False)
@@ -342,12 +343,12 @@ def test_bad_samples_raise_or_are_nan(name, kind, compiled):
     _, robot, states, _ = sample(8, kind, 6, (2, 2), friction=True)
     states["position"][1, 0, 2] = np.nan
     motion = Motion(**states)
-    with pytest.raises(NotFiniteError, match="sample 1, 0: position"):
+    with refusal(NotFiniteError, "position", "sample 1, 0"):
         answers(robot, name, motion)
     for value in answers(robot, name, motion, on_error="nan").values():
         assert np.all(np.isnan(value[1, 0]))
         assert np.all(np.isfinite(np.delete(value.reshape(4, -1), 2, axis=0)))
-    with pytest.raises(InputError, match="on_error"):
+    with refusal(InputError, "on_error"):
         answers(robot, name, robot.home, on_error="zero")
 
 
@@ -365,15 +366,15 @@ def test_compiled_answers_agree_with_free_bodies_however_inputs_lie_in_memory(ki
 
 def test_wrong_inputs_are_named():
     robot = gough.load("kim-ryu-2002")
-    with pytest.raises(InputError, match=r"force has shape \(2,\)"):
+    with refusal(InputError, "force", "(2,)"):
         robot.tool_wrench(robot.home, [1.0, 2.0])
     with pytest.raises(InputError):
         robot.tool_wrench(robot.home[None][[0, 0]], np.zeros((3, 3)))
-    with pytest.raises(InputError, match=r"forces has shape \(5,\)"):
+    with refusal(InputError, "forces", "(5,)"):
         robot.direct_dynamics(robot.home, np.zeros(5))
-    with pytest.raises(InputError, match=r"motion \(2,\).*wrench \(3,\)"):
+    with refusal(InputError, "motion", "wrench", "(2,)", "(3,)"):
         robot.inverse_dynamics(robot.home[None][[0, 0]], np.zeros((3, 6)))
-    with pytest.raises(NotFiniteError, match="sample 1: forces"):
+    with refusal(NotFiniteError, "forces", "sample 1"):
         robot.direct_dynamics(robot.home, [[0] * 6, [0, 0, np.inf, 0, 0, 0]])
 
 

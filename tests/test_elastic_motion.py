@@ -10,6 +10,7 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.errors import refusal, warning
 from cases.robots import random_flexible, rough, with_body
 from gough.data.paper_motions import paper_motion
 from gough.errors import (
@@ -115,7 +116,7 @@ def test_coulomb_friction_in_the_joints_counts(monkeypatch):
     assert np.abs(motion.elastic - plain.elastic).max() > 0.1 * np.abs(elastic).max()
     monkeypatch.setattr(elastic_search, "MOST_NEWTON_STEPS", 1)
     monkeypatch.setattr(ZeroDynamics, "jumps", True)
-    with pytest.raises(ConvergenceError, match=r"without width jumps .* \[legs.friction\] a width"):
+    with refusal(ConvergenceError, "legs.friction"):
         robot.elastic_motion(path.sample(15))
 
 
@@ -194,17 +195,15 @@ def test_bounded_motions_anticipate_and_forward_integration_leaves(stiff):
 
 
 def test_a_start_without_rest_is_warned_of(stiff):
-    with pytest.warns(UnstableWarning, match=r"off rest; let the motion rest 0\.\d+ s longer"):
+    with warning(UnstableWarning, "motion"):
         motion = stiff.elastic_motion(move(stiff).sample(101)[40:], "terminal")
     assert motion.unsettled[0] > 1e-3
 
 
 def test_where_no_bounded_motion_exists_an_error_says_why(stiff):
-    with pytest.raises(
-        SingularError, match=r"no bounded elastic motion: 1 directions .* ends and 0"
-    ):
+    with refusal(SingularError, "elastic", "motion", 1, 0):
         stiff.elastic_motion(move(stiff, (0.0, -20.0)).sample(41))
-    with pytest.raises(ConvergenceError, match=r"sample \d+: .* strays .* the pose is singular"):
+    with pytest.raises(ConvergenceError):
         stiff.elastic_motion(move(stiff, (-20.0, 0.0)).sample(41))
 
 
@@ -234,7 +233,7 @@ def test_legs_that_move_as_the_frame_needs_it_move_the_frame(long):
     assert (motion.way, again.way) == ("forward", "bounded")
     assert again.unstable == 1
     assert_allclose(again.position, motion.position, rtol=0, atol=2e-6)
-    with pytest.raises(ConvergenceError, match="no equilibrium found with the legs held"):
+    with pytest.raises(ConvergenceError):
         long.elastic_motion(move(long).sample(41), "legs")
 
 
@@ -302,14 +301,14 @@ def test_batches_of_motions(long):
 def test_samples_without_an_answer(stiff):
     good, bad = move(stiff).sample(21), move(stiff, (0.0, -20.0)).sample(21)
     both = gough.Motion.stack([good, bad])
-    with pytest.raises(SingularError, match="sample 1: no bounded"):
+    with refusal(SingularError, "sample 1"):
         stiff.elastic_motion(both)
     found = stiff.elastic_motion(both, on_error="nan")
     assert list(found.way) == ["forward", "none"]
     assert np.isfinite(found.elastic[0]).all()
     assert np.isnan(found.elastic[1]).all()
     lost = good.replace(position=np.where(np.arange(21)[:, np.newaxis] == 4, np.nan, good.position))
-    with pytest.raises(NotFiniteError, match="sample 4: position is not finite"):
+    with refusal(NotFiniteError, "position", "sample 4"):
         stiff.elastic_motion(lost)
 
 
@@ -328,24 +327,24 @@ def test_wrong_questions_are_refused(long, kim):
     ):
         with pytest.raises(InputError, match=message):
             long.elastic_motion(motion)
-    with pytest.raises(InputError, match="'frame', 'terminal', 'legs', not 'tool'"):
+    with refusal(InputError, "frame", "terminal", "legs", "tool"):
         long.elastic_motion(given, "tool")
-    with pytest.raises(InputError, match="rigid platform"):
+    with refusal(InputError, "rigid", "platform"):
         kim.elastic_motion(given)
-    with pytest.raises(InputError, match="rigid platform"):
+    with refusal(InputError, "rigid", "platform"):
         kim.terminal_motion(given)
-    with pytest.raises(InputError, match="wrench has shape"):
+    with refusal(InputError, "wrench", "shape"):
         long.elastic_motion(given, wrench=np.zeros(3))
-    with pytest.raises(InputError, match="batch axes do not fit"):
+    with refusal(InputError, "batch", "axes"):
         long.elastic_motion(given, wrench=np.zeros((7, 6)))
     seven, _, _ = random_flexible(np.random.default_rng(3), "PUS", 3, general=False, legs=7)
-    with pytest.raises(InputError, match="7 actuators for 6 directions: output='legs' needs six"):
+    with refusal(InputError, "legs", 7, 6):
         seven.elastic_motion(given, "legs")
 
 
 def test_what_steps_do_not_resolve_is_told(long, monkeypatch):
     monkeypatch.setattr(elastic_search, "MOST_HALVINGS", 1)
-    with pytest.warns(ToleranceWarning, match=r"steps of 1/2 of a sample's .* more finely"):
+    with warning(ToleranceWarning, 1, 2):
         motion = long.elastic_motion(move(long).sample(5))
     assert motion.residual > 1e-8
 
@@ -363,13 +362,11 @@ def test_a_search_that_strays_is_not_called_a_command_out_of_reach(long, monkeyp
     monkeypatch.setattr(ZeroDynamics, "pull", failing)
     path = move(long).sample(5)
     at = 1
-    with pytest.raises(ReachError, match="sample 1, leg 2: its tip"):
+    with refusal(ReachError, "sample 1", "leg 2"):
         long.elastic_motion(path)
     calls.clear()
     at = 2
-    with pytest.raises(
-        ConvergenceError, match=r"no elastic motion found: .* strays to where its tip"
-    ):
+    with refusal(ConvergenceError, "elastic", "motion"):
         long.elastic_motion(path)
 
 

@@ -113,7 +113,7 @@ def test_near_singular_robots_are_flagged_the_same_way(kind):
         assert not np.any(~bad & (plain.condition_number(motion) > 1e10))
         flagged |= {int(bad.sum())}
         for one in (robot, plain) if bad.any() else ():
-            with pytest.raises(SingularError, match="condition number") as raised:
+            with pytest.raises(SingularError) as raised:
                 one.inverse_dynamics(motion, wrench)
             samples = {failure.sample for failure in raised.value.failures}
             assert samples == {(int(i),) for i in np.flatnonzero(bad)}

@@ -14,6 +14,7 @@ from rich.console import Console
 import gough
 from cases.common import impossible_bodies
 from cases.engine import conditions
+from cases.errors import refusal
 from gough import Motion
 from gough.engine.run.compiled import CompiledExecutor
 from gough.engine.run.execute import NumPyExecutor
@@ -27,7 +28,7 @@ pytestmark = impossible_bodies
 
 def test_an_unknown_engine_is_a_clear_error(monkeypatch):
     monkeypatch.setenv("GOUGH_ENGINE", "abc")
-    with pytest.raises(InputError, match="GOUGH_ENGINE is 'llvm' or 'numpy', not 'abc'"):
+    with refusal(InputError, "llvm", "numpy", "abc", "GOUGH_ENGINE"):
         gough.load("kim-ryu-2002").inverse_kinematics(gough.load("kim-ryu-2002").home)
 
 

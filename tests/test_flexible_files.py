@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
 from cases.command import refused, run
+from cases.errors import refusal
 from cases.plates import TABLE_2, TIPS, arrays, ignore_coupling, omega, robot_with
 from gough.description.modal.body import ModalBody
 from gough.description.modal.npz import write_npz
@@ -104,5 +105,5 @@ def test_gough_modes(tmp_path):
 def test_pictures_of_bodies_without_faces(tmp_path, modes):
     plots.save(mode_sheet(ModalBody(**arrays(modes=modes)), "arm"), tmp_path / "modes.svg")
     assert (tmp_path / "modes.svg").stat().st_size > 10_000
-    with pytest.raises(GoughError, match="no modes"):
+    with refusal(GoughError, "modes"):
         mode_sheet(ModalBody(**arrays(modes=0)), "arm")

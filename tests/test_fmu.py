@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import few_states, impossible_bodies
+from cases.errors import refusal
 from cases.exported import COMPILER, run
 from cases.robots import rotary_hexapod_with_masses
 from gough.errors import InputError, MissingDataError, SampleError
@@ -229,12 +230,12 @@ def test_reactions_on_request(tmp_path, monkeypatch):
 
 def test_what_cannot_be_exported(tmp_path, monkeypatch):
     robot, path = robot_of(HELD), tmp_path / "robot.fmu"
-    with pytest.raises(InputError, match="fmi is 2 or 3, not 1"):
+    with refusal(InputError, "fmi", 2, 3, 1):
         export_fmu(robot, path, fmi=1)
-    with pytest.raises(MissingDataError, match=r"an FMU needs the masses of \[legs"):
+    with refusal(MissingDataError, "masses", "legs", "FMU"):
         export_fmu(gough.load("dietmaier-1998"), path)
     monkeypatch.setenv("CC", "no-such-compiler")
-    with pytest.raises(InputError, match=r"no-such-compiler is here.*--sources-only"):
+    with refusal(InputError, "--sources-only"):
         export_fmu(robot, path)
     assert not path.exists()
     first = export_fmu(robot, path, sources_only=True).read_bytes()

@@ -11,6 +11,7 @@ import pytest
 
 import gough
 from cases.common import each_shape, few_states, impossible_bodies
+from cases.errors import refusal
 from gough import Motion, Robot
 from gough.base.arrays import Array
 from gough.errors import ConvergenceError, InputError, MissingDataError, ReachError, SingularError
@@ -93,7 +94,7 @@ def test_telescopes(formulation: Formulation, seed: int, near_singular: bool) ->
     assert_same(robot, motion, found, robot.inverse_dynamics(motion, wrench))
     data["legs"]["friction"] = {"slider_viscous": 1.0}
     rubbing = Robot.from_dict(data)
-    with pytest.raises(InputError, match="has friction"):
+    with refusal(InputError, "friction"):
         formulation(rubbing, motion, wrench, friction=True)
     same = formulation(rubbing, motion, wrench, friction=False)
     np.testing.assert_array_equal(same.forces, found.forces)
@@ -110,11 +111,11 @@ def test_lagrange_agrees_for_any_bodies(kind: str) -> None:
     assert_same(robot, motion, found, robot.inverse_dynamics(motion, wrench))
     assert lagrange.inverse_dynamics(robot, motion[:0]).forces.shape == (0, 1, 2, 6)
     data["legs"]["friction"] = {"slider_viscous": 1.0}
-    with pytest.raises(InputError, match="has friction"):
+    with refusal(InputError, "friction"):
         lagrange.inverse_dynamics(Robot.from_dict(data), motion, friction=True)
     if kind == "PUS":
         far = motion.replace(position=100 + motion.position)
-        with pytest.raises(ReachError, match="leg 1: its tip is out of reach"):
+        with refusal(ReachError, "leg 1"):
             lagrange.inverse_dynamics(robot, far)
 
 
@@ -125,11 +126,11 @@ def test_telescopes_without_an_answer() -> None:
     del data["legs"]["reference"]
     folded = Motion(np.subtract(data["legs"]["base"][0], data["legs"]["platform"][0]))
     for formulation in FORMULATIONS:
-        with pytest.raises(ReachError, match="leg 1: its length 0 m is zero"):
+        with refusal(ReachError, "leg 1", 0):
             formulation(robot, folded)
-        with pytest.raises(SingularError, match="leg 3: it is parallel to its first universal"):
+        with refusal(SingularError, "leg 3"):
             formulation(Robot.from_dict(data), robot.home)
-    with pytest.raises(InputError, match="this is for PUS legs"):
+    with refusal(InputError, "PUS"):
         newton_euler.link_inertia_forces(robot, robot.home)
 
 
@@ -310,7 +311,7 @@ def test_wrench_broadcasts(formulation: Formulation) -> None:
 def test_bad_samples_are_named_or_nan(formulation: Formulation) -> None:
     robot = without_axial_inertia(gough.load("kim-ryu-2002"))
     positions = np.array([[0, 0, 0.8], [0, 0, 5.0], [0, 0, 0.85]])
-    with pytest.raises(ReachError, match=r"sample 1, leg 1: its tip is out of reach"):
+    with refusal(ReachError, "sample 1", "leg 1"):
         formulation(robot, Motion(positions), friction=False)
     found = formulation(robot, Motion(positions), friction=False, on_error="nan")
     assert np.all(np.isnan(found.forces[1]))
@@ -327,14 +328,14 @@ def test_singular_poses_are_refused(formulation: Formulation) -> None:
     legs = data["legs"]
     for key in ("rail_origin", "rail_direction", "platform", "axis", "length", "branch"):
         legs[key][5] = legs[key][0]  # two legs in one place
-    with pytest.raises(SingularError, match="the pose is singular"):
+    with pytest.raises(SingularError):
         formulation(Robot.from_dict(data), motion)
 
 
 def test_friction_that_never_agrees_is_refused() -> None:
     data, motion, wrench = sample(8, (), axial=False)
     data["legs"]["friction"] = {"spherical_coulomb": 5.0}
-    with pytest.raises(ConvergenceError, match="friction finds no loads"):
+    with pytest.raises(ConvergenceError):
         newton_euler.inverse_dynamics(Robot.from_dict(data), motion, wrench)
 
 
@@ -342,21 +343,21 @@ def test_friction_that_never_agrees_is_refused() -> None:
 def test_other_robots_are_refused(formulation: Formulation) -> None:
     rng = np.random.default_rng(0)
     rus = random_robot(rng, "RUS")
-    with pytest.raises(InputError, match="has RUS legs"):
+    with refusal(InputError, "RUS"):
         formulation(Robot.from_dict(rus), Motion(rus["home"]["position"]))
     seven = random_robot(rng, "PUS", legs=7, axial=False)
-    with pytest.raises(InputError, match="has 7 legs"):
+    with refusal(InputError, 7):
         formulation(Robot.from_dict(seven), Motion(seven["home"]["position"]))
     bare = random_robot(rng, "PUS", axial=False)
     del bare["legs"]["link"]
-    with pytest.raises(MissingDataError, match=r"\[legs\.link\]"):
+    with refusal(MissingDataError, "legs.link"):
         formulation(Robot.from_dict(bare), Motion(bare["home"]["position"]))
 
 
 def test_virtual_work_has_no_friction() -> None:
     data, motion, _ = sample(9, (), friction=True)
     robot = Robot.from_dict(data)
-    with pytest.raises(InputError, match="has friction"):
+    with refusal(InputError, "friction"):
         virtual_work.inverse_dynamics(robot, motion, friction=True)
     del data["legs"]["friction"]
     smooth = Robot.from_dict(data)

@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import HEXAPODS, each_kind, each_shape, impossible_bodies
+from cases.errors import refusal
 from gough import Motion, Robot
 from gough.errors import (
     ConvergenceError,
@@ -171,13 +172,13 @@ def test_more_than_six_legs(kind):
     assert np.all(apart(found, poses) < 1e-9)
     assert_allclose(robot.inverse_kinematics(found).q, q, rtol=0, atol=1e-12)
     q[7, 2] += 1e-3  # eight lengths that no pose has
-    with pytest.raises(ConvergenceError, match=r"sample 7: .*residual"):
+    with refusal(ConvergenceError, "sample 7"):
         robot.forward_kinematics(q, poses)
 
 
 def test_fewer_than_six_legs_are_refused():
     robot = Robot.from_dict(random_robot(np.random.default_rng(0), "UPS", 5))
-    with pytest.raises(InputError, match=r"5 actuators.*6 directions"):
+    with refusal(InputError, 5, 6):
         robot.forward_kinematics(np.ones(5))
 
 
@@ -208,7 +209,7 @@ def test_coordinates_and_guesses_broadcast():
     assert found.shape == (3, 2)
     for k in range(2):
         assert np.all(apart(found[:, k], poses) < 1e-9)
-    with pytest.raises(InputError, match=r"q \(3,\), guess \(2,\)"):
+    with refusal(InputError, "guess", "(3,)", "(2,)"):
         robot.forward_kinematics(q, robot.home[None][[0, 0]])
 
 
@@ -231,7 +232,7 @@ def test_warm_start_along_a_path(along):
     assert found.status.shape == both.shape
     assert np.all(apart(found.motion("raise"), both) < 1e-9)
     assert np.mean(found.iterations) < 4
-    with pytest.raises(InputError, match="along = 2"):
+    with refusal(InputError, 2):
         robot.forward_kinematics(q, starts, along=2)
 
 
@@ -250,7 +251,7 @@ def test_unreachable_coordinates_fail_one_by_one():
     robot = gough.load("long-khalil-martinet-2014")
     q = np.tile(robot.inverse_kinematics(robot.home).q, (2, 3, 1))
     q[1, 0, 4] = 9.0  # far longer than its neighbours allow
-    with pytest.raises((ConvergenceError, SingularError), match=r"^sample 1, 0: ") as caught:
+    with refusal((ConvergenceError, SingularError), "sample 1, 0") as caught:
         robot.forward_kinematics(q)
     assert [failure.sample for failure in caught.value.failures] == [(1, 0)]
     found = robot.forward_kinematics(q, on_error="nan")
@@ -264,7 +265,7 @@ def test_nan_is_refused(where):
     q = np.tile(robot.inverse_kinematics(robot.home).q, (3, 1))
     positions = np.tile(robot.home.position, (3, 1))
     (q if where == "q" else positions)[1, 2] = np.nan
-    with pytest.raises(NotFiniteError, match="sample 1: "):
+    with refusal(NotFiniteError, "sample 1"):
         robot.forward_kinematics(q, Motion(positions))
     found = robot.forward_kinematics(q, Motion(positions), on_error="nan")
     assert_array_equal(np.isnan(found.position).all(axis=1), [False, True, False])
@@ -276,7 +277,7 @@ def test_a_length_no_leg_can_have_is_refused(length):
     robot = gough.load("dietmaier-1998")
     q = np.tile(LENGTHS, (3, 1))
     q[1, 0] = length
-    with pytest.raises(SampleError, match="sample 1: "):
+    with refusal(SampleError, "sample 1"):
         robot.forward_kinematics(q)
     found = robot.forward_kinematics(q, on_error="nan")
     assert_array_equal(np.isnan(found.position).all(axis=1), [False, True, False])
@@ -292,7 +293,7 @@ def test_absurd_numbers_fail_one_by_one(name, where):
     positions = np.tile(robot.home.position, (3, 1))
     (q if where == "q" else positions)[1] = 1e200
     guess = Motion(positions, robot.home.rotation)
-    with pytest.raises(SampleError, match="sample 1: "):
+    with refusal(SampleError, "sample 1"):
         robot.forward_kinematics(q, guess)
     found = robot.forward_kinematics(q, guess, on_error="nan")
     assert_array_equal(np.isnan(found.position).all(axis=1), [False, True, False])
@@ -329,7 +330,7 @@ def test_a_singular_guess_is_refused():
     q = robot.inverse_kinematics(robot.home).q
     turned = Motion([0, 0, 1.1], Rotation.from_rotvec([0, 0, np.pi / 2]))
     assert robot.condition_number(turned) > 1e10
-    with pytest.raises(SingularError, match=r"singular pose \(condition number"):
+    with pytest.raises(SingularError):
         robot.forward_kinematics(q, turned)
     assert np.all(np.isnan(robot.forward_kinematics(q, turned, on_error="nan").position))
     found = robot.forward_kinematics(q, Motion([0, 0, 1.1], Rotation.from_rotvec([0, 0, 1.0])))
@@ -339,23 +340,23 @@ def test_a_singular_guess_is_refused():
 def test_a_posture_on_the_other_branch_is_no_answer():
     robot = gough.load("kim-ryu-2002")
     q = robot.edited({"legs.branch": "plus"}).inverse_kinematics(robot.home).q
-    with pytest.raises(ConvergenceError, match="other branch"):
+    with pytest.raises(ConvergenceError):
         robot.forward_kinematics(q, robot.home)
 
 
 def test_wrong_arguments_are_named():
     robot = gough.load("kim-ryu-2002")
     q = robot.inverse_kinematics(robot.home).q
-    with pytest.raises(InputError, match=r"q has shape \(5,\)"):
+    with refusal(InputError, "(5,)"):
         robot.forward_kinematics(q[:5])
-    with pytest.raises(InputError, match="q is not an array of numbers"):
+    with refusal(InputError, "array", "numbers"):
         robot.forward_kinematics("abc")
-    with pytest.raises(InputError, match=r"gough\.Motion"):
+    with refusal(InputError, "gough.Motion"):
         robot.forward_kinematics(q, [0, 0, 0.8])
-    with pytest.raises(InputError, match="on_error"):
+    with refusal(InputError, "on_error"):
         robot.forward_kinematics(q, on_error="ignore")
     homeless = Robot.from_text(robot.text.replace("home = { position = [0, 0, 0.80] }", ""))
-    with pytest.raises(MissingDataError, match="home"):
+    with refusal(MissingDataError, "home"):
         homeless.forward_kinematics(q)
 
 

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 from cases.common import CLOSED, each_kind, each_shape
+from cases.errors import refusal
 from cases.parameters import drawn, level_rails, made, stacked, universal_axes
 from gough import Motion
 from gough.errors import InputError
@@ -197,7 +198,7 @@ def test_a_kind_without_closed_form_says_so_and_numbers_do():
     kind = replace(unknown.leg_kind, parameters=Unknown())
     groups = tuple(one._replace(kind=kind) for one in unknown.description.groups)
     object.__setattr__(unknown, "description", unknown.description._replace(groups=groups))
-    with pytest.raises(InputError, match="XYZ legs have no base parameters in closed form"):
+    with refusal(InputError, "XYZ"):
         grouped_parameters(unknown)
     found = base_parameters(unknown)
     assert found.rank == base_parameters(known).rank

@@ -15,6 +15,7 @@ import xarray
 
 import gough
 from cases import command
+from cases.errors import refusal
 from fuzz.files import MATERIAL, SQUARE, WANTED, write_brick
 from gough.data.columns import Columns
 from gough.data.logs import read_log
@@ -85,7 +86,7 @@ def test_a_bdf_is_names_and_numbers(tmp_path):
     assert kept == GRIDS + "ENDDATA\n"
     for card in ("GRID,7,,__import__('os'),0.,0.", "GRID,7,,0.,0.\n+,{x}", "CONM1,9,1", "CMASS2,9"):
         robot_with(tmp_path, f"{GRIDS}{card}\n")
-        with pytest.raises(FileError, match=r"m\.bdf: line \d+: "):
+        with refusal(FileError, "m.bdf"):
             bulk_data(tmp_path / "m.bdf")
 
 
@@ -117,7 +118,7 @@ def test_arrays_of_objects_are_not_unpickled(tmp_path):
 
     names = ("positions", "masses", "shapes", "stiffness", "damping", "tip_positions", "tip_shapes")
     np.savez(tmp_path / "m.npz", **{name: np.array([Trap()], dtype=object) for name in names})
-    with pytest.raises(FileError, match="pickled objects"):
+    with refusal(FileError, "pickled", "objects"):
         read_npz(tmp_path / "m.npz")
     assert not marker.exists()
 
@@ -152,11 +153,11 @@ READERS = {
 @pytest.mark.parametrize("name", READERS)
 def test_pipes_and_devices_are_refused_at_once(tmp_path, name):
     os.mkfifo(tmp_path / name)
-    with pytest.raises(FileError, match=r"not a regular file"):
+    with refusal(FileError, "regular", "file"):
         READERS[name](tmp_path / name)
     (tmp_path / name).unlink()
     (tmp_path / name).symlink_to("/dev/zero")
-    with pytest.raises(FileError, match=r"not a regular file"):
+    with refusal(FileError, "regular", "file"):
         READERS[name](tmp_path / name)
 
 
@@ -186,7 +187,7 @@ def test_sets_of_an_inp_do_not_grow(tmp_path, inp):
     (tmp_path / "m.inp").write_text(inp)
     from gough.description.modal.calculix import _Inp
 
-    with pytest.raises(FileError, match=r"m\.inp"):
+    with refusal(FileError, "m.inp"):
         _Inp(tmp_path / "m.inp").densities()
 
 
@@ -200,13 +201,13 @@ def test_a_bomb_of_an_npz_is_refused(tmp_path):
             for _ in range(count // 1_000_000):
                 file.write(bytes(8_000_000))
     assert (tmp_path / "m.npz").stat().st_size < 200_000
-    with pytest.raises(FileError, match="MB unpacked; at most"):
+    with refusal(FileError, "MB"):
         read_npz(tmp_path / "m.npz")
 
 
 def test_a_file_of_columns_is_read_as_other_toml(tmp_path):
     (tmp_path / "map.toml").write_text("[columns]\n" + "a." * 20_000 + "b = 'q1'\n")
-    with pytest.raises(FileError, match="nested too deep"):
+    with refusal(FileError, "nested", "deep"):
         Columns.of(names=str(tmp_path / "map.toml"))
 
 
@@ -326,10 +327,10 @@ def test_a_robot_of_too_many_triangles_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("gough.description.meshes.MOST_FACES", 11)
     (tmp_path / "m.glb").write_bytes(glb())
     text = load("kim-ryu-2002").edited({"platform.mesh": ["m.glb"] * 12}).text
-    with pytest.raises(FileError, match="over 11 triangles in all"):
+    with refusal(FileError, 11):
         _ = gough.Robot.from_text(text, "many", tmp_path).meshes
     far = load("kim-ryu-2002").edited({"platform.mesh": {"file": "m.glb", "scale": 1e11}}).text
-    with pytest.raises(FileError, match="farther than"):
+    with refusal(FileError, "farther"):
         _ = gough.Robot.from_text(far, "far", tmp_path).meshes
 
 
@@ -439,13 +440,13 @@ def header(shape, kind="<f8", version=b"\x01\x00"):
     ],
 )
 def test_odd_arrays_are_refused(tmp_path, array):
-    with pytest.raises(FileError, match=r"m\.npz: array 'masses'"):
+    with refusal(FileError, "masses", "m.npz"):
         read_npz(npz(tmp_path, array))
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
 def test_other_compressions_are_refused(tmp_path, method):
-    with pytest.raises(FileError, match="compressed in a way"):
+    with refusal(FileError, "compressed", "way"):
         read_npz(npz(tmp_path, method=method))
     assert read_npz(npz(tmp_path)).modes == 2
 
@@ -456,13 +457,13 @@ def test_a_log_without_samples_is_refused(tmp_path, rows):
     names = ",".join(["time", *(f"q{i}" for i in range(1, 7)), *(f"force{i}" for i in range(1, 7))])
     lines = [names, *(",".join(["0.1"] * 13) for _ in range(rows))]
     (tmp_path / "log.csv").write_text("\n".join(lines) + "\n")
-    with pytest.raises(FileError, match=r"log\.csv: "):
+    with refusal(FileError, "log.csv"):
         read_log(kim, tmp_path / "log.csv")
     dims = ("time", "leg")
     empty = {name: (dims, np.zeros((rows, 6))) for name in ("q", "force")}
     dataset = xarray.Dataset(empty, {"time": np.arange(rows, dtype=float), "leg": np.arange(1, 7)})
     dataset.to_netcdf(tmp_path / "log.nc", engine="scipy")
-    with pytest.raises(FileError, match=r"log\.nc: "):
+    with refusal(FileError, "log.nc"):
         read_log(kim, tmp_path / "log.nc")
 
 

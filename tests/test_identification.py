@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import each_kind, impossible_bodies
+from cases.errors import refusal
 from gough.data import signals
 from gough.data.leg_rates import platform_motion
 from gough.data.logs import Log, read_log, simulated_log, write_log
@@ -127,12 +128,12 @@ def test_methods(robot, base, log, trajectory, found):
         assert np.sqrt(np.mean(errors**2)) < 1.4
     difference = (instrumental.values - from_motion.values) / instrumental.deviations
     assert np.abs(difference).max() < 0.1
-    with pytest.raises(InputError, match="reference"):
+    with refusal(InputError, "reference"):
         identify(robot, log, method="instrumental", base=base)
     still = gough.Motion(np.broadcast_to(sampled.position[0], (len(sampled), 3)), time=sampled.time)
-    with pytest.raises(InputError, match=r"the reference shows .* of .* combinations"):
+    with refusal(InputError, "reference", "shows"):
         identify(robot, log, method="instrumental", reference=still, base=base)
-    with pytest.raises(InputError, match="ordinary, weighted, instrumental"):
+    with refusal(InputError, "ordinary", "weighted"):
         identify(robot, log, method="best", base=base)
 
 
@@ -381,9 +382,9 @@ def test_poses_in_wrong_units_and_short_logs(log, robot, base, motion, tmp_path)
         with pytest.raises(FileError, match=rf"line \d+: .*{word}"):
             read_log(robot, write(tmp_path / "log.csv", names, spoilt))
     names, numbers = table(log, robot, motion)
-    with pytest.raises(FileError, match=r"line 21: the log ends after 20 samples"):
+    with refusal(FileError, "samples", "line 21", 20):
         read_log(robot, write(tmp_path / "log.csv", names, numbers[:20]))
-    with pytest.raises(InputError, match=r"line 201: the log is too short"):
+    with refusal(InputError, "line 201"):
         identify(robot, read_log(robot, write(tmp_path / "s.csv", names, numbers[:200])), base=base)
 
 
@@ -395,11 +396,11 @@ def test_a_good_log_of_a_rough_robot_file_passes(log, robot, base):
 
 def test_logs_of_wrong_shape_are_refused(log):
     seven = gough.Robot.from_dict(random_robot(np.random.default_rng(3), "UPS", legs=7))
-    with pytest.raises(InputError, match="one actuator per direction"):
+    with refusal(InputError, "actuator", "per"):
         measurements.logged_motion(seven, log)
-    with pytest.raises(InputError, match=r"needs \(n,\), \(n, actuators\)"):
+    with refusal(InputError, "actuators"):
         Log(np.zeros(3), np.zeros((3, 6)), np.zeros((2, 6)))
-    with pytest.raises(InputError, match="not an array"):
+    with refusal(InputError, "array"):
         Log(np.zeros(3), "q", np.zeros((2, 6)))
 
 
@@ -450,7 +451,7 @@ def test_a_log_with_elastic_coordinates_tells_stiffness_and_damping(tmp_path):
         write_log(exact, tmp_path / f"log.{kind}")
         read = read_log(flexible, tmp_path / f"log.{kind}")
         np.testing.assert_array_equal(read.elastic, exact.elastic)
-    with pytest.raises(InputError, match="2 modes, and the log has none"):
+    with refusal(InputError, 2):
         identify(flexible, dataclasses.replace(exact, elastic=None))
     result = identify(flexible, exact)
     names = [*result.base.base_names]

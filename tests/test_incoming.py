@@ -11,6 +11,7 @@ import gough
 from cases.closeness import assert_close
 from cases.command import run
 from cases.common import few_states
+from cases.errors import refusal
 from cases.mjcf import delta, stewart
 from gough.errors import FileError, ForeignFileWarning
 from gough.exchange.incoming.mjcf import read_mjcf
@@ -200,7 +201,7 @@ def five_bar_energy(left: float, right: float) -> float:
 @few_states
 def test_a_urdf_with_gepettos_loops(tmp_path):
     path = five_bar(tmp_path)
-    with pytest.raises(FileError, match=r"which body is the platform\? 'a'.*name it"):
+    with refusal(FileError, "a"):
         read_foreign(path)
     robot = robot_of(path, "b")
     assert (robot.mobility, robot.actuator_count, robot.kind) == (2, 2, "chain + chain")

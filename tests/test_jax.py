@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
 from cases.closeness import assert_near
+from cases.errors import refusal
 from cases.robots import random_flexible
 from gough.engine.operations import OPERATIONS
 from gough.engine.passes.lanes import in_lanes
@@ -157,16 +158,16 @@ def test_what_cannot_be_asked_for(monkeypatch):
     robot = gough.load("kim-ryu-2002")
     forces = robot.to_jax("inverse_dynamics")
     pose = {"position": np.zeros(3), "rotation": np.eye(3)}
-    with pytest.raises(InputError, match="inverse_dynamics needs rotation"):
+    with refusal(InputError, "inverse_dynamics"):
         forces({"position": np.zeros(3)})
-    with pytest.raises(InputError, match="no input 'velocty'; nearest is velocity"):
+    with refusal(InputError, "velocity", "velocty"):
         forces(pose | {"velocty": np.zeros(3)})
-    with pytest.raises(InputError, match=r"position has the shape \(2, 3\).*jax.vmap"):
+    with refusal(InputError, "position", "(2, 3)", "jax.vmap"):
         forces(pose | {"position": np.zeros((2, 3))})
-    with pytest.raises(InputError, match="no program 'nothing'"):
+    with refusal(InputError, "nothing"):
         robot.to_jax("nothing")
     jax.config.update("jax_enable_x64", False)
-    with pytest.raises(InputError, match="single precision"):
+    with refusal(InputError, "precision", "single"):
         robot.to_jax("inverse_dynamics")
 
     def no_jax(name, *rest, imported=importlib.import_module):
@@ -175,5 +176,5 @@ def test_what_cannot_be_asked_for(monkeypatch):
         return imported(name, *rest)
 
     monkeypatch.setattr(importlib, "import_module", no_jax)
-    with pytest.raises(MissingDataError, match=r"pip install 'gough\[jax\]'"):
+    with refusal(MissingDataError, "gough[jax]"):
         robot.to_jax("inverse_dynamics")

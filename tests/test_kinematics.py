@@ -21,6 +21,7 @@ from cases.common import (
     repeatable,
     seeds,
 )
+from cases.errors import refusal
 from gough import Motion, Robot
 from gough.errors import InputError, NotFiniteError, ReachError, SampleError, SingularError
 from oracles import opened_tree
@@ -278,10 +279,10 @@ def test_an_unreachable_pose_names_the_leg():
     robot = gough.load("kim-ryu-2002")
     positions = np.tile(robot.home.position, (4, 1))
     positions[2] += [0, 0, 2.0]
-    with pytest.raises(ReachError, match="sample 2, leg 1"):
+    with refusal(ReachError, "sample 2", "leg 1"):
         robot.inverse_kinematics(Motion(positions))
     short = robot.edited({"legs.length": [0.9, 0.9, 0.9, 0.2, 0.9, 0.9]})
-    with pytest.raises(ReachError, match=r"^leg 4: .*out of reach"):
+    with refusal(ReachError, "leg 4"):
         short.inverse_kinematics(short.home)
     assert np.all(np.isnan(short.inverse_kinematics(short.home, on_error="nan").q))
 
@@ -318,9 +319,9 @@ def test_singular_legs_are_named():
 
 def test_wrong_arguments_are_named():
     robot = gough.load("kim-ryu-2002")
-    with pytest.raises(InputError, match=r"gough\.Motion"):
+    with refusal(InputError, "gough.Motion"):
         robot.inverse_kinematics([0, 0, 0.8])
-    with pytest.raises(InputError, match="on_error"):
+    with refusal(InputError, "on_error"):
         robot.inverse_kinematics(robot.home, on_error="ignore")
 
 

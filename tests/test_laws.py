@@ -29,6 +29,7 @@ from cases.derivatives import (
     case,
     moved,
 )
+from cases.errors import refusal
 from cases.families import FAMILIES, conditioning, draw, random_states
 from cases.families.parts import with_friction
 from gough import Motion, Robot
@@ -588,11 +589,11 @@ def test_bad_samples_are_named(name, field):
     motion = motion.replace(**{field: values})
     with pytest.raises(NotFiniteError, match=f"sample 1: {field} is not finite"):
         robot.linearize(motion)
-    with pytest.raises(InputError, match="no change of 'forces'"):
+    with refusal(InputError, "forces"):
         derivatives.inverse_dynamics_jvp(robot, one.motion, {"forces": np.zeros(6)})
-    with pytest.raises(InputError, match="no change of 'acceleration'"):
+    with refusal(InputError, "acceleration"):
         one.call("jvp", "direct", {"acceleration": np.zeros(6)})
-    with pytest.raises(InputError, match="pose_change has shape"):
+    with refusal(InputError, "pose_change"):
         derivatives.inverse_dynamics_jvp(robot, one.motion, {"pose": np.zeros(5)})
     A, _ = robot.linearize(motion, on_error="nan")
     found = derivatives.inverse_dynamics_derivatives(robot, motion, on_error="nan")
@@ -601,7 +602,7 @@ def test_bad_samples_are_named(name, field):
         assert np.isnan(value[1]).all()
     weights = np.ones((3, 6 + one.modes))
     weights[2] = np.nan
-    with pytest.raises(NotFiniteError, match="sample 2: weights is not finite"):
+    with refusal(NotFiniteError, "weights", "sample 2"):
         derivatives.inverse_dynamics_vjp(robot, one.motion, weights)
 
 
@@ -610,7 +611,7 @@ def test_bad_samples_of_regressors_and_poses_out_of_reach_are_named():
     position = one.motion.position.copy()
     position[1] = np.nan
     motion = one.motion.replace(position=position)
-    with pytest.raises(NotFiniteError, match="sample 1: position is not finite"):
+    with refusal(NotFiniteError, "position", "sample 1"):
         regressor.regressor(one.robot, motion)
     found = regressor.regressor(one.robot, motion, on_error="nan")
     assert np.isfinite(found).all(axis=(-2, -1)).tolist() == [True, False, True]
@@ -624,7 +625,7 @@ def test_friction_that_jumps_has_no_derivative_at_rest(name):
     one = case(name)
     elastic = one.motion.elastic if one.modes else None
     rest = Motion(one.motion.position, one.motion.rotation, elastic=elastic)
-    with pytest.raises(SingularError, match="leg 1: friction without width has no derivative"):
+    with refusal(SingularError, "leg 1"):
         one.robot.linearize(rest)
     assert np.isnan(one.robot.linearize(rest, on_error="nan").A).all()
     assert np.isfinite(one.robot.linearize(rest, friction=False).A).all()
@@ -645,7 +646,7 @@ def test_friction_that_jumps_in_a_joint_of_a_chain_has_no_derivative_at_rest() -
     joints[0]["coulomb"] = 1.0
     table = {**table, "legs": {**table["legs"], "joints": [*joints, table["legs"]["joints"][-1]]}}
     robot = Robot.from_dict(table)
-    with pytest.raises(SingularError, match="stands still"):
+    with pytest.raises(SingularError):
         robot.linearize(robot.home)
     assert np.isfinite(robot.linearize(robot.home, friction=False).A).all()
 

@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import each_shape
+from cases.errors import refusal
 from gough import Motion, Robot
 from gough.errors import MissingDataError, ReachError
 from oracles.random_robot import random_robot
@@ -211,15 +212,15 @@ def test_limits_never_stop_a_model():
 
 
 def test_what_check_cannot_know_it_says():
-    with pytest.raises(ReachError, match="leg 1"):
+    with refusal(ReachError, "leg 1"):
         KIM.check(Motion([0, 0, 5.0]))
     homeless = Robot.from_text(
         limited(universal_angle=0.1).text.replace("home = { position = [0, 0, 0.80] }", "")
     )
-    with pytest.raises(MissingDataError, match="home"):
+    with refusal(MissingDataError, "home"):
         homeless.check(Motion([0, 0, 0.8]))
     massless = gough.load("dietmaier-1998").edited({"legs.limits.force": 10.0})
-    with pytest.raises(MissingDataError, match="masses"):
+    with refusal(MissingDataError, "masses"):
         massless.check(massless.home)
 
 
@@ -234,5 +235,5 @@ def test_samples_out_of_reach_are_listed_where_asked_for(on_numpy):
     assert [one.sample for one in report.unanswered] == [(1,)]
     assert "1 sample without an answer" in str(report)
     assert robot.check(motion[[0, 2]], on_error="nan").ok
-    with pytest.raises(gough.errors.InputError, match="on_error"):
+    with refusal(gough.errors.InputError, "on_error"):
         robot.check(motion, on_error="ignore")

@@ -177,7 +177,7 @@ def test_zero_dynamics(paper: Any, robot: gough.Robot, monkeypatch: Any) -> None
     assert found.condition < 100
     assert found.determinant[found.angles == 0].item() == pytest.approx(1)
     tilted = robot.home.replace(rotation=Rotation.from_euler("x", -20, degrees=True))
-    with pytest.warns(UnstableWarning, match="zero dynamics are unstable"):
+    with pytest.warns(UnstableWarning):
         robot.elastic_health(tilted)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from cases.errors import refusal
 from cases.plates import HEXAGON, TIPS, omega, robot_with
 from gough.description.modal.calculix import read_calculix
 from gough.description.modal.elements import FAMILIES, Solid, mass_points, nodal_rotations, skin
@@ -126,7 +127,7 @@ def test_bad_calculix_files_are_refused(calculix, tmp_path):
     bad = tmp_path / "bad.frd"
     for part in (0, 0.001, 0.01, 0.05, 0.1, 0.3, 0.5, 0.77, 0.95):
         bad.write_text(text[: int(part * len(text))])
-        with pytest.raises(FileError, match=r"bad\.frd: "):
+        with refusal(FileError, "bad.frd"):
             read_calculix(bad, inp, wanted)
     for old, new, message in (
         ("E-01", "X-01", "is no number"),
@@ -136,11 +137,11 @@ def test_bad_calculix_files_are_refused(calculix, tmp_path):
         (" 9999", "", "truncated"),
     ):
         bad.write_text(text.replace(old, new))
-        with pytest.raises(FileError, match=r"bad\.frd: ") as caught:
+        with refusal(FileError, "bad.frd") as caught:
             read_calculix(bad, inp, wanted)
         assert message in str(caught.value)
     bad.write_bytes(bytes(range(256)) * 40)
-    with pytest.raises(FileError, match=r"bad\.frd: not an ASCII"):
+    with refusal(FileError, "bad.frd", "ASCII"):
         read_calculix(bad, inp, wanted)
     for message, tips, nodes, modes in (
         ("tip of leg 2 is not on the mesh: node", TIPS * [[1], [1.02], *[[1]] * 4], None, 4),
@@ -160,7 +161,7 @@ def test_bad_calculix_files_are_refused(calculix, tmp_path):
         ("*Node", "*INCLUDE, INPUT=x\n*Node", "*INCLUDE is not followed"),
     ):
         (tmp_path / "bad.inp").write_text(deck.replace(old, new))
-        with pytest.raises(FileError, match=r"bad\.inp: ") as caught:
+        with refusal(FileError, "bad.inp") as caught:
             read_calculix(frd, tmp_path / "bad.inp", wanted)
         assert message in str(caught.value)
 
@@ -223,14 +224,14 @@ def test_bad_nastran_files_are_refused(nastran, tmp_path, capfd):
     data, text = op2.read_bytes(), bdf.read_text()
     for cut in (0, 3, 10, 100, 500, 2000, len(data) // 2, len(data) - 10):
         (tmp_path / "bad.op2").write_bytes(data[:cut])
-        with pytest.raises(FileError, match=r"bad\.op2: "):
+        with refusal(FileError, "bad.op2"):
             read_nastran(tmp_path / "bad.op2", bdf, wanted)
     for junk in ("", text[:50], text[:900], text.replace("PSHELL", "PSHELF"), "\x00" * 500):
         (tmp_path / "bad.bdf").write_text(junk)
-        with pytest.raises(FileError, match=r"bad\.bdf: "):
+        with refusal(FileError, "bad.bdf"):
             read_nastran(op2, tmp_path / "bad.bdf", wanted)
-    with pytest.raises(FileError, match=r"no\.op2: No such file"):
+    with refusal(FileError, "no.op2"):
         read_nastran(tmp_path / "no.op2", bdf, wanted)
-    with pytest.raises(FileError, match="tip of leg 1 is not on the mesh: node 1 is"):
+    with refusal(FileError, "leg 1", 1):
         read_nastran(op2, bdf, wanted._replace(tips=wanted.tips + 0.01))
     assert capfd.readouterr() == ("", "")

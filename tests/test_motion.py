@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.spatial.transform import Rotation
 
 from cases.common import each_shape, repeatable
+from cases.errors import refusal
 from gough import Motion
 from gough.errors import InputError
 
@@ -186,17 +187,17 @@ def test_concatenate_joins_along_an_axis(axis):
 
 def test_motions_that_do_not_fit_are_not_joined():
     timed, plain = Motion(np.zeros((2, 3)), time=[0.0, 1.0]), Motion(np.zeros((2, 3)))
-    with pytest.raises(InputError, match="time"):
+    with refusal(InputError, "time"):
         Motion.stack([timed, plain])
-    with pytest.raises(InputError, match="cannot join"):
+    with refusal(InputError, "join"):
         Motion.stack([plain, plain[:1]])
-    with pytest.raises(InputError, match="cannot join"):
+    with refusal(InputError, "join"):
         Motion.concatenate([plain, Motion(np.zeros((2, 3)), elastic=np.zeros(4))])
-    with pytest.raises(InputError, match="no motions"):
+    with refusal(InputError, "motions"):
         Motion.stack([])
-    with pytest.raises(InputError, match="axis 2"):
+    with refusal(InputError, 2):
         Motion.stack([plain, plain], axis=2)
-    with pytest.raises(InputError, match="axis 0"):
+    with refusal(InputError, 0):
         Motion.concatenate([plain[0], plain[1]])
 
 
@@ -205,7 +206,7 @@ def test_reshape_keeps_the_samples():
     motion = Motion(**fields).reshape(2, -1)
     assert motion.shape == (2, 6)
     assert_fields(motion, {name: v.reshape(2, 6, *CORES[name]) for name, v in fields.items()})
-    with pytest.raises(InputError, match="does not reshape"):
+    with refusal(InputError, "reshape"):
         motion.reshape(5, -1)
 
 
@@ -217,7 +218,7 @@ def test_replace_gives_elastic_coordinates_to_a_motion_without():
     np.testing.assert_array_equal(motion.elastic_velocity, np.zeros((4, 5)))
     np.testing.assert_array_equal(motion.velocity, bare.velocity)
     assert bare.replace(time=np.arange(4.0)).modes == 0
-    with pytest.raises(InputError, match="differ in their number of modes"):
+    with refusal(InputError, "differ", "their"):
         motion.replace(elastic=np.ones(4))
 
 
@@ -225,9 +226,9 @@ def test_replace_changes_only_what_it_names():
     fields = random_fields((4,))
     motion = Motion(**fields).replace(velocity=np.zeros(3))
     assert_fields(motion, fields | {"velocity": np.zeros((4, 3))})
-    with pytest.raises(InputError, match="'speed'"):
+    with refusal(InputError, "speed"):
         motion.replace(speed=1.0)
-    with pytest.raises(InputError, match="not orthogonal"):
+    with refusal(InputError, "orthogonal"):
         motion.replace(rotation=2 * np.eye(3))
 
 
@@ -279,12 +280,12 @@ def test_a_wrong_elastic_field_is_named(name, value):
 
 
 def test_elastic_fields_agree_in_their_number_of_modes():
-    with pytest.raises(InputError, match=r"elastic \(2,\), elastic_velocity \(3,\)"):
+    with refusal(InputError, "elastic", "elastic_velocity", "(2,)", "(3,)"):
         Motion(np.zeros(3), elastic=np.zeros(2), elastic_velocity=np.zeros(3))
 
 
 def test_batches_that_do_not_broadcast_are_named():
-    with pytest.raises(InputError, match=r"position \(4,\).*velocity \(3,\)"):
+    with refusal(InputError, "position", "velocity", "(4,)", "(3,)"):
         Motion(np.zeros((4, 3)), velocity=np.zeros((3, 3)))
 
 
@@ -293,13 +294,13 @@ def test_what_is_no_rotation_is_refused():
     for change in (1e-6 * np.eye(3), 1e-8 * np.ones((3, 3)), np.full((3, 3), np.inf)):
         bad = good.copy()
         bad[3] += change
-        with pytest.raises(InputError, match=r"sample \(3,\).*not orthogonal.*1e-09"):
+        with refusal(InputError, "(3,)", 1e-09):
             Motion(np.zeros(3), bad)
     mirrored = good.copy()
     mirrored[2, :, 0] *= -1
-    with pytest.raises(InputError, match=r"sample \(2,\).*reflection"):
+    with refusal(InputError, "(2,)"):
         Motion(np.zeros(3), mirrored)
-    with pytest.raises(InputError, match="not orthogonal"):
+    with refusal(InputError, "orthogonal"):
         Motion(np.zeros(3), 1e200 * np.eye(3))
 
 

@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import WITH_MASSES, impossible_bodies
+from cases.errors import refusal
 from gough.base import tables
 from gough.data import datasets
 from gough.data.datasets import leg_dataset, write_dataset
@@ -241,12 +242,12 @@ def test_repeated_times_are_fine_where_nothing_is_derived(csv):
 @pytest.mark.parametrize("kind", [".csv", ".nc"])
 def test_missing_file_folder_and_size(tmp_path, kind, monkeypatch):
     path = tmp_path / f"motion{kind}"
-    with pytest.raises(FileError, match="No such file"):
+    with refusal(FileError, "such", "file"):
         read_motion(path)
     path.mkdir()
-    with pytest.raises(FileError, match="directory"):
+    with refusal(FileError, "directory"):
         read_motion(path)
-    with pytest.raises(FileError, match="directory"):
+    with refusal(FileError, "directory"):
         write_motion(some_motion((2,)), path)
     path.rmdir()
     write_motion(some_motion((2,)), path)
@@ -257,9 +258,9 @@ def test_missing_file_folder_and_size(tmp_path, kind, monkeypatch):
 
 @pytest.mark.parametrize("name", ["motion.xlsx", "motion", "motion.csv.gz"])
 def test_other_suffixes_name_the_allowed_ones(tmp_path, name):
-    with pytest.raises(FileError, match=r"\.csv or \.nc"):
+    with refusal(FileError, "csv", "nc"):
         read_motion(tmp_path / name)
-    with pytest.raises(FileError, match=r"\.csv or \.nc"):
+    with refusal(FileError, "csv", "nc"):
         write_motion(some_motion((2,)), tmp_path / name)
 
 
@@ -269,13 +270,13 @@ def test_what_csv_cannot_hold_is_not_written(tmp_path):
     motion = some_motion((3,))
     velocity = np.array(motion.velocity)
     velocity[1, 2] = np.nan
-    with pytest.raises(InputError, match=r"velocity of sample 1.*\.nc"):
+    with refusal(InputError, "velocity", "sample 1"):
         write_motion(motion.replace(velocity=velocity), path)
-    with pytest.raises(InputError, match=r"\(2, 2\).*\.nc"):
+    with refusal(InputError, "(2, 2)"):
         write_motion(some_motion((2, 2)), path)
-    with pytest.raises(InputError, match="sample 2: time decreases"):
+    with refusal(InputError, "time", "sample 2"):
         write_motion(motion.replace(time=[0, 1, 0.5]), path)
-    with pytest.raises(InputError, match="no samples"):
+    with refusal(InputError, "samples"):
         write_motion(motion[:0], path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
@@ -360,13 +361,13 @@ def test_broken_netcdf(tmp_path):
     whole = path.read_bytes()
     for length in range(1, len(whole) - 100, 97):
         path.write_bytes(whole[:length])
-        with pytest.raises(FileError, match=r"motion\.nc: .*NetCDF"):
+        with refusal(FileError, "motion.nc", "NetCDF"):
             read_motion(path)
     path.write_bytes(b"")
-    with pytest.raises(FileError, match="empty"):
+    with refusal(FileError, "empty"):
         read_motion(path)
     path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
-    with pytest.raises(FileError, match="NetCDF-4"):
+    with refusal(FileError, "NetCDF-4"):
         read_motion(path)
     rng = np.random.default_rng(0)
     for _ in range(100):
@@ -403,7 +404,7 @@ def test_leg_dataset_of_any_batch():
         motion = Motion(np.broadcast_to(robot.home.position, (*shape, 3)))
         dataset = leg_dataset(robot, motion, robot.inverse_kinematics(motion))
         assert dataset.q.dims == (*(f"sample_{i}" for i in range(len(shape))), "actuator")
-    with pytest.raises(InputError, match=r"\(2, 3, 6\)"):
+    with refusal(InputError, "(2, 3, 6)"):
         leg_dataset(robot, robot.home, robot.inverse_kinematics(motion))
 
 
@@ -460,9 +461,9 @@ def test_any_dataset_flattens(tmp_path):
     )
     write_dataset(dataset[["force"]].sel(leg=2), tmp_path / "result.csv")
     assert (tmp_path / "result.csv").read_text() == "sample,leg,force [N]\n0,2,nan\n"
-    with pytest.raises(InputError, match="one batch dimension"):
+    with refusal(InputError, "batch", "dimension"):
         write_dataset(dataset.expand_dims(run=2), tmp_path / "result.csv")
-    with pytest.raises(InputError, match="labels of leg"):
+    with refusal(InputError, "labels", "leg"):
         write_dataset(dataset.drop_vars("leg"), tmp_path / "result.csv")
 
 
@@ -494,5 +495,5 @@ def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         write_motion(some_motion((2,)), path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
-    with pytest.raises(FileError, match="does not exist"):
+    with refusal(FileError, "exist"):
         write_motion(some_motion((2,)), tmp_path / "nowhere" / "motion.nc")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from cases.errors import refusal
 from cases.families import draw, random_states
 from cases.robots import run_by
 from gough import Motion, Robot, load
@@ -180,17 +181,17 @@ def test_parameters_go_back_into_the_file(known, name):
 
 
 def test_what_a_robot_does_not_have_is_said(known):
-    with pytest.raises(InputError, match=r"Orthoglide moves in 3 directions: .*grouped_parameters"):
+    with refusal(InputError, 3, "grouped_parameters"):
         grouped_parameters(known("Orthoglide")[0])
     chains = run_by("numpy", Robot.from_dict(draw("6-UPS chains", 0)[0]))
-    with pytest.raises(InputError, match=r"chain legs have no base .* \(grouped_parameters\)"):
+    with refusal(InputError, "grouped_parameters"):
         grouped_parameters(chains)
     planar, _ = known("planar 3-RRR")
-    with pytest.raises(InputError, match="chain legs have no essential parameters"):
+    with refusal(InputError, "chain", "legs"):
         essential_parameters(base_parameters(planar), "symmetric")
     redundant, _ = known("planar 4-RRR")
     log = simulated_log(planar, _timed(planar), rng=np.random.default_rng(0))
-    with pytest.raises(InputError, match="4-RRR has 4 for 3"):
+    with refusal(InputError, "4-RRR", 4, 3):
         identify(redundant, log, base=base_parameters(redundant))
 
 

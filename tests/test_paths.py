@@ -6,6 +6,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.errors import refusal
 from gough.analysis.locus import determinant_along
 from gough.base.rotations import exponential
 from gough.errors import FileError, InputError, LimitError
@@ -121,13 +122,13 @@ def test_files_say_the_same(kim, tmp_path):
 
 
 def test_mistakes_are_named(kim):
-    with pytest.raises(InputError, match="frame"):
+    with refusal(InputError, "frame"):
         Path(kim).line([1, 0, 0], frame="base")
-    with pytest.raises(InputError, match="blend"):
+    with refusal(InputError, "blend"):
         Path(kim).line([1, 0, 0], blend=-1)
-    with pytest.raises(InputError, match="three finite"):
+    with refusal(InputError, "three", "finite"):
         Path(kim).line([1, 0])
-    with pytest.raises(InputError, match="axis of an arc"):
+    with refusal(InputError, "axis", "arc"):
         Path(kim).arc([1, 0, 0], [0, 0, 0], 1.0)
     with pytest.raises(InputError, match="same"):
         Path(kim).spline(gough.Motion([kim.home.position]))
@@ -160,7 +161,7 @@ def test_a_stroke_is_exceeded_between_samples(kim):
         assert kim.check(gough.Motion(poses.position, poses.rotation)).ok
         assert bool(exceeding(kim, stretch).size) == (over > 0)
     path = arc(limit + 1e-12)
-    with pytest.raises(LimitError, match=r"followed at .* m along the path: leg \d: stroke"):
+    with refusal(LimitError, "stroke"):
         retime(kim, path, speed=1.0)
 
 
@@ -221,14 +222,14 @@ def test_paths_end_where_nobody_could_wait_for_their_timing(monkeypatch):
     robot = gough.load("kim-ryu-2002")
     place = robot.home.position + 1e-3 * np.arange(1, 5002)[:, np.newaxis]
     poses = gough.Motion(place, np.broadcast_to(robot.home.rotation, (5001, 3, 3)))
-    with pytest.raises(InputError, match="spline through 5001 poses; at most 5000"):
+    with refusal(InputError, 5001, 5000):
         Path(robot).spline(poses)
-    with pytest.raises(InputError, match="more than 1000 pieces"):
+    with refusal(InputError, 1000):
         Path(robot).through(poses, 1e-5)
     wavy = gough.Motion(
         robot.home.position + 1e-3 * np.random.default_rng(3).normal(size=(60, 3)),
         np.broadcast_to(robot.home.rotation, (60, 3, 3)),
     )
     monkeypatch.setattr("gough.planning.profile.MOST_KNOTS", 200)
-    with pytest.raises(InputError, match=r"turn round \d+ times without a stop"):
+    with refusal(InputError, "round", "times"):
         retime(robot, Path(robot).spline(wavy), speed=0.5, force=1000, cells=40)

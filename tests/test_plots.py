@@ -17,6 +17,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.common import WITH_MASSES, few_states, impossible_bodies
+from cases.errors import refusal
 from gough.analysis.closest import closest
 from gough.errors import FileError, InputError, MissingDataError, ReachError
 from gough.motion import Motion
@@ -226,12 +227,12 @@ def test_robots_without_limits_gravity_or_flat_platform():
 
 def test_what_cannot_be_drawn_is_said():
     robot = load("kim-ryu-2002")
-    with pytest.raises(ReachError, match="leg"):
+    with pytest.raises(ReachError):
         plots.draw(robot, Motion([0, 0, 9]))
-    with pytest.raises(InputError, match="nothing to draw"):
+    with refusal(InputError, "nothing", "draw"):
         plots.draw(robot, swing(robot)[:0])
     homeless = robot.text.replace("home = {", "# home = {")
-    with pytest.raises(MissingDataError, match="home"):
+    with refusal(MissingDataError, "home"):
         plots.draw(gough.Robot.from_text(homeless))
 
 
@@ -324,9 +325,9 @@ def test_films_show_every_instant(tmp_path):
         assert found.n_frames == 2  # those that differ
         lasts = sum(found.seek(k) or found.info["duration"] for k in range(2))
     assert lasts == pytest.approx(200, abs=20)
-    with pytest.raises(InputError, match="samples with times"):
+    with refusal(InputError, "samples", "times"):
         animate(robot, robot.home, tmp_path / "a.gif")
-    with pytest.raises(FileError, match=r"\.gif, \.webp, \.mp4"):
+    with refusal(FileError, "gif", "webp"):
         animate(robot, motion, tmp_path / "a.avi")
 
 
@@ -337,11 +338,11 @@ def test_curves_without_time_and_wrong_shapes():
     assert untimed.time is None
     legs = robot.inverse_kinematics(motion)
     assert plots.leg_curves(untimed, legs).axes[-1].get_xlabel() == "sample"
-    with pytest.raises(InputError, match="curves need shape"):
+    with refusal(InputError, "curves", "shape"):
         plots.leg_curves(robot.home, robot.inverse_kinematics(robot.home))
-    with pytest.raises(InputError, match=r"\(21, 6\), needs \(20, 6\)"):
+    with refusal(InputError, "(21, 6)", "(20, 6)"):
         plots.leg_curves(motion[:20], legs)
-    with pytest.raises(InputError, match="3 labels"):
+    with refusal(InputError, 3):
         plots.over_time([0, 1], [[1, 2], [3, 4]], ["a", "b", "c"], "force [N]", "Forces")
 
 
@@ -371,9 +372,9 @@ def test_save_writes_whole_files(tmp_path, kind):
 
 def test_failed_save_leaves_nothing_behind(tmp_path):
     figure = plots.over_time([0, 1], [[1], [2]], ["a"], "force [N]", "Forces")
-    with pytest.raises(FileError, match=r"\.png, \.svg, \.pdf"):
+    with refusal(FileError, "png", "svg"):
         plots.save(figure, tmp_path / "curves.bmp")
-    with pytest.raises(FileError, match="does not exist"):
+    with refusal(FileError, "exist"):
         plots.save(figure, tmp_path / "nowhere" / "curves.png")
     figure.axes[0].set_title("$\\nonsense{$")
     old = tmp_path / "curves.png"
@@ -384,7 +385,7 @@ def test_failed_save_leaves_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == [old]
     (tmp_path / "folder.png").mkdir()
     figure.axes[0].set_title("")
-    with pytest.raises(FileError, match="directory"):
+    with refusal(FileError, "directory"):
         plots.save(figure, tmp_path / "folder.png")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["curves.png", "folder.png"]
 

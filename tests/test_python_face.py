@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.errors import refusal
 from gough.errors import InputError
 from gough.results import Actuation
 
@@ -104,9 +105,9 @@ def test_results_become_tables_and_pictures(robot, circle):
     assert single.shape == (1, 12)
     again = pickle.loads(pickle.dumps(act))
     assert_allclose(again.forces, act.forces)
-    with pytest.raises(InputError, match="does not know its robot"):
+    with refusal(InputError, "robot"):
         again.to_dataset()
-    with pytest.raises(InputError, match="does not know its robot"):
+    with refusal(InputError, "robot"):
         Actuation(*np.zeros((4, 1, 6))).plot()
 
 
@@ -125,7 +126,7 @@ def test_any_robot_becomes_tables(name):
 def test_a_trajectory_is_not_a_motion(robot):
     circle = gough.trajectories.Circle([0, 0, 0.8], 0.1, rpm=40)
     for call in (robot.inverse_dynamics, robot.inverse_kinematics, robot.check, robot.room):
-        with pytest.raises(InputError, match=r"call .sample\(n\)"):
+        with refusal(InputError, "call", "sample"):
             call(circle)
     assert not hasattr(circle, "position")
     with pytest.raises(AttributeError, match="nothing"):

@@ -5,6 +5,7 @@ import pytest
 
 import gough
 from cases.command import run
+from cases.errors import refusal
 from gough.errors import InputError, LimitError, MissingDataError, SingularError
 from gough.planning import Path, retime
 from gough.planning.course import Stretch, course_of
@@ -133,31 +134,31 @@ def test_it_says_who_holds_it_back(kim, circle):
 
 
 def test_impossible_wishes_name_instant_leg_and_limit(kim, circle):
-    with pytest.raises(LimitError, match=r"t = .* s: leg 1 has to move, and its speed limit is 0"):
+    with refusal(LimitError, "speed", "leg 1", 0):
         retime(kim, circle, speed=[0, 1, 1, 1, 1, 1], force=200)
-    with pytest.raises(LimitError, match=r"t = .* s: leg \d cannot keep its force limit of 20 N"):
+    with refusal(LimitError, "force", 20):
         retime(kim, circle, force=20, cells=CELLS)
-    with pytest.raises(LimitError, match=r"t = .* s: leg \d exceeds its force limit of 20 N"):
+    with refusal(LimitError, "force", 20):
         retime(kim, circle, force=20, uniform=True)
     high = Circle(np.add(kim.home.position, [0, 0, 0.42]), 0.1, rpm=20)
-    with pytest.raises(LimitError, match=r"followed at t = .* s: leg \d: stroke .* past 0.7 m"):
+    with refusal(LimitError, "stroke", 0.7):
         retime(kim, high, speed=1)
     over = Path(kim).turn([1.4, 0, 0])
-    with pytest.raises(SingularError, match=r"singularity behind .* m along the path"):
+    with pytest.raises(SingularError):
         retime(kim, over, speed=1)
 
 
 def test_what_cannot_be_asked(kim, long, circle):
-    with pytest.raises(MissingDataError, match="nothing limits how fast"):
+    with pytest.raises(MissingDataError):
         retime(kim, circle)
-    with pytest.raises(InputError, match=r"flexible platform.*robot\.rigid"):
+    with refusal(InputError, "robot.rigid"):
         retime(long, circle, speed=1)
-    with pytest.raises(InputError, match="speed is"):
+    with refusal(InputError, "speed"):
         retime(kim, circle, speed=-1)
-    with pytest.raises(InputError, match="samples with time"):
+    with refusal(InputError, "samples", "time"):
         retime(kim, gough.Motion(kim.home.position), speed=1)
     still = gough.Motion(np.tile(kim.home.position, (3, 1)), time=[0, 1, 2])
-    with pytest.raises(InputError, match="stands still"):
+    with refusal(InputError, "still"):
         retime(kim, still, speed=1)
 
 

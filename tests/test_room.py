@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.errors import refusal
 from cases.rooms import limited_robot, random_poses, wrong_clamps, wrong_rooms
 from gough.description.catalogue import catalogue_text
 from gough.errors import InputError, LimitError
@@ -83,9 +84,9 @@ def test_shapes_pivots_and_own_coordinates(reachy, on_numpy):
     far = own.distance[0]
     assert glide.check(glide.motion(glide.home.position + np.array([far - 1e-9, 0, 0]))).ok
     assert not glide.check(glide.motion(glide.home.position + np.array([far + 1e-9, 0, 0]))).ok
-    with pytest.raises(InputError, match="cannot turn about any pivot"):
+    with refusal(InputError, "pivot"):
         glide.room(glide.home, pivot=[0, 0, 1])
-    with pytest.raises(InputError, match="pivot has shape"):
+    with refusal(InputError, "pivot", "shape"):
         reachy.room(reachy.home, pivot=[0, 0])
 
 
@@ -135,5 +136,5 @@ def test_how_fast_wishes_are_does_not_matter(on_numpy):
 def test_home_must_be_allowed(reachy):
     changed = tomllib.loads(catalogue_text(reachy.name))
     changed["legs"]["limits"] = {"stroke": [2.0, 3.0]}
-    with pytest.raises(LimitError, match="at home: leg"):
+    with refusal(LimitError, "home"):
         gough.Robot.from_dict(changed).clamp(reachy.home)

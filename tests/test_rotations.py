@@ -13,6 +13,7 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 from cases.common import each_shape
+from cases.errors import refusal
 from gough.base.rotations import Sequence, convention, euler, euler_angles, exponential
 from gough.errors import InputError
 
@@ -204,7 +205,7 @@ def test_nan_stays_nan():
 
 @pytest.mark.parametrize("name", ["xyz", "XXY", "XYY", "XY", "XYZX", "ABC", "kim", "", None, 3])
 def test_unknown_conventions_are_refused(name):
-    with pytest.raises(InputError, match=r"no Euler angles .*kim-ryu-2002.*'ZYX'"):
+    with refusal(InputError, "kim-ryu-2002", "ZYX"):
         euler(name, [0, 0, 0])
 
 

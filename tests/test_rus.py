@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 from cases.common import few_states
+from cases.errors import refusal
 from cases.exported import COMPILER, Exported
 from cases.robots import rotary_hexapod
 from gough import Motion, Robot
@@ -61,14 +62,14 @@ def test_angles_do_not_jump_along_time():
 @few_states
 def test_the_end_of_the_reach_and_dead_centres():
     robot = Robot.from_dict(rotary_hexapod())
-    with pytest.raises(ReachError, match=r"leg 1.*out of reach"):
+    with refusal(ReachError, "leg 1"):
         robot.inverse_kinematics(Motion([0, 0, 2.0]))
     legs = rotary_hexapod()["legs"]
     for reach in (0.6, 0.4):  # crank and link in one line
         tips = np.array(legs["motor"]) + reach * np.array(legs["crank_zero"])
         flat = Robot.from_dict(rotary_hexapod(platform=tips.tolist()))
         short = np.array(legs["crank_zero"])[0] * (1e-9 if reach > 0.5 else -1e-9)
-        with pytest.raises(ReachError, match="leg 1"):
+        with refusal(ReachError, "leg 1"):
             flat.inverse_kinematics(Motion(short))
         within = flat.leg_kind.geometry.stance(flat.description.legs, (tips - 2 * short)[None])
         assert 0 < np.abs(within.slope[0, 0]) < 1e-4

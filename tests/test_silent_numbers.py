@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gough
+from cases.errors import refusal
 from cases.exported import COMPILER, Exported
 from gough.analysis.accuracy import Tolerances, accuracy
 from gough.analysis.closest import closest
@@ -54,12 +55,12 @@ BAD = {
 
 @pytest.mark.parametrize("kind", BAD)
 def test_what_is_no_array_of_numbers_is_refused(robot, kind):
-    with pytest.raises(InputError, match="position is not an array of numbers"):
+    with refusal(InputError, "position", "array"):
         gough.Motion(BAD[kind])
     twice = np.ma.concatenate([BAD[kind]] * 2) if kind == "masked" else [*BAD[kind], *BAD[kind]]
-    with pytest.raises(InputError, match="wrench is not an array of numbers"):
+    with refusal(InputError, "wrench", "array"):
         robot.inverse_dynamics(robot.home, twice)
-    with pytest.raises(InputError, match="forces is not an array of numbers"):
+    with refusal(InputError, "forces", "array"):
         robot.direct_dynamics(robot.home, twice)
 
 
@@ -75,7 +76,7 @@ def test_a_switch_is_true_or_false(robot, friction):
         lambda: robot.reactions(robot.home, friction=friction),
         lambda: robot.direct_dynamics(robot.home, np.zeros(6), friction=friction),
     ):
-        with pytest.raises(InputError, match="friction is True or False"):
+        with refusal(InputError, "friction", "True"):
             call()
 
 
@@ -103,21 +104,21 @@ def test_on_error_is_one_of_two_words(robot, on_error):
         lambda: robot.inverse_dynamics(gough.Motion([1e9, 0, 0]), on_error=on_error),
         lambda: robot.forward_kinematics(np.zeros(6), robot.home, on_error=on_error),
     ):
-        with pytest.raises(InputError, match="on_error is 'raise' or 'nan'"):
+        with refusal(InputError, "raise", "nan", "on_error"):
             call()
 
 
 @pytest.mark.parametrize("name", [3, None, b"kim-ryu-2002", ["kim-ryu-2002"]])
 def test_a_robot_has_a_name(robot, name):
-    with pytest.raises(InputError, match="named by its file"):
+    with refusal(InputError, "named", "file"):
         gough.load(name)
-    with pytest.raises(InputError, match="dotted key"):
+    with refusal(InputError, "dotted", "key"):
         robot.edited({3: 1.0})
 
 
 def test_numbers_that_a_file_makes_infinite_are_refused(robot):
     tiny = {"legs.friction.screw_torque": 0.1, "legs.friction.screw_lead": 1e-320}
-    with pytest.raises(InputError, match=r"legs\.friction\.screw_drag infinite"):
+    with refusal(InputError, "legs.friction.screw_drag"):
         robot.edited(tiny)
 
 
@@ -139,9 +140,7 @@ def test_directions_are_as_short_as_they_like(key):
 
 def test_a_turn_has_the_digits_of_an_angle():
     home = {"position": [0, 0, 0.8], "rotation_vector": [1e12, 7e11, 0]}
-    with pytest.raises(
-        FileError, match=r"home.rotation_vector: has the number 1e\+12; limit 1e\+06"
-    ):
+    with refusal(FileError, "home.rotation_vector", 1e12, 1e06):
         gough.load("kim-ryu-2002").edited({"home": home})
 
 
@@ -206,7 +205,7 @@ def test_odd_numbers_beside_the_motion_are_refused(robot, call, said):
 
 def test_a_rigid_platform_that_is_nowhere_does_not_rest(robot):
     nowhere = gough.Motion([[0, 0, 0.8], [np.inf, 0, 0]])
-    with pytest.raises(NotFiniteError, match="sample 1: position is not finite"):
+    with refusal(NotFiniteError, "position", "sample 1"):
         robot.static_deflection(nowhere)
     rests = robot.static_deflection(nowhere, on_error="nan")
     assert np.array_equal(np.isnan(rests.position).all(axis=1), [False, True])

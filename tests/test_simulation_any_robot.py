@@ -13,6 +13,7 @@ from scipy.integrate import solve_ivp
 
 import gough
 from cases.closeness import assert_near
+from cases.errors import refusal
 from cases.families import draw
 from gough.errors import ConstraintError, FileError, InputError
 from gough.motion import Motion
@@ -211,13 +212,13 @@ def test_what_cannot_be_simulated_is_refused() -> None:
     robot = robot_of("3-RPS")
     home = robot.home
     off = Motion(home.position + np.array([0.01, 0, 0]), home.rotation)
-    with pytest.raises(ConstraintError, match="platform cannot"):
+    with pytest.raises(ConstraintError):
         gough.simulate(robot, GivenForces(np.zeros(3)), home, 0.01, start=off)
-    with pytest.raises(ConstraintError, match="platform cannot"):
+    with pytest.raises(ConstraintError):
         gough.simulate(robot, ComputedTorque(10.0), off, 0.01, start=home)
-    with pytest.raises(InputError, match="actuators, the plant 3"):
+    with refusal(InputError, 3):
         gough.simulate(robot, ComputedTorque(10.0, model=robot_of("3-RRRS")), home, 0.01)
-    with pytest.raises(InputError, match=r"need \(\.\.\., 3\)"):
+    with refusal(InputError, "(..., 3)"):
         gough.simulate(robot, GivenForces(np.zeros(6)), home, 0.01)
 
 

@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gough
+from cases.errors import refusal
 from cases.simulations import robot_of
 from gough.errors import InputError
 from gough.simulation import (
@@ -173,18 +174,18 @@ def test_nonsense_is_refused():
     ):
         with pytest.raises(InputError):
             make()
-    with pytest.raises(InputError, match="stiffness"):
+    with refusal(InputError, "stiffness"):
         gough.simulate(robot, LegPD([1.0, 2.0]), robot.home, 0.1)
-    with pytest.raises(InputError, match="reference"):
+    with refusal(InputError, "reference"):
         gough.simulate(robot, law, "circle", 0.1)
-    with pytest.raises(InputError, match="controller"):
+    with refusal(InputError, "controller"):
         gough.simulate(robot, 3.0, robot.home, 0.1)
 
 
 def test_what_makes_no_sense_is_refused():
-    with pytest.raises(InputError, match=r"starts at 0\.1 s cannot end at 0\.05 s"):
+    with refusal(InputError, 0.1, 0.05):
         Push([1, 0, 0, 0, 0, 0], 0.1, 0.05)
     robot = gough.load("kim-ryu-2002")
     several = robot.variants({"platform.mass": [8.0, 9.0]})
-    with pytest.raises(InputError, match="a robot, not Variants"):
+    with refusal(InputError, "robot", "Variants"):
         gough.simulate(robot, ComputedTorque(40.0, model=several), robot.home, 0.01)

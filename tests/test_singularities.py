@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 import gough
 from cases.command import run
 from cases.common import each_kind, each_shape, impossible_bodies
+from cases.errors import refusal
 from cases.hexapods import BASE, SYMMETRIC, ring
 from gough import Motion, Robot
 from gough.analysis.clearance import clearance
@@ -56,7 +57,7 @@ SINGULAR = {
 @pytest.mark.parametrize("name", SINGULAR)
 def test_geometries_that_are_singular_everywhere_are_flagged_at_load(name):
     base, points = SINGULAR[name]
-    with pytest.warns(ArchitectureWarning, match="architecturally singular"):
+    with pytest.warns(ArchitectureWarning):
         robot = Robot.from_dict(data_of(base, points))
     pose = Motion([0.1, -0.05, 1.0], Rotation.from_rotvec([0.1, 0.2, -0.1]))
     measures = singularity(robot, pose)
@@ -100,7 +101,7 @@ def test_a_symmetric_platform_turned_by_a_right_angle_is_flagged_at_the_pose(tur
     assert measures.transmission[1] < 1e-12
     assert measures.smallest[1] < 1e-12
     assert np.all(measures.transmission[[0, 2]] > 0.1)
-    with pytest.raises(SingularError, match="sample 1"):
+    with refusal(SingularError, "sample 1"):
         robot.inverse_dynamics(poses)
 
 
@@ -175,7 +176,7 @@ def test_serial_singularities():
     assert np.all(measures.serial[1:] > 0.5)
     assert np.isinf(measures.condition)
     assert measures.transmission == 0
-    with pytest.raises((SingularError, ReachError), match="leg 1"):
+    with refusal((SingularError, ReachError), "leg 1"):
         robot.jacobian(robot.home)
     # a leg along its first universal axis
     up = data_of(BASE, BASE.copy())
@@ -230,11 +231,11 @@ def test_bad_poses_and_arguments_are_named():
     positions = np.tile(robot.home.position, (3, 1))
     positions[1] = 50.0
     for measure in (singularity, clearance):
-        with pytest.raises(ReachError, match="sample 1"):
+        with refusal(ReachError, "sample 1"):
             measure(robot, Motion(positions))
-        with pytest.raises(NotFiniteError, match="sample 2"):
+        with refusal(NotFiniteError, "sample 2"):
             measure(robot, Motion(np.where(np.arange(3)[:, None] == 2, np.nan, positions[:1])))
-        with pytest.raises(InputError, match="length is -1"):
+        with refusal(InputError, "length", -1):
             measure(robot, robot.home, length=-1)
     lost = singularity(robot, Motion(positions), on_error="nan")
     assert_array_equal(np.isnan(lost.condition), [False, True, False])
@@ -242,15 +243,15 @@ def test_bad_poses_and_arguments_are_named():
     far = clearance(robot, Motion(positions), on_error="nan")
     assert_array_equal(np.isnan(far.distance), [False, True, False])
     five = Robot.from_dict(random_robot(np.random.default_rng(0), "UPS", 5))
-    with pytest.raises(InputError, match="5 legs"):
+    with refusal(InputError, 5):
         singularity(five, five.home)
-    with pytest.raises(InputError, match="5 legs"):
+    with refusal(InputError, 5):
         clearance(five, five.home)
-    with pytest.raises(InputError, match="'x', 'y' or 'z', not 'w'"):
+    with refusal(InputError, "x", "y", "z", "w"):
         slice_at(robot, "w", 0, [[0, 1], [0, 1]])
-    with pytest.raises(InputError, match="bounds needs 2 pairs"):
+    with refusal(InputError, "bounds", 2):
         slice_at(robot, "x", 0, [[1, 0], [0, 1]])
-    with pytest.raises(InputError, match="points is 1"):
+    with refusal(InputError, "points", 1):
         surface(robot, [[0, 1]] * 3, points=1)
 
 
@@ -352,7 +353,7 @@ def test_pictures(tmp_path):
         "transmission",
         "distance",
     ]
-    with pytest.raises(InputError, match="curves need shape"):
+    with refusal(InputError, "curves", "shape"):
         course(robot.home, singularity(robot, robot.home), clearance(robot, robot.home))
 
 

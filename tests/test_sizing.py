@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import gough
 from cases.command import refused, run
 from cases.common import each_kind, each_shape, few_states
+from cases.errors import refusal
 from cases.robots import rotary_hexapod_with_masses
 from gough import Motion, Robot
 from gough.data.motion_files import write_motion
@@ -107,7 +108,7 @@ def test_batches_of_motions_are_motions_of_their_own(kim, circle):
     ],
 )
 def test_motions_without_duration_are_refused(kim, motions):
-    with pytest.raises(InputError, match="motion"):
+    with refusal(InputError, "motion"):
         size(kim, motions)
 
 
@@ -333,7 +334,7 @@ def test_worst_case_keeps_the_batch_shape(kim, shape):
 
 def test_poses_without_answer_are_named(kim):
     poses = Motion([[0, 0, 0.8], [0, 0, 9.0]])
-    with pytest.raises(ReachError, match="sample 1"):
+    with refusal(ReachError, "sample 1"):
         worst_case(kim, poses, load=[1] * 6)
     found = worst_case(kim, poses, load=[1] * 6, twist=[1] * 6, on_error="nan")
     assert np.isfinite(found.push[0]).all()
@@ -347,7 +348,7 @@ def test_poses_without_answer_are_named(kim):
         {"format": 1, "name": "flat", "home": {"position": [0, 0, 1]},
          "legs": legs | bodies | {"axis": [0.1, 0.2, 1]}, "platform": {"mass": 1}}
     )  # fmt: skip
-    with pytest.raises(SingularError, match="condition number"):
+    with pytest.raises(SingularError):
         worst_case(flat, Motion([0.0, 0, 0]), load=[1] * 6)
 
 
@@ -377,7 +378,7 @@ def test_a_region_is_no_better_than_any_of_its_poses(kim):
         there = worst_case(kim, found.at[name], **bounds)
         assert_allclose(np.diag(getattr(there, name)), getattr(found.worst, name))
     for bad in (Region(kim.home, [-1, 0, 0]), Region(kim.home[np.newaxis], [0.1, 0, 0])):
-        with pytest.raises(InputError, match="region"):
+        with refusal(InputError, "region"):
             worst_in_region(kim, bad)
 
 
@@ -398,14 +399,14 @@ def test_a_table_with_a_margin(kim, circle, tmp_path):
     lines = (tmp_path / "t.csv").read_text().splitlines()
     assert lines[0].startswith("quantity,unit,leg 1")
     assert len(lines) == 1 + len(table.rows())
-    with pytest.raises(FileError, match="must end in"):
+    with refusal(FileError, "end"):
         table.write(tmp_path / "t.xlsx")
-    with pytest.raises(InputError, match="margin"):
+    with refusal(InputError, "margin"):
         requirements(sizing, margin=0.0)
     axes = torque_speed(sizing, 1.5).axes[0]
     assert axes.get_xlabel() == "motor speed [rpm]"
     assert axes.get_ylim()[1] > 1.5 * worst
-    with pytest.raises(InputError, match="needs a drive"):
+    with refusal(InputError, "drive"):
         torque_speed(size(kim, circle))
 
 

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 import gough
 from cases.command import refused, run
 from cases.common import each_kind, each_shape, few_states
+from cases.errors import refusal
 from gough import Motion, Robot
 from gough.analysis.accuracy import Tolerances, accuracy, sampled
 from gough.analysis.stiffness import along_actuators, stiffness
@@ -246,7 +247,7 @@ def test_flexible_platform():
     expected = -robot.mass_matrix(rest) @ slope
     assert_allclose(found.matrix, expected, atol=1e-6 * np.abs(expected).max())
     # the weight on its soft plate makes this pose unstable; both ways to ask say so
-    with pytest.warns(gough.errors.UnstableWarning, match="cannot stand"):
+    with pytest.warns(gough.errors.UnstableWarning):
         lowest = robot.natural_frequencies(pose, spring).frequencies[0]
     assert not found.stable
     assert lowest < 0
@@ -266,7 +267,7 @@ def test_flexible_platform():
     hertz = robot.natural_frequencies(corner, spring).frequencies[0]
     assert chart.frequency[0, 1] == pytest.approx(hertz, rel=1e-9)
     assert chart.stable[0, 1] == (hertz > 0)
-    with pytest.raises(InputError, match="actuators has shape"):
+    with refusal(InputError, "actuators", "shape"):
         rigid.natural_frequencies(twice, np.full((3, 6), spring))
 
 
@@ -281,23 +282,23 @@ def test_without_preload_no_masses_are_needed():
 
 def test_nonsense_is_refused():
     robot, pose = case("UPS", 1)
-    with pytest.raises(InputError, match="of 1e-09 to 1e"):
+    with refusal(InputError, 1e-09):
         stiffness(robot, pose, -1.0)
-    with pytest.raises(InputError, match="of 1e-09 to 1e"):
+    with refusal(InputError, 1e-09):
         stiffness(robot, pose, np.nan)
-    with pytest.raises(InputError, match="shape"):
+    with refusal(InputError, "shape"):
         stiffness(robot, pose, np.ones(5))
-    with pytest.raises(InputError, match="infinitely"):
+    with refusal(InputError, "infinitely"):
         stiffness(robot, pose, np.inf)
-    with pytest.raises(InputError, match="preload"):
+    with refusal(InputError, "preload"):
         stiffness(robot, pose, 1e6, wrench=np.zeros(6), preload=False)
-    with pytest.raises(InputError, match="turning"):
+    with refusal(InputError, "turning"):
         stiffness(robot, pose, 1e6).principal("loose")
-    with pytest.raises(InputError, match="tolerance base"):
+    with refusal(InputError, "tolerance", "base"):
         Tolerances(base=-1e-6)
-    with pytest.raises(InputError, match="PUS"):
+    with refusal(InputError, "PUS"):
         accuracy(robot, pose, Tolerances(rail=1e-4))
-    with pytest.raises(InputError, match="samples"):
+    with refusal(InputError, "samples"):
         sampled(robot, pose, Tolerances(leg=1e-4), samples=0)
     assert along_actuators(robot, pose, 2e6, 2e6) == pytest.approx(np.full(6, 1e6))
 
@@ -314,18 +315,18 @@ def test_a_singular_pose_holds_no_load():
                 "legs": {"kind": "UPS", "base": ring, "platform": (0.5 * np.array(ring)).tolist()},
             }
         )
-    with pytest.raises(SingularError, match="singular"):
+    with pytest.raises(SingularError):
         stiffness(robot, robot.home, 1e6, preload=False)
     both = Motion(np.tile(robot.home.position, (2, 1)))
     found = stiffness(robot, both, 1e6, preload=False, on_error="nan")
     assert np.isnan(found.compliance).all()
     assert not found.stable.any()
     for ask in (accuracy, sampled):
-        with pytest.raises(SingularError, match="singular"):
+        with pytest.raises(SingularError):
             ask(robot, both, Tolerances(leg=1e-6))
     assert np.isnan(accuracy(robot, both, Tolerances(leg=1e-6), on_error="nan").tool).all()
     lost = Motion([[0, 0, 1.0], [0, 0, np.nan]])
-    with pytest.raises(NotFiniteError, match="sample 1"):
+    with refusal(NotFiniteError, "sample 1"):
         accuracy(robot, lost, Tolerances(leg=1e-6))
 
 

@@ -9,6 +9,7 @@ import zarr
 from numpy.testing import assert_allclose, assert_array_equal
 
 from cases import command
+from cases.errors import refusal
 from cases.studies import BASE, SWEEP
 from dask_cluster import Cluster
 from gough.data.motion_files import write_motion
@@ -157,7 +158,7 @@ def test_dask_survives_a_killed_worker_and_a_killed_scheduler(tmp_path):
             cluster.scheduler.kill()
             killed.append("scheduler")
 
-    lost = pytest.raises(LostWorkersError, match="run the same command again")
+    lost = pytest.raises(LostWorkersError)
     with Cluster(tmp_path, 2) as cluster, lost:
         run(plan, tmp_path / "s.zarr", scheduler=cluster.address, progress=told)
     assert killed == ["worker", "scheduler"]
@@ -176,7 +177,7 @@ def test_no_scheduler_is_an_error_in_time(sweep, tmp_path, monkeypatch):
     from gough.studies import dask_run
 
     with (
-        pytest.raises(LostWorkersError, match="no Dask scheduler answers"),
+        pytest.raises(LostWorkersError),
         dask_run.dask_workers(sweep, "tcp://127.0.0.1:9", 0.5),
     ):
         pass
@@ -186,20 +187,20 @@ def test_no_scheduler_is_an_error_in_time(sweep, tmp_path, monkeypatch):
 
 def test_another_study_in_the_folder_is_refused(sweep, whole, tmp_path):
     other = make_plan(SWEEP.format(points=400).replace("seed = 3", "seed = 4"))
-    with pytest.raises(FileError, match="another study"):
+    with refusal(FileError, "another", "study"):
         run(other, whole.path)
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.jpg").write_text("miaow")
-    with pytest.raises(FileError, match="not the folder of a study"):
+    with refusal(FileError, "folder", "study"):
         run(sweep, tmp_path / "photos")
     assert (tmp_path / "photos" / "cat.jpg").exists()
-    with pytest.raises(FileError, match="does not exist"):
+    with refusal(FileError, "exist"):
         run(sweep, tmp_path / "nowhere" / "s.zarr")
-    with pytest.raises(FileError, match="not the folder of a study"):
+    with refusal(FileError, "folder", "study"):
         read_study(tmp_path / "photos")
     shutil.copytree(whole.path, tmp_path / "torn")
     shutil.rmtree(tmp_path / "torn" / "seal")
-    with pytest.raises(FileError, match="damaged"):
+    with refusal(FileError, "damaged"):
         run(sweep, tmp_path / "torn")
 
 

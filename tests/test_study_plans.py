@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import gough
 from cases.common import few_states
+from cases.errors import refusal
 from cases.studies import BASE, SWEEP
 from gough.analysis.stiffness import stiffness
 from gough.analysis.workspace import workspace
@@ -46,7 +47,7 @@ def test_grids_are_full():
     assert set(points[:, 2]) == {5.0}
     assert points[:3, :2].tolist() == [[0, 5], [0, 7], [0.5, 5]]
     assert draw("grid", [*axes, *[Variable(values=(1.0,))] * 70], None, 0).shape == (6, 73)
-    with pytest.raises(InputError, match=r"sampling: over 10\^12 points; needs 1 to 10000000"):
+    with refusal(InputError, "sampling", "points", 10, 12, 1, 10000000):
         draw("grid", [Variable(low=0.0, high=1.0, steps=10**7)] * 1000, None, 0)
     ratio = Variable(low=1.0, high=100.0, steps=3, log=True).grid()
     assert_allclose(ratio, [1, 10, 100])
@@ -232,5 +233,5 @@ measures = ["workspace", "stroke"]
 
 def test_forces_of_a_robot_without_masses_are_refused_at_once():
     text = SWEEP.format(points=10).replace('"kim-ryu-2002"', '"dietmaier-1998"', 1)
-    with pytest.raises(FileError, match="needs the masses"):
+    with refusal(FileError, "masses"):
         make_plan(text)

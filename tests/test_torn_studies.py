@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import zarr
 
+from cases.errors import refusal
 from cases.studies import SWEEP
 from gough.base import sources
 from gough.errors import FileError
@@ -90,7 +91,7 @@ def test_parts_in_other_places_or_of_another_study_are_done_again(plan, whole, t
         shutil.copytree(whole, torn)
         for name in ("inputs/0.0", "values/0.0", "failed/0", "seal/0"):
             shutil.copy(source / name.replace("0", there, 1), torn / name)
-        with pytest.raises(FileError, match="part 0 has been damaged"):
+        with refusal(FileError, "part 0"):
             read_study(torn)
         assert content(run(plan, torn).path) == content(whole)
 
@@ -104,7 +105,7 @@ def test_a_folder_whose_parts_lie_elsewhere_is_refused(plan, whole, tmp_path, ha
     if half:
         (tmp_path / "s.zarr" / ".zattrs").unlink()
     for asked in (lambda: run(plan, tmp_path / "s.zarr"), lambda: read_study(tmp_path / "s.zarr")):
-        with pytest.raises(FileError, match=r"s\.zarr: damaged: values is a link"):
+        with refusal(FileError, "s.zarr"):
             asked()
     assert (tmp_path / "precious" / "0.0").read_bytes() == b"precious"
 
@@ -121,7 +122,7 @@ def test_a_clock_that_jumps_changes_nothing(plan, whole, tmp_path, monkeypatch):
 def test_results_of_a_torn_study_are_not_read(whole, tmp_path):
     shutil.copytree(whole, tmp_path / "s.zarr")
     (tmp_path / "s.zarr" / "values" / "1.0").write_bytes(b"")
-    with pytest.raises(FileError, match="part 1 has been damaged"):
+    with refusal(FileError, "part 1"):
         read_study(tmp_path / "s.zarr")
     (tmp_path / "s.zarr" / "seal" / "1").unlink()
     assert 0 < read_study(tmp_path / "s.zarr").attrs["finished"] < 1
@@ -170,7 +171,7 @@ def emptied(whole, folder, points, part):
 
 @pytest.mark.parametrize(("points", "part"), [(10**9, 1), (10**7 + 1, 50), (10**7, 10**6)])
 def test_a_folder_of_too_many_points_is_refused(whole, tmp_path, points, part):
-    with pytest.raises(FileError, match=r"s\.zarr: .* at most 10000000 in parts of 100000"):
+    with refusal(FileError, "s.zarr", 10000000, 100000):
         read_study(emptied(whole, tmp_path / "s.zarr", points, part))
 
 
@@ -198,7 +199,7 @@ def test_pickles_in_a_folder_are_never_read(plan, whole, tmp_path):
     for part in range(plan.parts):
         (forged / "failed" / str(part)).write_bytes(payload)
     for reading in (lambda: run(plan, forged), lambda: read_study(forged)):
-        with pytest.raises(FileError, match="damaged"):
+        with refusal(FileError, "damaged"):
             reading()
     assert not marker.exists()
 
@@ -212,7 +213,7 @@ def test_a_folder_that_was_half_made_is_completed(plan, whole, tmp_path):
 
 def test_a_second_study_on_a_folder_is_refused(plan, whole, tmp_path):
     store = Store(whole, plan)
-    with store.alone(), pytest.raises(FileError, match="another process writes this study now"):
+    with store.alone(), refusal(FileError, "another", "process"):
         run(plan, whole)
     run(plan, whole)
     file = tmp_path / "s.toml"
@@ -235,7 +236,7 @@ def test_other_code_does_not_resume(plan, whole, monkeypatch):
     before = plan.digest
     monkeypatch.setattr("gough.studies.plan.package_digest", lambda: b"an edited equation")
     assert plan.digest != before
-    with pytest.raises(FileError, match="another version of gough"):
+    with refusal(FileError, "another", "version"):
         run(plan, whole)
 
 

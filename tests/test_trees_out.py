@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 
 import gough
 from cases.command import refused, run
+from cases.errors import refusal
 from cases.families import draw, random_state
 from gough.errors import FileError, InputError, MissingDataError
 from gough.exchange.mjcf import IMPEDANCE, STEP, STIFF, mjcf
@@ -128,7 +129,7 @@ def test_a_platform_that_cannot_be_is_refused(tmp_path):
     robot = gough.load("plaza-hexaglide-2019")
     inertia = [[0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.05]]
     robot = robot.edited({"platform": {"mass": 5.0, "inertia": inertia}})
-    with pytest.raises(InputError, match=r"platform has the mass .* no real body has"):
+    with refusal(InputError, "platform", "mass"):
         robot.export_mjcf(tmp_path / "robot.xml")
     assert not list(tmp_path.iterdir())
 
@@ -274,7 +275,7 @@ def test_meshes_come_along_and_back(tmp_path):
         for key, vertices in wanted.items():
             np.testing.assert_allclose(sorted_rows(found[key]), sorted_rows(vertices), atol=1e-9)
     (tmp_path / "a  box.stl").unlink()
-    with pytest.raises(FileError, match=r"a  box\.stl of leg1_cross is not there"):
+    with refusal(FileError, "box.stl", "leg1_cross"):
         robot.export_mjcf(tmp_path / "lost.xml")
     assert not (tmp_path / "lost.xml").exists()
 
@@ -294,7 +295,7 @@ def test_a_kind_with_more_than_bodies_and_joints_is_refused(tmp_path):
     group = robot.description.groups[0]._replace(legs=legs)
     parts = robot.description._replace(legs=legs, groups=(group,))
     robot = dataclasses.replace(robot, description=parts)
-    with pytest.raises(InputError, match="legs of kind PUS do not tell"):
+    with refusal(InputError, "PUS"):
         robot.export_mjcf(tmp_path / "robot.xml")
 
 
