@@ -216,6 +216,37 @@ def _refuse_towers(model: Any, path: str | os.PathLike[str]) -> None:
         )
 
 
+def _offsets(element: Any, members: list[int], positions: Array, axes: list[Array]) -> Array | None:
+    """Offsets (corners, 3) of an element's mass from its grid points, basic axes; None if it has none.
+
+    WA and WB of bars and beams, ZOFFS and Z0 of shells, along the normal of their corners.
+    """
+    ends = [getattr(element, name, None) for name in ("wa", "wb")]
+    if all(one is not None for one in ends):
+        if not np.any(np.array(ends, dtype=np.float64)):
+            return None
+        offt = str(element.offt)
+        if len(offt) != 3 or offt[1:] != "GG":
+            raise FileError(f"offsets by OFFT = {offt} are not read; GGG is")
+        return np.stack(
+            [axes[i] @ np.asarray(w, float) for i, w in zip(members, ends, strict=True)]
+        )
+    height = getattr(element, "zoffset", None)
+    height = float(height) if isinstance(height, int | float) and np.isfinite(height) else 0.0
+    layers = element.pid_ref if element.type[:5] in ("CQUAD", "CTRIA") else None
+    if layers is not None and layers.type in ("PCOMP", "PCOMPG"):
+        height += float(layers.z0) + float(layers.Thickness()) / 2
+    if abs(height) < 1e-12:
+        return None
+    corners = positions[members]
+    diagonals = (corners[2] - corners[0], corners[-1] - corners[1])
+    normal = np.cross(*diagonals)
+    length = float(np.linalg.norm(normal))
+    if not length:
+        raise FileError("its corners lie in a line")
+    return np.tile(height * normal / length, (len(members), 1))
+
+
 def _measured(model: Any, path: str | os.PathLike[str]) -> _Geometry:
     if not model.nodes:
         raise FileError(f"{path}: no GRID points")
@@ -228,7 +259,9 @@ def _measured(model: Any, path: str | os.PathLike[str]) -> _Geometry:
         if frame is not None and frame.type not in ("CORD2R", "CORD1R"):
             raise FileError(f"{path}: GRID {node.nid} has displacements in a {frame.type} frame")
         axes.append(np.eye(3) if frame is None or not node.Cd() else frame.beta().T)
+    positions = np.array([node.get_position() for node in nodes], dtype=np.float64)
     own = np.zeros(len(nodes))
+    aside: list[tuple[int, Array, float]] = []
     shells: list[list[int]] = []
     left_out: list[str] = []
     solids: dict[str, list[list[int]]] = {}
@@ -244,20 +277,34 @@ def _measured(model: Any, path: str | os.PathLike[str]) -> _Geometry:
             continue  # springs, dampers: no mass
         if not 0 <= mass < np.inf:
             raise FileError(f"{path}: {element.type} {element.eid} has the mass {mass:g} kg")
-        for member in members:
-            own[member] += mass / len(members)
+        try:
+            offsets = _offsets(element, members, positions, axes)
+        except FileError as error:
+            raise FileError(f"{path}: {element.type} {element.eid}: {error}") from None
+        if offsets is None:
+            for member in members:
+                own[member] += mass / len(members)
+        else:
+            if len(members) == 2:  # a bar is as long as its ends are apart, not its nodes
+                ends = positions[members] + offsets
+                apart = np.linalg.norm(np.diff(positions[members], axis=0))
+                mass *= float(np.linalg.norm(np.diff(ends, axis=0)) / apart) if apart else 1.0
+            aside += [(*one, mass / len(members)) for one in zip(members, offsets, strict=True)]
         if element.type in SOLIDS:
             solids.setdefault(element.type, []).append(members)
         elif element.type[:5] in ("CQUAD", "CTRIA"):
             shells.append([*members, members[-1]][:4])
     lumps = [(int(node), np.zeros(3), float(own[node])) for node in np.flatnonzero(own)]
+    lumps += aside
     for element in model.masses.values():
         if element.type != "CONM2":
             raise FileError(f"{path}: {element.type} {element.eid} is not read; CONM2 is")
         if np.any(element.I):
             left_out.append(f"rotary inertia of CONM2 {element.eid} is left out: nodes carry none")
         offset = np.asarray(element.X, dtype=np.float64)
-        if element.cid_ref is not None and element.cid_ref.cid:
+        if element.Cid() == -1:  # a place in the basic system, no offset
+            offset = offset - positions[place[element.nid]]
+        elif element.cid_ref is not None and element.cid_ref.cid:
             offset = element.cid_ref.beta().T @ offset
         lumps.append((place[element.nid], offset, float(element.mass)))
     if not lumps:
@@ -270,7 +317,6 @@ def _measured(model: Any, path: str | os.PathLike[str]) -> _Geometry:
     seen = [facets] if shells else []
     if kinds:
         seen.append(skin(kinds))
-    positions = np.array([node.get_position() for node in nodes], dtype=np.float64)
     faces = np.concatenate(seen) if seen else None
     masses = np.array([mass for _, _, mass in lumps])
     offsets = np.array([offset for _, offset, _ in lumps])
