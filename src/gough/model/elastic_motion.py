@@ -36,9 +36,9 @@ from gough.model.batch import OnError
 from gough.model.collocation import Conditions
 from gough.model.deflection import largest_shapes
 from gough.model.described import DescribedModel
-from gough.model.elastic_search import Search, placed
+from gough.model.elastic_search import LEAST, Search, placed
 from gough.model.outputs import Output
-from gough.model.zero_dynamics import ZeroDynamics
+from gough.model.zero_dynamics import ZeroDynamics, least_growth
 from gough.motion import Motion, need_motion
 
 MOST_SAMPLES = 20_000
@@ -174,7 +174,7 @@ def _along(dynamics: ZeroDynamics, command: Motion, load: Array) -> Found:
     motion = search.motion(course)
     size = largest_shapes(dynamics.robot)
     off = np.abs((motion.elastic[ends] - rest.elastic) * size).max(axis=1)
-    unsettled = off / np.abs(motion.elastic * size).max()
+    unsettled = off / max(float(np.abs(motion.elastic * size).max()), LEAST)
     if unstable and unsettled[0] > SETTLED:
         warnings.warn(
             f"elastic motion: the bounded solution starts {unsettled[0]:.2g} of the largest deflection "
@@ -196,17 +196,18 @@ def _conditions(
     what grows, of the start's as many as are left, the fastest to grow free.
     """
     systems = dynamics.slopes(dynamics.commanded(command), rest, load).system()
-    poles = [np.sort(np.linalg.eigvals(one).real) for one in systems]
+    values = [np.linalg.eigvals(one) for one in systems]
+    poles, least = [np.sort(one.real) for one in values], [float(least_growth(v)) for v in values]
     count = len(systems[0])
-    growing = int(np.sum(poles[1] >= 0))
-    if growing > np.sum(poles[0] >= 0):
+    growing, free = (int(np.sum(poles[i] > least[i])) for i in (1, 0))
+    if growing > free:
         raise SingularError(
             [
                 Failure(
                     (),
                     None,
                     f"no bounded elastic motion: {growing} directions of the zero dynamics of the "
-                    f"{dynamics.output} grow where the motion ends and {np.sum(poles[0] >= 0)} where "
+                    f"{dynamics.output} grow where the motion ends and {free} where "
                     "it starts; what grows at the end cannot be reached from rest at the start",
                 )
             ]
@@ -215,7 +216,7 @@ def _conditions(
     fixed = count - growing
     middle = np.inf if not growing else (poles[0][fixed - 1] + poles[0][fixed]) / 2
     start = _left_subspace(systems[0], lambda real: real < middle)
-    end = _left_subspace(systems[1], lambda real: real >= 0)
+    end = _left_subspace(systems[1], lambda real: real > least[1])
     if len(start) + len(end) != count:
         raise SingularError(
             [Failure((), None, "no bounded elastic motion: a pair of poles would be parted")]

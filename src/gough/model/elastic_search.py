@@ -31,6 +31,11 @@ JUMPS = (
     "; Coulomb friction without width jumps where joints come to rest, and no motion of the modes obeys "
     "it there: give [legs.friction] a width, or ask without friction"
 )
+SLOWEST = 1e-3
+"""Rates, in parts of the largest deflection times the fastest modal frequency, to which changes of rates
+are compared at least: rounding of the deflection makes 1e-15 of that."""
+LEAST = 1e-15
+"""Deflection, m, to which changes are compared at least."""
 SLOW = 0.2
 """Change by a step of Newton's method, of that by the one before, above which slopes are found anew."""
 
@@ -68,6 +73,9 @@ class Search:
         self.between = Between.of(command)
         self.samples = dynamics.commanded(command)
         self.size = largest_shapes(dynamics.robot)
+        body = dynamics.robot.modal
+        assert body is not None
+        self.rate = max(2 * np.pi * float(body.frequencies[-1]), 1.0)
 
     def solve(self, rest: Array) -> tuple[Course, float]:
         """The course on steps short enough, and what the last halving changed."""
@@ -168,13 +176,19 @@ class Search:
         return JUMPS * self.dynamics.jumps
 
     def _distance(self, one: Array, other: Array) -> float:
-        """Of two courses: the larger one of deflections and of their rates, each of its largest."""
+        """Of two courses: the larger one of deflections and of their rates, each of its largest.
+
+        Rates of a motion that stands still, or nearly, are rounding of the deflection, and count for
+        no more than that.
+        """
         modes = len(self.size)
-        parts = (
-            (one[:, some] * self.size, other[:, some] * self.size)
-            for some in (np.s_[:modes], np.s_[modes:])
+        (a, rate_a), (b, rate_b) = (
+            (course[:, :modes] * self.size, course[:, modes:] * self.size)
+            for course in (one, other)
         )
-        return float(max(np.abs(a - b).max() / max(np.abs(b).max(), 1e-300) for a, b in parts))
+        largest = max(float(np.abs(b).max()), LEAST)
+        fastest = max(float(np.abs(rate_b).max()), SLOWEST * self.rate * largest)
+        return float(max(np.abs(a - b).max() / largest, np.abs(rate_a - rate_b).max() / fastest))
 
 
 def _shortened(

@@ -30,6 +30,7 @@ from gough.model.described import DescribedModel
 from gough.model.outputs import Output, command_of
 from gough.model.own_directions import own_directions
 from gough.model.slopes import balance_slopes, joints_of
+from gough.model.zero_dynamics import least_growth
 from gough.motion import Motion, need_motion
 
 Actuators = Literal["locked", "free"]
@@ -64,7 +65,7 @@ class ElasticHealth:
     poles: Array
     """(..., 2 N), 1/s, of M_z q̈e + D q̇e + K qe = 0: the modes while the output is held."""
     stable: Array
-    """(...): all poles have negative real parts."""
+    """(...): no pole has a positive real part, up to 1e-7 of the largest pole, which is rounding."""
 
 
 def natural_frequencies(
@@ -267,10 +268,10 @@ def stiffness_matrix(
     given: Inputs = {
         "forces": (forces, (robot.actuator_count,)),
         "bias": (healthy, healthy.shape[-1:]),
+        "wrench": (np.zeros(6) if wrench is None else wrench, (6,)),
     }
     rows = batch.lay_out(rest, robot.elastic_inputs(rest) | joints_of(robot, rest) | given)
     fields = {name: value for name, value in rows.fields.items() if name != "bias"}
-    fields["wrench"] = np.zeros((1, 6))
     found = balance_slopes(robot, rows.rows, fields, {"weights": 6, "elastic_weights": robot.modes})
     by = [found[name] for name in ("pose", "elastic") if name in found]
     out = {"stiffness": np.concatenate(by, axis=-1)}
@@ -323,7 +324,7 @@ def elastic_health(
             continue
         determinant[place] = np.linalg.det(np.linalg.solve(M[6:, 6:], zero[place]))
         poles[place] = _poles(zero[place], body.damping, body.stiffness)
-    stable = np.all(poles.real < 0, axis=-1)
+    stable = np.all(poles.real <= least_growth(poles)[..., np.newaxis], axis=-1)
     if not np.all(stable | np.isnan(determinant)):
         first = tuple(int(i) for i in np.argwhere(~(stable | np.isnan(determinant)))[0])
         where = f" at sample {first}" if first else ""

@@ -22,6 +22,9 @@ from gough.model.described import DescribedModel
 from gough.model.outputs import Commanded, Output, command_of, frame_slopes
 from gough.motion import Motion
 
+GROWS = 1e-7
+"""Real part of a pole, of the largest |pole|, from which it grows: below it is rounding, or the
+differences by which slopes are found. Poles of bodies without damping are imaginary."""
 NO_REST = (
     "no equilibrium found with the {} held: the last step was {:.2g} of the deflection; "
     "natural_frequencies tells whether the robot can stand"
@@ -44,6 +47,11 @@ class Slopes(NamedTuple):
         )
         below = np.concatenate([self.by_elastic, self.by_velocity], axis=-1)
         return np.concatenate([top, below], axis=-2)
+
+
+def least_growth(poles: Array) -> Array:
+    """Return the real part (...) above which poles (..., n) grow, 1/s."""
+    return np.asarray(GROWS * np.abs(poles).max(axis=-1, initial=0.0))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,14 @@ that move with it: `gough.simulation.base_motion`. World axes, SI units.
 
 Of a platform that moves in m < 6 directions x has the m rows of (δp, δθ) and of (δv, δω) that
 `robot.coordinates` names, as in `linearize`; `directions` gives the others.
+
+Wrenches act and motions are seen at named points of the platform's material: "origin" (of its frame),
+"tool" (fixed to the material at the origin), "tip 1" and so on (where leg 1 holds it), "node 0" and so
+on (of a modal body), or at its floating "frame", which of a flexible platform is a mean of the material.
+With Φ and Φ_r the shapes at a point r a point moves by
+
+    S = [1  −[R r]×  R Φ  ]
+        [0     1     R Φ_r]
 """
 
 from __future__ import annotations
@@ -22,12 +30,14 @@ from scipy import signal
 from gough.base.arrays import Array, given_numbers
 from gough.errors import InputError, MissingDataError
 from gough.model.model import Model
+from gough.model.outputs import origin_shapes
 from gough.model.own_directions import own_directions
 from gough.model.vibration import stiffness_matrix
 from gough.motion import Motion
 from gough.simulation.base_motion import base_inertia, carried
 
 Input = Literal["forces", "wrench", "base", "base_rotation", "tilt"]
+POINTS = "'origin', 'tool', 'tip 1' …, 'node 0' … or 'frame'"
 
 
 class Eigenmodes(NamedTuple):
@@ -59,6 +69,11 @@ class LinearModel:
     """Of the platform, (3,), m."""
     directions: Array
     """(6 + N, m + N): (δp, δθ, δq_e) of the first half of x; 1 where the platform moves freely."""
+    mass: Array
+    """M (m + N, m + N) of the first half of x."""
+    robot: Model
+    motion: Motion
+    """The pose at rest, with the static deflection of a flexible platform."""
 
     def modes(self) -> Eigenmodes:
         """Natural frequencies, damping ratios and shapes, from the eigenvalues of A."""
@@ -71,54 +86,98 @@ class LinearModel:
         ratio = -poles[order].real / np.where(size == 0, 1.0, size)
         return Eigenmodes(size / (2 * np.pi), ratio, poles[order], shapes / largest)
 
-    def state_space(self, input: Input = "wrench", output: str = "displacement") -> Any:
-        """SciPy's `StateSpace` from an input to the platform's displacement or acceleration (6).
+    def state_space(
+        self,
+        input: Input = "wrench",
+        output: str = "displacement",
+        *,
+        input_point: str = "origin",
+        output_point: str = "origin",
+    ) -> Any:
+        """Return SciPy's `StateSpace` from an input to a point's displacement or acceleration (6).
 
         For the base as input the displacement is relative to the base, the acceleration absolute.
+        Points are "origin", "tool", "tip 1", "node 0", "frame"; a wrench acts at `input_point`.
         """
-        return signal.StateSpace(*self._matrices(input, output))
+        return signal.StateSpace(*self._matrices(input, output, input_point, output_point))
 
-    def to_control(self, input: Input = "wrench", output: str = "displacement") -> Any:
-        """The same as a `control.StateSpace` of python-control, which must be installed."""
+    def to_control(
+        self,
+        input: Input = "wrench",
+        output: str = "displacement",
+        *,
+        input_point: str = "origin",
+        output_point: str = "origin",
+    ) -> Any:
+        """Return the same as a `control.StateSpace` of python-control, which must be installed."""
         try:
             import control
         except ImportError:
             raise MissingDataError(
                 "to_control needs python-control: pip install 'gough[control]'"
             ) from None
-        return control.ss(*self._matrices(input, output))
+        return control.ss(*self._matrices(input, output, input_point, output_point))
 
     def frequency_response(
-        self, frequencies: ArrayLike, input: Input = "wrench", output: str = "displacement"
+        self,
+        frequencies: ArrayLike,
+        input: Input = "wrench",
+        output: str = "displacement",
+        *,
+        input_point: str = "origin",
+        output_point: str = "origin",
     ) -> Array:
-        """Complex (frequencies, 6, inputs) at frequencies in Hz: C (jω − A)⁻¹ B + D."""
+        """Return the complex response (frequencies, 6, inputs): C (jω − A)⁻¹ B + D.
+
+        Args:
+            frequencies: (n,), Hz.
+            input: "forces", "wrench", "base", "base_rotation" or "tilt".
+            output: "displacement" (m, rad) or "acceleration" (m/s², rad/s²) of `output_point`.
+            input_point: where a wrench acts: "origin", "tool", "tip 1", "node 0", "frame".
+            output_point: whose motion is seen, the same.
+
+        """
         hertz = np.asarray(frequencies, dtype=np.float64)
         if hertz.ndim != 1 or not np.all(np.isfinite(hertz)):
             raise InputError(f"frequencies have shape {hertz.shape}, need (n,), finite, in Hz")
-        A, B, C, D = self._matrices(input, output)
+        A, B, C, D = self._matrices(input, output, input_point, output_point)
         s = 2j * np.pi * hertz[:, np.newaxis, np.newaxis]
         return np.asarray(C @ np.linalg.solve(s * np.eye(len(A)) - A, B.astype(complex)) + D)
 
-    def transmissibility(self, frequencies: ArrayLike) -> Array:
+    def transmissibility(self, frequencies: ArrayLike, *, output_point: str = "origin") -> Array:
         """Platform over base motion, complex (frequencies, 6, 6); at 0 Hz it goes along with the base.
 
-        Rows are the platform's absolute motion (x, y, z in m, rotations in rad), columns the base's
-        translation along x, y, z and its rotation about these axes through the world's origin:
+        Rows are the absolute motion of a point of the platform (x, y, z in m, rotations in rad),
+        columns the base's translation along x, y, z and its rotation about these axes through the
+        world's origin, X how the point would go along with the base, at its place r:
 
-            X + C (jω − A)⁻¹ ((jω)² B_base + B_tilt),    X = [1, −p^; 0, 1]
+            X + C (jω − A)⁻¹ ((jω)² B_base + B_tilt),    X = [1, −r^; 0, 1]
         """
         squares = (2j * np.pi * np.asarray(frequencies, dtype=np.float64)) ** 2
         shaken, turned, tilted = (
-            self.frequency_response(frequencies, name) for name in ("base", "base_rotation", "tilt")
+            self.frequency_response(frequencies, name, output_point=output_point)
+            for name in ("base", "base_rotation", "tilt")
         )
         square = squares[:, np.newaxis, np.newaxis]
         relative = np.concatenate([square * shaken, square * turned + tilted], axis=2)
-        return np.asarray(carried(self.position) + relative)
+        return np.asarray(self._carried(output_point) + relative)
 
-    def _matrices(self, input: str, output: str) -> tuple[Array, Array, Array, Array]:
+    def _carried(self, point: str) -> Array:
+        """X (6, 6): how a point that is fixed to the base moves with it."""
+        place = point_of(self.robot, point)[0]
+        return carried(self.position + self.motion.rotation @ place)
+
+    def _matrices(
+        self, input: str, output: str, input_point: str, output_point: str
+    ) -> tuple[Array, Array, Array, Array]:
         if input not in self.inputs:
             raise InputError(f"input is {', '.join(self.inputs)}, not {input!r}")
-        B, half, moves = self.inputs[input], len(self.A) // 2, self.directions[:6]
+        half = len(self.A) // 2
+        moves = point_map(self.robot, self.motion, output_point) @ self.directions
+        B = self.inputs[input]
+        if input == "wrench":
+            pushed = point_map(self.robot, self.motion, input_point) @ self.directions
+            B = np.concatenate([np.zeros((half, 6)), np.linalg.solve(self.mass, pushed.T)])
         if output == "displacement":
             seen = np.concatenate([moves, 0 * moves], axis=1)
             return self.A, B, seen, np.zeros((6, B.shape[1]))
@@ -126,7 +185,7 @@ class LinearModel:
             through = moves @ B[half:]
             if input in ("base", "base_rotation"):
                 first = 0 if input == "base" else 3
-                through += carried(self.position)[:, first : first + 3]
+                through += self._carried(output_point)[:, first : first + 3]
             return self.A, B, moves @ self.A[half:], through
         raise InputError(f"output is displacement, acceleration, not {output!r}")
 
@@ -186,11 +245,11 @@ def linear_model(
         name: np.concatenate([np.zeros_like(push), np.linalg.solve(mass, push)])
         for name, push in pushes.items()
     }
-    return LinearModel(A, inputs, forces, still.position, moves)
+    return LinearModel(A, inputs, forces, still.position, moves, mass, robot, still)
 
 
 def _felt(robot: Model, still: Motion) -> Array:
-    """(6 + N, 6): what a wrench does on the velocity coordinates, modes included."""
+    """(6 + N, 6): what a wrench at the origin does on the velocity coordinates; missing shapes are 0."""
     felt = np.eye(6 + robot.modes, 6)
     body = robot.modal
     for k, name in enumerate(("origin_shapes", "origin_rotations")):
@@ -198,6 +257,45 @@ def _felt(robot: Model, still: Motion) -> Array:
         if shapes is not None:
             felt[6:, 3 * k : 3 * k + 3] = shapes.T @ still.rotation.T
     return felt
+
+
+def point_of(robot: Model, name: str) -> tuple[Array, Array, Array]:
+    """Return place (3,), shapes and rotations (3, N) of a named point; see the module."""
+    body, none = robot.modal, np.zeros((3, robot.modes))
+    if not isinstance(name, str):
+        raise InputError(f"a point is {POINTS}, not {name!r}")
+    if name == "frame":
+        return np.zeros(3), none, none
+    if name in ("origin", "tool"):
+        place = robot.tool if name == "tool" else np.zeros(3)
+        if not robot.modes:
+            return place, none, none
+        shapes, turns = origin_shapes(robot)
+        return place, shapes + np.cross(turns, place[:, np.newaxis], axis=0), turns
+    kind, _, number = name.partition(" ")
+    places = {"tip": robot.description.platform_points[..., 0].T}
+    first = 1 if kind == "tip" else 0
+    if body is not None:
+        places["node"] = body.positions
+    if kind not in places or not number.isdecimal():
+        raise InputError(f"a point is {POINTS}, not {name!r}")
+    index, count = int(number) - first, len(places[kind])
+    if not 0 <= index < count:
+        raise InputError(f"{robot.name}: no {name}; its {kind}s are {first} to {count - 1 + first}")
+    if body is None:
+        return places[kind][index], none, none
+    of_tip = (body.tip_shapes, body.tip_rotations)
+    moved, turned = of_tip if kind == "tip" else (body.shapes, body.rotations)
+    return places[kind][index], moved[index], none if turned is None else turned[index]
+
+
+def point_map(robot: Model, motion: Motion, name: str) -> Array:
+    """Return S (6, 6 + N): how a named point moves with (δp, δθ, δq_e), world axes."""
+    place, shapes, turns = point_of(robot, name)
+    R, S = motion.rotation, np.zeros((6, 6 + robot.modes))
+    S[:, :6] = carried(R @ place)
+    S[:3, 6:], S[3:, 6:] = R @ shapes, R @ turns
+    return S
 
 
 def _resting(robot: Model, pose: Motion | None) -> Motion:
