@@ -32,6 +32,8 @@ def command(
         print_json(mode_numbers(body))
     else:
         print_modes(body, robot.name, out)
+        for line in robot.file.assumptions[len(robot.file.assumed) :]:
+            out.print(f"assumed: {line}")
     if output is not None:
         from gough.show.pictures.modes import mode_sheet
         from gough.show.plots import save

@@ -60,6 +60,10 @@ class SingleBody(BodyTable):
         return self
 
 
+DAMPING_RATIO = 0.005
+"""Of critical damping, of modes whose file states none: welded steel at small amplitudes."""
+
+
 class PlateTable(Table):
     """A thin flexible plate: mid-surface in the platform frame's plane z = 0."""
 
@@ -77,11 +81,18 @@ class PlateTable(Table):
     young: Scalar = Field(description="Young's modulus, N/m²")
     poisson: Scalar = Field(0.3, description="Poisson's ratio")
     modes: int = Field(10, ge=0, le=100, description="number of elastic modes")
-    damping_ratio: ModeScalar = Field(0.0, description="of critical damping; one, or one per mode")
+    damping_ratio: ModeScalar = Field(
+        DAMPING_RATIO, description="of critical damping; one, or one per mode"
+    )
     boundary: Literal["free", "pinned", "clamped"] = Field(
         "free", description="free edge, or pinned at the tips, or the whole edge clamped"
     )
     rotary_inertia: bool = Field(False, description="with the inertia of turning cross-sections")
+
+    @property
+    def states_no_damping(self) -> bool:
+        """The file leaves the damping of the modes to gough."""
+        return "damping_ratio" not in self.model_fields_set
 
     @model_validator(mode="after")
     def _one_shape(self) -> Self:
@@ -117,8 +128,13 @@ class ModesTable(Table):
         None, ge=0, le=300, description=".op2, .frd: number of elastic modes; default all"
     )
     damping_ratio: ModeScalar = Field(
-        0.0, description=".op2, .frd: of critical damping; one, or one per mode"
+        DAMPING_RATIO, description=".op2, .frd: of critical damping; one, or one per mode"
     )
+
+    @property
+    def states_no_damping(self) -> bool:
+        """The file leaves the damping of the modes to gough; an .npz holds its own."""
+        return "damping_ratio" not in self.model_fields_set and self.geometry is not None
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -254,6 +270,19 @@ class RobotFile(Table):
     )
     legs: LegGroupTables
     platform: PlatformTable | None = None
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What the file says is assumed, and the damping that gough assumes."""
+        platform = self.platform or PlatformTable()
+        own = list(self.assumed)
+        if any(
+            one is not None and one.states_no_damping for one in (platform.plate, platform.modes)
+        ):
+            own.append(
+                f"damping_ratio = {DAMPING_RATIO} of the platform's modes; the file states none"
+            )
+        return own
 
     @property
     def leg_groups(self) -> dict[str, LegGroupTable]:

@@ -59,9 +59,9 @@ def robot_page(
         _frequencies(page, robot)
     if motion is not None:
         _motion(page, robot, motion, what)
-    if robot.file.assumed:
+    if robot.file.assumptions:
         page.heading("Assumed")
-        page.points(robot.file.assumed)
+        page.points(robot.file.assumptions)
     return page
 
 

@@ -78,7 +78,7 @@ def about(robot: Robot) -> list[Fact]:
     """Where the numbers come from, gravity and tool."""
     file, parts = robot.file, robot.description
     facts = [("source", file.source)] if file.source else []
-    facts += [("assumed", item) for item in file.assumed]
+    facts += [("assumed", item) for item in file.assumptions]
     facts.append(("gravity", f"{vector(parts.gravity)} m/s²"))
     if np.any(parts.tool):
         facts.append(("tool", f"{vector(parts.tool)} m"))
@@ -222,7 +222,7 @@ def sheet_numbers(robot: Robot) -> dict[str, Any]:
     return {
         "name": robot.name,
         "source": file.source,
-        "assumed": list(file.assumed),
+        "assumed": file.assumptions,
         "kind": robot.kind,
         "legs": robot.leg_count,
         **mobility.freedom_numbers(robot),
