@@ -27,6 +27,8 @@ Fields = Mapping[str, Array]
 LAST_DIGITS = 32
 """Units of the last digit by which numbers are moved, at most."""
 TIMES = 4
+AT_REST = 1e-2
+"""Share of gravity with which accelerations are compared at least."""
 ROUNDED = 2 * EPSILON
 """Share of a matrix' entries, or of what they are sums of, that may be lost."""
 
@@ -47,7 +49,8 @@ def answer(mechanism: Mechanism, function: Function, rows: int, fields: Fields) 
 
     Of q, q̇, q̈ and actuator forces in relation to the largest of a state. Of accelerations in relation to
     the largest of v̇ and L ω̇ where the platform's joints are on average, or of v̇ to itself: of a frame
-    far away v̇ is so large that against it ω̇ could be wrong unseen.
+    far away v̇ is so large that against it ω̇ could be wrong unseen. A platform at rest has none but
+    rounding of the forces that hold its weight: there it is in relation to a part of gravity.
     """
     parts = PARTS[function.__name__]
     first = parts(mechanism, rows, fields)
@@ -138,10 +141,11 @@ def _accelerations(mechanism: Mechanism, rows: int, fields: Fields) -> Parts:
     linear, angular = found["linear"], found["angular"]
     middle = of_rows(mechanism.points.mean(axis=1).T, fields)
     scale = of_rows(np.atleast_1d(mechanism.length_scale), fields)
+    weight = of_rows(AT_REST * _length(mechanism.gravity[:, 0].T), fields)
     arm = (fields["rotation"] @ middle[:, :, np.newaxis])[:, :, 0]
     omega = fields["angular_velocity"]
     there = linear + np.cross(angular, arm) + np.cross(omega, np.cross(omega, arm))
-    size = np.maximum(_length(there), scale * _length(angular))
+    size = np.maximum(np.maximum(_length(there), scale * _length(angular)), weight)
     return [(linear, np.maximum(size, _length(linear))), (scale[:, np.newaxis] * angular, size)]
 
 

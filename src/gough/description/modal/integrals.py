@@ -13,6 +13,10 @@ from gough.mechanics.platforms.flexible import Couplings, FlexiblePlatform, Mode
 NOTHING = 1e-14
 """Couplings below this share of √(m_jj m_kk) are rounding of sums over nodes: taken as 0."""
 
+UNSEEN = 1e-10
+"""Motion of a tip, in parts of the mode's largest, that is rounding of the shapes: taken as 0. Files of
+finite elements have such noise in the plane of a flat plate, and all of it would be solved for."""
+
 
 def rigid_part(body: ModalBody) -> Body:
     """The undeformed body about the platform frame's origin."""
@@ -73,12 +77,13 @@ def _with_samples(numbers: dict[str, Array]) -> dict[str, Array]:
 def _visible(body: ModalBody, mass: Array) -> tuple[Array, Array]:
     """F (3, legs, visible) and Z (modes, visible): Φ_t L⁻ᵀ = F Q1ᵀ, Z = L⁻ᵀ Q1, m_ee = L Lᵀ.
 
-    Rows of Φ_t that are 0 (a plate does not move in its plane) see nothing; if all are (a plate pinned
-    at its tips), one coordinate with F = 0 stands for those that are visible.
+    Rows of Φ_t that are 0 or rounding (a plate does not move in its plane) see nothing; if all are (a
+    plate pinned at its tips), one coordinate with F = 0 stands for those that are visible.
     """
     lower = np.linalg.cholesky(mass)
     rows = np.moveaxis(body.tip_shapes, 1, 0).reshape(-1, body.modes)
-    seeing = np.any(rows != 0, axis=1)
+    largest = np.abs(body.shapes).max(axis=(0, 1), initial=0.0)  # of each mode, at any node
+    seeing = np.any(np.abs(rows) > UNSEEN * largest, axis=1)
     seeing[0] |= not seeing.any()
     scaled = linalg.solve_triangular(lower, rows[seeing].T, lower=True)
     orthogonal, triangle = linalg.qr(scaled, mode="economic")
