@@ -155,7 +155,7 @@ def test_the_command(robot, path, tmp_path):
     names = ",".join(f"L{i}=q{i}" for i in range(1, 7))
     result = run(
         *("pose", "kim-ryu-2002", "log.csv", "--units", "mm", "--map", names),
-        *("--offset", "0.1", "-o", "motion.csv"),
+        *("--offset", "100", "-o", "motion.csv"),
         cwd=tmp_path,
     )
     assert result.returncode == 0, result.stderr

@@ -25,6 +25,9 @@ from gough.cli.file_kinds import reading
 from gough.cli.results import end_strictly
 from gough.cli.terminal import err, finishing, note, print_json, say, say_written, warn
 
+MOST_SPANS = 4
+"""Pieces of a log that a line names."""
+
 
 def command(
     name: RobotArgument,
@@ -35,7 +38,8 @@ def command(
     offset: Annotated[
         str,
         typer.Option(
-            metavar="A,B,…", help="added to q, m or rad: one for all, or one per actuator"
+            metavar="A,B,…",
+            help="added to q, in the unit of the log's q: one for all, or one per actuator",
         ),
     ] = "0",
     cutoff: Annotated[
@@ -69,28 +73,45 @@ def command(
         with reading(log, "log of encoders", "log with forces"):
             given = read_encoders(robot, log, columns=Columns.of(units, columns), say=note)
         status.update("poses")
-        try:
-            found = measured_motion(
-                robot, given, offset=added[0] if len(added) == 1 else added, cutoff=cutoff
+        shift = np.broadcast_to(added, robot.actuator_count)
+        if given.units:
+            shift = np.array(
+                [unit.to_si(one) for unit, one in zip(given.units, shift, strict=True)]
             )
+        try:
+            found = measured_motion(robot, given, offset=shift, cutoff=cutoff)
         except GoughError as error:
             raise FileError(f"{log}: {error}") from None
         status.update("other postures")
         postures = _postures(robot, found.q[0])
         status.update("writing")
+        # CSV holds finite numbers only: samples without rates are left out there
+        kept = found.known if output.suffix.lower() == ".csv" else np.ones_like(found.known)
         with finishing(output):
-            write_motion(found.motion, output)
+            write_motion(found.motion[kept], output, deviations=found.deviations[kept])
         save(measured_figure(robot, found), picture)
-    checked = robot.check(found.motion)
+    certain = found.certain
+    checked = robot.check(found.motion[certain])
     span = float(given.time[-1] - given.time[0])
     if json:
         result: dict[str, Any] = {"output": str(output), "picture": str(picture)}
         result |= {"samples": len(given.time), "duration": span, "cutoff": found.cutoff}
         result |= {"marks": [one._asdict() for one in found.marks], "notes": found.notes}
         result |= {"postures": postures, "limits_kept": checked.ok}
+        result |= {"uncertain_samples": int((~certain).sum())}
         print_json(result)
     for one in found.marks:
         note(one.text)
+    if not kept.all():
+        note(
+            f"{counted(int((~kept).sum()), 'sample')} without rates left out; .nc keeps them as NaN"
+        )
+    if not certain.all():
+        note(
+            f"{counted(int((~certain).sum()), 'sample')}, {_times(found.motion.time, certain)}, are "
+            "left out of limits: noise makes their accelerations uncertain by over 5 % of the largest "
+            "(columns sd_ax …)"
+        )
     for text in (*found.notes, *(str(each) for each in checked.violations)):
         warn(text)
     if json:
@@ -107,6 +128,19 @@ def command(
     say_written(output)
     say_written(picture)
     end_strictly(checked, strict)
+
+
+def _times(time: Any, certain: Any) -> str:
+    """Return the first times of samples that are not certain, in words."""
+    import numpy as np
+
+    edges = np.flatnonzero(np.diff(np.concatenate([[True], certain, [True]]).astype(int)))
+    spans = [
+        f"{time[first]:.4g} to {time[last - 1]:.4g} s"
+        for first, last in zip(edges[::2], edges[1::2], strict=True)
+    ]
+    more = f" and {len(spans) - MOST_SPANS} more pieces" if len(spans) > MOST_SPANS else ""
+    return "at " + ", ".join(spans[:MOST_SPANS]) + more
 
 
 def _triple(values: Any) -> str:

@@ -28,8 +28,8 @@ BACK = 0.3
 """Part of a jump by which the one after it may miss the way back, of an outlier."""
 STANDING = 20
 """Samples with the same number that are suspicious while others move."""
-FULL_SPEED = 0.3
-"""Part of its rms step with which an actuator that stops at once was moving."""
+MOST_CHANGES = 0.99
+"""Part of the changes of a column's steps that are smaller than what counts as its largest."""
 MOST_OUTLIERS = 0.05
 """Part of the samples."""
 MOST_COUNTS, MOST_PARTS = 1000.0, 8
@@ -134,19 +134,25 @@ def _counts(column: Array, jump: float) -> str:
 
 
 def _refuse_stuck(q: Array, actuator: int, where: Where, unit: str) -> None:
-    """Refuse an encoder that stands still from full speed while others go on."""
+    """Refuse an encoder that stands still at once, while others move.
+
+    At once: its step changes by many times what the actuator's steps change by elsewhere in the log.
+    """
     column = q[:, actuator]
     same = np.flatnonzero(np.diff(column) != 0)
     edges = np.concatenate([[-1], same, [len(column) - 1]])
     others = np.abs(np.diff(np.delete(q, actuator, axis=1), axis=0)).sum(axis=1)
-    steps = np.abs(np.diff(column))
-    usual = float(np.sqrt(np.mean(steps**2)))
+    steps = np.diff(column)
+    changes = np.abs(np.diff(steps))
+    moving = changes[(steps[1:] != 0) & (steps[:-1] != 0)]
+    usual = float(np.quantile(moving, MOST_CHANGES)) if moving.size else 0.0
+    least = max(ABRUPT * usual, COUNTS * float(np.abs(steps[steps != 0]).min(initial=np.inf)))
     for run in np.flatnonzero(np.diff(edges) >= STANDING):
         first, last = int(edges[run]) + 1, int(edges[run + 1])
         if not others[first:last].any():
             continue
         coming = steps[max(first - 5, 0) : first]
-        if first and coming.mean() > FULL_SPEED * usual:
+        if first and abs(coming.mean()) > least:
             raise InputError(
                 f"{where(first)}, column q{actuator + 1}: {column[first]:.6g} {unit} for "
                 f"{last - first + 1} samples, at once from full speed, while others move; is the "

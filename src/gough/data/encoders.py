@@ -10,17 +10,20 @@ import itertools
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gough.base.arrays import Array, given_numbers
 from gough.base.tables import Where, read_bytes, read_table
+from gough.base.units import Unit
+from gough.base.words import counted
 from gough.data import signals
 from gough.data.columns import AS_THEY_ARE, Columns, Say, silent
 from gough.data.datasets import kind_of
 from gough.data.encoder_faults import Mark, check_order, repaired, standing_still
-from gough.data.leg_rates import poses_along, with_rates
+from gough.data.leg_rates import platform_deviation, poses_along, with_rates
 from gough.data.logs import (
     COORDINATE,
     FORCE,
@@ -37,8 +40,17 @@ from gough.motion import Motion
 
 FEWEST = 5
 """Samples of a log."""
+FEWEST_IN_PIECE = 3
+"""Samples between gaps that have rates."""
 SHORT = 50
-"""Samples between gaps from which derivatives are filtered; of fewer they are differences."""
+"""Samples from which forces tell whether columns are swapped."""
+LOST_AT_ENDS = 0.01
+"""Part of the largest rate that the filter loses at an end of the log."""
+USUAL = 2.0
+"""Standard deviation, in the median of all samples, up to which no sample is left out."""
+RATES = ("velocity", "angular_velocity", "acceleration", "angular_acceleration")
+UNCERTAIN = 0.05
+"""Standard deviation of an acceleration, in its largest, from which a sample does not count."""
 
 
 def _sample(row: int) -> str:
@@ -56,6 +68,8 @@ class EncoderLog:
     header: str = "log"
     forces: Array | None = None
     """(n, actuators), N or N m, if they were logged: they tell whether columns are swapped."""
+    units: tuple[Unit, ...] = ()
+    """Of the coordinates in the file, which are SI here; none where they were read as SI."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +86,37 @@ class MeasuredMotion:
     """What is odd and was left as it is."""
     cutoff: float
     """Of the filter of rates, Hz."""
+    twist_deviation: Array
+    """(n, 6): standard deviations of velocity and angular velocity, m/s and rad/s, world axes."""
+    acceleration_deviation: Array
+    """(n, 6): of acceleration and angular acceleration, m/s² and rad/s²."""
+
+    @property
+    def deviations(self) -> Array:
+        """(n, 12): of velocity, angular velocity, acceleration and angular acceleration."""
+        return np.concatenate([self.twist_deviation, self.acceleration_deviation], axis=1)
+
+    @property
+    def known(self) -> Array:
+        """(n,) booleans: samples that have rates."""
+        return np.isfinite(self.motion.acceleration[:, 0])
+
+    @property
+    def certain(self) -> Array:
+        """(n,) booleans: samples whose accelerations are known to 5 % of the largest.
+
+        The noise of encoders makes the others uncertain: near the ends of a log, and of its pieces
+        between gaps.
+        """
+        motion = self.motion
+        size = np.stack([motion.acceleration, motion.angular_acceleration])
+        size = np.linalg.norm(size, axis=-1)
+        off = np.linalg.norm(np.reshape(self.acceleration_deviation, (-1, 2, 3)), axis=-1).T
+        # an acceleration that noise alone makes is no measure of the largest
+        largest = np.nanmax(np.where(off < size, size, 0.0), axis=1, initial=0.0, keepdims=True)
+        usual = np.nanmedian(off, axis=1, keepdims=True)
+        good = off <= np.maximum(UNCERTAIN * largest, USUAL * usual)
+        return np.asarray(good.all(axis=0) & self.known)
 
 
 def read_encoders(
@@ -107,7 +152,8 @@ def read_encoders(
                 what = "time (column time)" if time is None else "coordinates (columns q1 …)"
                 raise FileError(f"no {what}; has {', '.join(table.written.values())}"[:200])
             forces = columns_of(table, [FORCE.format(i + 1) for i in range(robot.actuator_count)])
-            return EncoderLog(time[:, 0], q, table.where, "line 1", forces)
+            units = tuple(table.scales[name] for name in names)
+            return EncoderLog(time[:, 0], q, table.where, "line 1", forces, units)
     except GoughError as error:
         raise FileError(f"{path}: {error}") from None
 
@@ -158,23 +204,51 @@ def measured_motion(
         for row in np.flatnonzero(gaps)
     ]
     check_order(robot, q, where, log.header)
-    qd, qdd, cutoff = _rates(time, q, gaps, cutoff)
-    if log.forces is not None and len(time) >= SHORT:
-        check_fit(robot, q, qd, qdd, np.asarray(log.forces, dtype=np.float64), log.header)
+    rates = _rates(time, q, gaps, cutoff)
+    known = np.isfinite(rates.qdd[:, 0])
+    marks += _without_rates(known, where, time)
+    if log.forces is not None and known.sum() >= SHORT:
+        forces = np.asarray(log.forces, dtype=np.float64)[known]
+        check_fit(robot, q[known], rates.qd[known], rates.qdd[known], forces, log.header)
     try:
         poses = poses_along(robot, q, start)
     except SampleError as error:
         first = error.failures[0]
         row = first.sample[-1] if first.sample else 0
         raise InputError(f"{where(row)}: {first.reason}") from None
-    motion = with_rates(robot, poses, qd, qdd)
+    qd, qdd = (np.where(known[:, np.newaxis], one, 0.0) for one in (rates.qd, rates.qdd))
+    motion = with_rates(robot, poses, qd, qdd).replace(time=time)
+    unknown = {
+        name: np.where(known[:, np.newaxis], getattr(motion, name), np.nan) for name in RATES
+    }
+    chains = robot.chains_of(motion)
+    notes = standing_still(robot, q, where)
+    if rates.line is not None:
+        notes.append(_left_out(robot, poses, q, rates))
     return MeasuredMotion(
-        robot.remember(motion.replace(time=time), robot.chains_of(motion)),
+        robot.remember(motion.replace(**unknown), chains),
         q,
         tuple(sorted(marks, key=lambda one: one.row)),
-        tuple(standing_still(robot, q, where)),
-        cutoff,
+        tuple(notes),
+        rates.cutoff,
+        platform_deviation(robot, poses, rates.qd_deviation),
+        platform_deviation(robot, poses, rates.qdd_deviation),
     )
+
+
+def _without_rates(known: Array, where: Where, time: Array) -> list[Mark]:
+    """Mark the pieces of a log that are too short for rates."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[True], known, [True]]).astype(int)))
+    return [
+        Mark(
+            int(first),
+            None,
+            "no rates",
+            f"{where(int(first))}: {counted(int(last - first), 'sample')} between gaps at t = "
+            f"{time[first]:.6g} s, too few for rates (needs {FEWEST_IN_PIECE})",
+        )
+        for first, last in zip(edges[::2], edges[1::2], strict=True)
+    ]
 
 
 def _checked(robot: Model, log: EncoderLog, offset: ArrayLike) -> tuple[Array, Array, Where]:
@@ -201,31 +275,68 @@ def _checked(robot: Model, log: EncoderLog, offset: ArrayLike) -> tuple[Array, A
     return time, q + added, log.where
 
 
-def _rates(time: Array, q: Array, gaps: Array, cutoff: float | None) -> tuple[Array, Array, float]:
-    """q̇, q̈ (n, actuators) of the filtered coordinates, from gap to gap, and the cut-off (Hz)."""
+class _Rates(NamedTuple):
+    """q̇ and q̈ (n, actuators), and the standard deviation of each that the noise of q makes."""
+
+    qd: Array
+    qdd: Array
+    qd_deviation: Array
+    qdd_deviation: Array
+    cutoff: float
+    """Hz."""
+    line: signals.LeftOut | None
+    """What of the coordinates the filter takes away, other than noise."""
+
+
+def _left_out(robot: Model, poses: Motion, q: Array, rates: _Rates) -> str:
+    """Return what vibration of a coordinate is beyond the cut-off, in counts and as a force."""
+    line = rates.line
+    assert line is not None
+    unit = robot.actuators[line.signal].units
+    count = float(signals.counts(q)[line.signal])
+    counted_size = f", {line.amplitude / count:.3g} counts" if count else ""
+    text = (
+        f"column q{line.signal + 1} moves by ±{line.amplitude:.3g} {unit.q}{counted_size} at "
+        f"{line.frequency:.3g} Hz, above the cut-off of {rates.cutoff:.3g} Hz: left out of the rates"
+    )
+    if not robot.missing:
+        # what this takes of the actuator where the others stand still: (J⁻ᵀ M J⁻¹)ᵢᵢ q̈ᵢ
+        middle = poses[len(q) // 2]
+        across = np.linalg.pinv(robot.jacobian(middle)[..., :6])[:, line.signal]
+        inertia = float(across @ robot.mass_matrix(middle)[:6, :6] @ across)
+        text += f", worth ±{inertia * line.acceleration:.3g} {unit.force}"
+    return f"{text}; a higher cutoff (--cutoff) keeps it"
+
+
+def _rates(time: Array, q: Array, gaps: Array, cutoff: float | None) -> _Rates:
+    """Return the rates of the filtered coordinates from gap to gap; NaN where a piece has none.
+
+    The noise of a coordinate is what the filter takes away, and at least that of rounding to a count:
+    1/√12 of it.
+    """
     edges = [0, *np.flatnonzero(gaps).tolist(), len(time)]
-    parts = [slice(*ends) for ends in itertools.pairwise(edges)]
-    longest = max(parts, key=lambda one: one.stop - one.start)
+    pieces = [slice(*ends) for ends in itertools.pairwise(edges)]
+    longest = max(pieces, key=lambda piece: piece.stop - piece.start)
     rate = (longest.stop - longest.start - 1) / float(time[longest][-1] - time[longest][0])
     if cutoff is None:
         cutoff = signals.default_cutoff(signals.uniform(time[longest], q[longest])[1], rate)
     signals.check_cutoff(cutoff, rate)
-    qd, qdd = np.zeros_like(q), np.zeros_like(q)
-    for part in parts:
-        count = part.stop - part.start
-        if count >= SHORT:
-            grid, even = signals.uniform(time[part], q[part])
-            own = (count - 1) / float(grid[-1] - grid[0])
-            smooth = signals.low_pass(even, own, min(cutoff, 0.45 * own))
-            first, second = signals.derivatives(smooth, own)
-            if even is not q[part] and not np.array_equal(grid, time[part]):
-                columns = range(q.shape[1])
-                first, second = (
-                    np.stack([np.interp(time[part], grid, one[:, i]) for i in columns], axis=1)
-                    for one in (first, second)
-                )
-            qd[part], qdd[part] = first, second
-        elif count >= 3:
-            qd[part] = np.gradient(q[part], time[part], axis=0)
-            qdd[part] = np.gradient(qd[part], time[part], axis=0)
-    return qd, qdd, float(cutoff)
+    found = np.full((2, *q.shape), np.nan)
+    gains = np.full((2, len(time)), np.nan)
+    noise = signals.counts(q) / np.sqrt(12.0)
+    for piece in pieces:
+        if piece.stop - piece.start < FEWEST_IN_PIECE:
+            continue
+        own = signals.rates(time[piece], q[piece], cutoff)
+        found[:, piece] = own.first, own.second
+        gains[:, piece] = own.gains
+        if piece == longest:
+            noise = np.maximum(noise, own.noise)
+    deviation = gains[:, :, np.newaxis] * noise
+    # what the filter loses: most at the ends, of a motion at the highest frequency of its band
+    ends = gains / np.nanmax(gains, axis=1, keepdims=True)
+    largest = np.nanmax(np.abs(found), axis=1, keepdims=True)
+    deviation = np.hypot(deviation, LOST_AT_ENDS * ends[:, :, np.newaxis] * largest)
+    _, even = signals.uniform(time[longest], q[longest])
+    line = signals.left_out(even, rate, cutoff)
+    return _Rates(found[0], found[1], deviation[0], deviation[1], float(cutoff), line)

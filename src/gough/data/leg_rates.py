@@ -89,6 +89,22 @@ def with_rates(robot: Model, poses: Motion, qd: Array, qdd: Array) -> Motion:
     return robot.remember(found, chains)
 
 
+def platform_deviation(robot: Model, poses: Motion, deviation: Array) -> Array:
+    """Return the standard deviations (n, 6) of a twist from those of rates q̇, (n, actuators).
+
+    The same of accelerations: both are linear in the rates, and errors of actuators independent.
+    """
+    chains = _chains(robot, poses)
+    found = np.empty((len(deviation), 6))
+    for first in range(0, len(deviation), BLOCK):
+        some = slice(first, first + BLOCK)
+        inverse = _inverse(robot, robot.remember(poses[some], chains[some]))
+        count = deviation.shape[1]
+        variance = np.einsum("nij,nj->ni", inverse[..., :count] ** 2, deviation[some] ** 2)
+        found[some] = np.sqrt(variance)
+    return found
+
+
 def _inverse(robot: Model, poses: Motion) -> Array:
     """The inverse (n, 6, actuators + k) of q̇ = J ξ and of what k constraints hold; least squares.
 

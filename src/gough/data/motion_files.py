@@ -101,6 +101,12 @@ DERIVATIVES = (
 RIGID = {name: one for name, one in QUANTITIES.items() if name not in ELASTIC_FIELDS}
 UNITS = {column: one.unit for one in RIGID.values() for column in one.columns}
 UNITS |= dict.fromkeys(ROTATION_VECTOR, "rad")
+DEVIATIONS = {
+    f"sd_{column}": RIGID[field].unit
+    for field in ("velocity", "angular_velocity", "acceleration", "angular_acceleration")
+    for column in RIGID[field].columns
+}
+"""Columns of standard deviations, with their units: measured motions have them, readers pass over."""
 ENCODINGS = ("utf-8", "ascii", "latin-1", "iso-8859-1")
 """Of texts in NetCDF files."""
 MOST_ENTRIES = 100_000
@@ -185,11 +191,20 @@ def _own_motion(table: ColumnTable, robot: Model, smooth: bool | float, say: Say
     return robot.motion(u, spline(time, 1), spline(time, 2), time=time)
 
 
-def write_motion(motion: Motion, path: str | os.PathLike[str]) -> None:
+def write_motion(
+    motion: Motion, path: str | os.PathLike[str], *, deviations: Array | None = None
+) -> None:
     """Write a motion as .csv or .nc, whole or not at all.
 
     CSV takes batch shapes (n,) and (), as one row, and finite numbers; they come back exactly, the
     rotation (a unit quaternion) to 1e-15. NetCDF takes every batch shape and NaN, all exactly.
+
+    Args:
+        motion: what to write.
+        path: the file.
+        deviations: (n, 12), standard deviations of velocity, angular velocity, acceleration and angular
+            acceleration, for columns `sd_vx` …; readers of motions pass over them.
+
     """
     kind = kind_of(path)
     if 0 in motion.shape:
@@ -197,9 +212,22 @@ def write_motion(motion: Motion, path: str | os.PathLike[str]) -> None:
     if motion.time is not None:
         check_time(motion.time, lambda sample: f"motion, sample {sample}")
     if kind == ".nc":
-        write_dataset(motion_dataset(motion), path)
+        dataset = motion_dataset(motion)
+        if deviations is not None:
+            labels = {"rate": [*DEVIATIONS]}
+            dataset = dataset.assign_coords(labels)
+            dataset["deviation"] = (
+                ("sample", "rate"),
+                deviations,
+                {"units": "m/s, rad/s, m/s2, rad/s2"},
+            )
+        write_dataset(dataset, path)
         return
-    write_table(_motion_columns(motion), path)
+    table = _motion_columns(motion)
+    if deviations is not None:
+        headings = (heading(name, unit) for name, unit in DEVIATIONS.items())
+        table |= dict(zip(headings, deviations.T, strict=True))
+    write_table(table, path)
 
 
 def motion_frame(motion: Motion) -> pandas.DataFrame:
@@ -439,12 +467,13 @@ def _known(table: ColumnTable, columns: Columns) -> dict[str, str]:
 
 
 def _names(table: ColumnTable) -> list[str]:
-    """Column names of a table, all known."""
-    for name in table.units:
+    """Return the column names of a table, all known, without those of standard deviations."""
+    names = [name for name in table.units if name not in DEVIATIONS]
+    for name in names:
         if name not in table.scales:
             near = nearest(name, (*UNITS, "e1"))
             raise FileError(f"unknown column {shown(name)}; the nearest known is {near}")
-    return list(table.units)
+    return names
 
 
 class _ReadOnce(io.BytesIO):

@@ -16,7 +16,12 @@ MOST_POINTS = 4000
 """Of a curve: more cannot be seen."""
 MOST_MARKS = 200
 """Lines of a kind that a picture shows."""
-LOOKS = {"gap": (GREY, "--"), "outlier": (VERMILION, ":"), "turn": (GREY, ":")}
+LOOKS = {
+    "gap": (GREY, "--"),
+    "outlier": (VERMILION, ":"),
+    "turn": (GREY, ":"),
+    "no rates": (GREY, "-."),
+}
 
 
 def measured_figure(robot: Model, found: MeasuredMotion) -> Figure:
