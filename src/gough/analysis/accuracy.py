@@ -142,7 +142,7 @@ def accuracy(
     arm = rotation @ robot.description.tool
     to_tool = np.concatenate([np.broadcast_to(np.eye(3), (count, 3, 3)), _turned(arm)], axis=-1)
     slope, given = found.slope, tolerances
-    stance = Stance(found.direction, slope, found.sine)
+    stance = Stance(found.direction, slope, found.sine, found.lever)
     variance = {"leg": slope**2, "platform": np.ones_like(slope)}
     variance |= robot.leg_kind.tolerances.variance(robot.description.legs, q, stance)
     none = np.zeros_like(slope)

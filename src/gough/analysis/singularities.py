@@ -60,6 +60,8 @@ class LegLines(NamedTuple):
     """r, from the platform frame's origin to the port, (n, legs, 3) m, world axes."""
     slope: Array
     """c (n, actuators), n·v + m·ω = c q̇ of the port: 1 of a UPS leg, a·n of a PUS leg."""
+    lever: Array
+    """(n, actuators): speed of the port, for q̇ = 1, where the actuator alone moves its leg."""
     sine: Array
     """Of the angle between leg and first universal axis, (n, legs); of a chain the least over
     the largest remainder of its joints' twists: 0 where they are dependent."""
@@ -92,7 +94,7 @@ class Singularity:
     output: Array
     """Output transmission (..., actuators): see `singularity`; NaN of one more than m."""
     transmission: Array
-    """min over actuators of serial and output (...): 0 at a singularity, 1 at best."""
+    """min over actuators of input and output transmission (...): 0 at a singularity, 1 at best."""
     constraint: Array
     """Smallest over largest singular value of C (...): 0 at a singularity of the constraints; 1 where
     nothing holds the platform."""
@@ -116,7 +118,8 @@ def lines_along(robot: Model, motion: Motion) -> LegLines:
     arm = np.einsum("nij,lj->nli", motion.rotation, points)
     legs, holders = robot.leg_count, robot.mechanism.legs.holders
     direction, couple = np.full((2, count, len(holders), 3), np.nan)
-    slope, sine = np.full((count, len(holders)), np.nan), np.full((count, legs), np.nan)
+    slope, lever = np.full((2, count, len(holders)), np.nan)
+    sine = np.full((count, legs), np.nan)
     still = None
     if robot.mobility < 6 or robot.mechanism.legs.coordinates:
         still = standing(
@@ -130,6 +133,7 @@ def lines_along(robot: Model, motion: Motion) -> LegLines:
             found = group.kind.geometry.stance(group.legs, tip)
             direction[:, driven], couple[:, driven] = found.direction, 0.0
             slope[:, driven], sine[:, own] = found.slope, found.sine
+            lever[:, driven] = found.lever
             continue
         assert still is not None
         reached, loose = _health(still, own)
@@ -142,12 +146,13 @@ def lines_along(robot: Model, motion: Motion) -> LegLines:
         per = np.where(good, 1 / size, np.nan)[..., np.newaxis]
         direction[:, driven], couple[:, driven] = w[..., :3] * per, turning * per
         slope[:, driven] = per[..., 0]
+        lever[:, driven] = still.legs.levers()[driven].T
     held, gap = np.zeros((count, 0, 6)), np.zeros(count)
     if still is not None and still.held.shape[1]:
         length = np.linalg.norm(still.held, axis=-1, keepdims=True)
         held = still.held / np.where(length == 0, 1.0, length)
         gap = np.abs(still.gap).max(axis=1) / L
-    return LegLines(direction, couple, arm, slope, sine, holders, held, gap)
+    return LegLines(direction, couple, arm, slope, lever, sine, holders, held, gap)
 
 
 def _health(found: Standing, legs: slice) -> tuple[Array, Array]:
@@ -219,8 +224,10 @@ def singularity(
 
     is the cosine of the pressure angle at the tip (Takeda & Funabashi 1995; Wang, Wu & Liu 2010), the
     same in any frame and unit, and 0 where locking the others leaves actuator i without effect; of a leg
-    that holds more than a point (v_i, L ω) takes the place of v_i. Its counterpart at the actuator is
-    `serial`. Of more than m actuators the best m count.
+    that holds more than a point (v_i, L ω) takes the place of v_i. Its counterpart, the input
+    transmission, is the cosine between n_i and the way the port goes where actuator i alone moves its
+    leg, the other joints locked: |c_i| over the port's speed for q̇ = 1. Of more than m actuators the
+    best m count.
     """
     robot.need_actuators()
     scale = length_of(robot, length)
@@ -269,7 +276,7 @@ def _measures(found: LegLines, free: Free, length: float) -> dict[str, Array]:
         np.where(usable[:, np.newaxis, np.newaxis], jacobian, 0.0), compute_uv=False
     )
     parallel = values[:, -1] / values[:, 0]
-    output = output_transmission(found, length, free)
+    input_, output = input_transmission(found), output_transmission(found, length, free)
     locked = (serial < SERIAL_LIMIT).any(axis=1) | (found.sine < SERIAL_LIMIT).any(axis=1)
     is_parallel = ~(parallel > PARALLEL_LIMIT)
     number = locked + 2.0 * is_parallel
@@ -282,10 +289,15 @@ def _measures(found: LegLines, free: Free, length: float) -> dict[str, Array]:
         "serial": serial,
         "universal": found.sine,
         "output": output,
-        "transmission": np.where(np.isnan(output), 1.0, np.minimum(serial, output)).min(axis=1),
+        "transmission": np.where(np.isnan(output), 1.0, np.minimum(input_, output)).min(axis=1),
         "constraint": free.constraint,
         "number": np.where(free.constraint < CONSTRAINT_LIMIT, 4.0, number),
     }
+
+
+def input_transmission(found: LegLines) -> Array:
+    """|n_i·u_i|/‖u_i‖ (n, actuators), u_i the port's velocity where actuator i alone moves its leg."""
+    return np.abs(found.slope) / np.where(found.lever > 0, found.lever, 1.0)
 
 
 def output_transmission(found: LegLines, length: float, free: Free) -> Array:
@@ -299,7 +311,7 @@ def output_transmission(found: LegLines, length: float, free: Free) -> Array:
     for chosen in combinations(every, m):
         some = list(chosen)
         these = _of_as_many(found, some, length, free)
-        weakest = np.minimum(these, np.abs(found.slope[:, some])).min(axis=1)
+        weakest = np.minimum(these, input_transmission(found)[:, some]).min(axis=1)
         better = np.flatnonzero(weakest > held)
         held[better] = weakest[better]
         best[better] = np.nan

@@ -24,6 +24,8 @@ class Stance(NamedTuple):
     """c (..., legs), n·v = c q̇: 0 where the actuator cannot move the tip along the link."""
     sine: Array
     """(..., legs) of the angle between link and first universal axis: 0 where that joint is locked."""
+    lever: Array
+    """(..., legs): how fast the actuator alone moves the tip for q̇ = 1; see `MovingLeg.levers`."""
 
 
 def side_by_side(points: Sequence[Components]) -> Components:

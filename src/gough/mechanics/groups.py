@@ -237,6 +237,10 @@ class MovingLegGroups(MovingLeg):
         """Of each group."""
         return np.concatenate([part.slowest() + self._zero for part in self.parts])
 
+    def levers(self) -> Components:
+        """Of all actuators."""
+        return np.concatenate([part.levers() + self._zero for part in self.parts])
+
     @property
     def closing(self) -> Components:
         """Of all chains, (legs of chains, samples)."""

@@ -187,6 +187,13 @@ class MovingLeg(ABC):
         laws = self.leg.friction
         return jumping_speed(self.qd, laws.drive_jump, laws.width)
 
+    def levers(self) -> Components:
+        """How fast each actuator alone, its leg's other joints locked, moves the port for q̇ = 1.
+
+        (actuators, samples): 1 of what slides, m of what turns; of a body's port ‖(v, L ω)‖.
+        """
+        return 1 + 0 * self.q
+
     @property
     def closing(self) -> Components:
         """How far those of `Ports.chains` were from them, rad or length scales, (legs, samples)."""

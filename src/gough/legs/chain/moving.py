@@ -63,6 +63,15 @@ class MovingChain(MovingLeg):
         )
         return reduce(minimum, [jumping_speed(*law) for law in laws])
 
+    def levers(self) -> Components:
+        """‖(v, L ω)‖ of the port for each actuated joint's rate, the others at rest."""
+        scale = self.leg.scale()
+        each = [
+            sum(((part * size) ** 2 for part, size in zip(column, scale, strict=True)), start=0.0)
+            for column in self.posture.columns(self.leg.body_port)
+        ]
+        return self.leg.of_rates([np.sqrt(one) for one in each])
+
     @property
     def closing(self) -> Components:
         """The same, for the loop around it."""

@@ -39,7 +39,7 @@ class PUSGeometry:
             slope = -legs.sign * np.sqrt(radicand) / legs.length
         direction = ((tips - origin - q * rail) / legs.length).T.reshape(tip.shape)
         sine = np.linalg.norm(np.cross(direction, legs.axis[..., 0].T), axis=-1)
-        return Stance(direction, slope.T.reshape(tip.shape[:-1]), sine)
+        return Stance(direction, slope.T.reshape(tip.shape[:-1]), sine, np.ones_like(sine))
 
     def joint_points(self, legs: PUS, tips: Components) -> Components:
         """Return the centres of the universal joints on the sliders and of the tips."""

@@ -48,7 +48,8 @@ class RUSGeometry:
         sine = np.linalg.norm(np.cross(direction, axis, axis=0), axis=0)
         shape = tip.shape[:-1]
         n = direction.T.reshape(tip.shape)
-        return Stance(n, slope.T.reshape(shape), sine.T.reshape(shape))
+        lever = np.linalg.norm(np.cross(legs.motor_axis, tips - legs.motor, axis=0), axis=0)
+        return Stance(n, *(one.T.reshape(shape) for one in (slope, sine, lever)))
 
     def joint_points(self, legs: RUS, tips: Components) -> Components:
         """Return the centres of the motors, of the universal joints on the cranks and of the tips."""

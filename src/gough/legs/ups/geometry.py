@@ -42,6 +42,7 @@ class UPSGeometry:
             direction,
             slope=np.where(np.isnan(size), np.nan, np.where(bare, 0.0, 1.0)),
             sine=np.linalg.norm(np.cross(direction, legs.axis[..., 0].T), axis=-1),
+            lever=np.ones_like(size),
         )
 
     def joint_points(self, legs: UPS, tips: Components) -> Components:

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from gough.analysis.clearance import Clearance
 from gough.analysis.singularities import Singularity
+from gough.mechanics.leg import Driven
 from gough.motion import Motion
 from gough.robot import Robot
 from gough.show.sheets.bare_table import bare_table
@@ -33,14 +34,15 @@ def print_singularity(
     robot: Robot, states: Motion, measures: Singularity, near: Clearance | None, console: Console
 ) -> None:
     """The worst of each measure along a motion, or the measures of one pose."""
+    unit = ", m/rad" if any(one.units.turns for one in robot.actuators) else ""
     where = f"{len(states)} samples, the worst" if states.shape else "at home"
     console.print(f"[bold]{escape(robot.name)}[/bold]   {where}")
     rows = [
         ("condition number", measures.condition.max(), f"length scale {measures.length:.4g} m"),
         ("smallest singular value", measures.smallest.min(), "the same length scale"),
         ("parallel, 0 is singular", measures.parallel.min(), "legs' lines, the same length scale"),
-        ("serial, 0 is singular", measures.serial.min(), "speed along the link over q̇"),
-        ("universal joints", measures.universal.min(), "sine of leg and first axis"),
+        ("serial, 0 is singular", measures.serial.min(), f"speed along the leg over q̇{unit}"),
+        *_joints(robot, measures),
         ("transmission index", measures.transmission.min(), "0 singular, 1 best; needs no length"),
     ]
     if near is not None:
@@ -59,3 +61,19 @@ def print_singularity(
         console.print(
             f"[yellow]crosses {len(near.crossings)} singularities, first after {when}[/yellow]"
         )
+
+
+def _joints(robot: Robot, measures: Singularity) -> list[tuple[str, float, str]]:
+    """Rows on the joints of legs: of universal joints, and of chains."""
+    links = np.zeros(robot.leg_count, dtype=bool)
+    for group in robot.description.groups:
+        own = slice(group.first, group.first + group.leg_count)
+        links[own] = isinstance(group.legs, Driven)
+    rows = []
+    if links.any():
+        least = float(measures.universal[..., links].min())
+        rows.append(("universal joints", least, "sine of leg and first axis"))
+    if not links.all():
+        least = float(measures.universal[..., ~links].min())
+        rows.append(("joints of chains", least, "0: they can move while the platform rests"))
+    return rows
