@@ -63,6 +63,15 @@ class TimeLaw:
         speed = np.where(speed > 1e-13 * np.max(self.pieces.c[1]), speed, 0.0)
         return sigma, speed / self.slower, acceleration / self.slower**2
 
+    def time_at(self, sigma: Array) -> Array:
+        """When lengths σ (n,) are reached, s."""
+        low, high = np.zeros(len(sigma)), np.full(len(sigma), self.duration)
+        for _ in range(50):
+            middle = (low + high) / 2
+            before = self(middle)[0] < sigma
+            low, high = np.where(before, middle, low), np.where(before, high, middle)
+        return high
+
     def _summed(self, t: Array, order: int) -> Array:
         """∫ σ₀ from 0 (order 0), σ₀, σ̇₀ at times t, of which some are before or after its own."""
         inside = np.clip(t, 0.0, self.own)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -41,6 +42,13 @@ class LawTiming(NamedTuple):
     def duration(self) -> float:
         """s."""
         return self.law.duration
+
+    def changed(self, *, window: float | None = None, slower: float | None = None) -> LawTiming:
+        """The stretch by its law with another window or factor on time."""
+        law = self.law
+        window = law.window if window is None else window
+        slower = law.slower if slower is None else slower
+        return self._replace(law=replace(law, window=window, slower=slower))
 
     def motion(self, robot: Model, t: Array) -> Motion:
         """The motion at times (n,)."""
