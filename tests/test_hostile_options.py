@@ -123,7 +123,6 @@ def test_a_vehicle_faster_than_anything_is_refused(folder):
     (f"calibrate {KIM} a.csv --validate b.csv --hold-back 0.5", "give one of them"),
     (f"calibrate {KIM} measured.csv --fix legs.length --prior legs.length=1", "it takes no prior"),
     (f"identify {KIM} log.csv --no-friction --reference motion.csv", "for the method instrumental"),
-    (f"identify {KIM} log.csv --consistent", "it goes with -o"),
     (f"size {KIM} motion.csv --efficiency 0.5", "need the screw's --lead or the gear's --ratio"),
     (f"size {KIM} motion.csv --steps 5", "--steps is about a region: none is given"),
     (f"size {KIM} --shift 0 --no-friction", "--no-friction and --commanded are about motions"),

@@ -54,8 +54,11 @@ def command(
         bool, typer.Option("--equal-legs", help="one set of parameters for all legs of a kind")
     ] = False,
     consistent: Annotated[
-        bool, typer.Option("--consistent", help="only bodies that matter can make (needs cvxpy)")
-    ] = False,
+        bool,
+        typer.Option(
+            "--consistent/--unconstrained", help="bodies that change are ones that matter can make"
+        ),
+    ] = True,
     units: Units = "",
     columns: ColumnNames = "",
     json: Json = False,
@@ -67,13 +70,11 @@ def command(
     from gough.data.columns import Columns
     from gough.data.logs import read_log
     from gough.data.motion_files import read_motion
-    from gough.parameters.consistency import adopted
+    from gough.parameters.consistency import adopted, moved, standard_values
     from gough.parameters.identification import identify, validate
     from gough.show.report.identification import write_report
     from gough.show.sheets.identification import identification_numbers, print_identification
 
-    if consistent and output is None:
-        raise InputError("--consistent is about the robot file with the result: it goes with -o")
     robot = load(name, output, report)
     tell_rigid_legs(robot)
     with err.status("reading") as status:
@@ -102,23 +103,26 @@ def command(
             reference=commanded,
             equal_legs=equal_legs,
         )
-        status.update("validating")
-        judged = None if second is None else validate(robot, found, second)
-        if output is not None:
-            status.update("writing")
+        written, changed = None, None
+        if not robot.modes and (second is not None or output is not None):
+            status.update("fitting bodies")
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                adopted(robot, found, consistent=consistent).save(output)
+                values = standard_values(robot, found, consistent=consistent)
+                written = adopted(robot, found, values)
+            changed = moved(robot, found, values)
             for one in caught:
                 warn(str(one.message))
-            if caught and not consistent:
-                err.print("--consistent finds bodies that matter can make", style="yellow")
+        status.update("validating")
+        judged = None if second is None else validate(robot, found, second, written)
+        if output is not None and written is not None:
+            written.save(output)
         if report is not None:
             write_report(robot, found, judged, report, (str(log), str(validation or "")))
     if json:
-        print_json(identification_numbers(found, judged))
+        print_json(identification_numbers(found, judged, changed))
         return
-    print_identification(found, judged, robot.actuators, out)
+    print_identification(found, judged, robot.actuators, out, changed)
     for path in (output, report):
         if path is not None:
             say_written(path)

@@ -227,16 +227,30 @@ def measured_rate(measured: Measurements) -> float:
     return (len(measured.time) - 1) / float(measured.time[-1] - measured.time[0])
 
 
-def validate(robot: Model, found: Identification, log: Log) -> Validation:
-    """Forces of another log beside those that the parameters found give for its motion."""
+def validate(
+    robot: Model, found: Identification, log: Log, written: Model | None = None
+) -> Validation:
+    """Return forces of another log beside those that are predicted for its motion.
+
+    Args:
+        robot: as it was before; its forces are for comparison.
+        found: what was identified from the first log.
+        log: the second one.
+        written: the robot whose forces are judged, as `consistency.adopted` makes it. Without it they
+            are those of the base parameters, which no robot file may have exactly.
+
+    """
     motion, forces, _, _ = logged_motion(robot, log, found.measured.cutoff)
+    assert motion.time is not None
+    before = robot.inverse_dynamics(motion).forces
+    if written is not None:
+        return Validation(motion.time, forces, written.inverse_dynamics(motion).forces, before)
     base, values = found.felt
     block = MODAL_BLOCK if robot.modes else BLOCK
     predicted = np.concatenate(
         [_forces(robot, base, motion[i : i + block], values) for i in range(0, len(motion), block)]
     )
-    assert motion.time is not None
-    return Validation(motion.time, forces, predicted, robot.inverse_dynamics(motion).forces)
+    return Validation(motion.time, forces, predicted, before)
 
 
 def _forces(robot: Model, base: BaseParameters, motion: Motion, values: Array) -> Array:

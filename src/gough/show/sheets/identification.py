@@ -15,8 +15,10 @@ from gough.show.sheets.bare_table import bare_table
 SHORT = {"not identifiable": "no", "not excited": "unseen"}
 
 
-def identification_numbers(found: Identification, judged: Validation | None) -> dict[str, Any]:
-    """The result for programs, SI units."""
+def identification_numbers(
+    found: Identification, judged: Validation | None, moved: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """The result for programs, SI units; `moved` names what a robot file with it has anew."""
     table = zip(
         found.base.base_columns,
         found.base.values,
@@ -44,6 +46,8 @@ def identification_numbers(found: Identification, judged: Validation | None) -> 
             for column, before, value, deviation, verdict in table
         ],
     }
+    if moved is not None:
+        result["moved"] = list(moved)
     if judged is not None:
         names = ("error", "percent", "percent_before")
         result["validation"] = {name: getattr(judged, name) for name in names}
@@ -55,8 +59,12 @@ def print_identification(
     judged: Validation | None,
     actuators: Sequence[Actuator],
     console: Console,
+    moved: Sequence[str] | None = None,
 ) -> None:
-    """What is known and what is not, a row for each base parameter, the error on the second log."""
+    """What is known and what is not, a row for each base parameter, the error on the second log.
+
+    `moved` names the standard parameters that a robot file with the result has anew.
+    """
     for line in summary(found):
         console.print(line, highlight=False, soft_wrap=True)
     if found.equal is not None:
@@ -90,6 +98,8 @@ def print_identification(
     console.print(f"{len(verdicts)} base parameters: {counts}", highlight=False)
     if not {*SHORT}.isdisjoint(verdicts):
         console.print("no: not identifiable from this log; unseen: its motion does not excite it")
+    if moved is not None:
+        _print_moved(found, moved, console)
     if judged is not None:
         names = actuator_names(actuators)
         for i, actuator in enumerate(actuators):
@@ -99,3 +109,20 @@ def print_identification(
                 f"validation, {names[i]}: rms error {error} (robot file as it was: {before})",
                 highlight=False,
             )
+
+
+def _print_moved(found: Identification, moved: Sequence[str], console: Console) -> None:
+    """Which bodies and friction the robot file has anew, and which as before."""
+    count = len(found.base.names)
+    console.print(
+        f"robot file: {len(moved)} of {count} standard parameters are moved, the others stay as they "
+        "were: the log does not tell them better than the file",
+        highlight=False,
+        soft_wrap=True,
+    )
+    whole: dict[str, list[str]] = {}
+    for name in moved:
+        part, _, last = name.rpartition(" ")
+        whole.setdefault(part, []).append(last)
+    for part, names in whole.items():
+        console.print(f"  {part}: {', '.join(names)}", highlight=False, soft_wrap=True)
