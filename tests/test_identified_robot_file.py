@@ -88,7 +88,7 @@ def own_pseudo_inertia(ten):
 
 
 def test_bodies_are_possible_and_near_the_machine(measured):
-    machine, drawing, _, found = measured
+    _, drawing, _, found = measured
     written = adopted(drawing, found)
     for name, ten in bodies(written):
         matrix = own_pseudo_inertia(ten)
