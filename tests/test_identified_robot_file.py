@@ -79,7 +79,9 @@ def bodies(robot):
 
 def own_pseudo_inertia(ten):
     """∫ [x; 1][x; 1]ᵀ dm."""
-    inertia = np.array([[ten[0], ten[1], ten[2]], [ten[1], ten[3], ten[4]], [ten[2], ten[4], ten[5]]])
+    inertia = np.array(
+        [[ten[0], ten[1], ten[2]], [ten[1], ten[3], ten[4]], [ten[2], ten[4], ten[5]]]
+    )
     found = np.zeros((4, 4))
     found[:3, :3] = 0.5 * np.trace(inertia) * np.eye(3) - inertia
     found[:3, 3] = found[3, :3] = ten[6:9]
@@ -134,9 +136,7 @@ def test_what_the_log_does_not_show_stays(measured):
 def test_a_noisy_log_moves_less(measured):
     machine, drawing, _, found = measured
     loud = identify(drawing, log_of(machine, noise=1.0), friction=False)
-    few, many = (
-        moved(drawing, one, standard_values(drawing, one)) for one in (loud, found)
-    )
+    few, many = (moved(drawing, one, standard_values(drawing, one)) for one in (loud, found))
     assert len(few) < 0.6 * len(many)
 
 
@@ -147,7 +147,11 @@ def test_the_command_validates_the_robot_that_it_writes(measured, tmp_path):
     for name, one in (("log", log), ("log2", second)):
         table = np.column_stack([one.time, one.q, one.forces])
         header = ",".join(
-            ["time [s]", *(f"q{i} [m]" for i in range(1, 7)), *(f"force{i} [N]" for i in range(1, 7))]
+            [
+                "time [s]",
+                *(f"q{i} [m]" for i in range(1, 7)),
+                *(f"force{i} [N]" for i in range(1, 7)),
+            ]
         )
         np.savetxt(tmp_path / f"{name}.csv", table, "%.12g", ",", header=header, comments="")
     said = {}
