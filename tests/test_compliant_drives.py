@@ -215,7 +215,7 @@ def test_files_and_steps_that_cannot_be_meant_are_refused() -> None:
     ):
         with pytest.raises(FileError, match=words):
             hexapod(**drive)
-    soft = hexapod(stiffness=1e9)
+    soft = hexapod(stiffness=9e11)
     with refusal(InputError, "steps"):
         gough.simulate(soft, LegPD(1e4), soft.home, 0.1)
     light = soft.edited({"legs.rotor_mass": 0.0})

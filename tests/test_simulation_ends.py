@@ -150,7 +150,7 @@ def test_nonsense_is_refused():
         ({"duration": 1.0, "record": 1.5e-3}, "record"),
         ({"duration": 1.0, "sensors": Sensors(delay=1.5e-3)}, "delay"),
         ({"duration": 1.0, "sensors": Sensors(noise=1e-6), "period": None}, "period"),
-        ({"duration": 1.0, "actuators": Actuators(lag=1e-4)}, "lag"),
+        ({"duration": 1.0, "actuators": Actuators(lag=1e-6)}, "lag"),
         ({"duration": 1.0, "actuators": Actuators(force=[1.0, 2.0])}, "force"),
         ({"duration": 1.0, "stop_on": ("reversal",)}, "stop_on"),
         ({"duration": 1.0, "wrench": np.zeros(5)}, "wrench"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+import numpy as np
+
 from gough.base.arrays import Array
 from gough.base.showing import shown
 from gough.base.showing_results import Showing
@@ -144,7 +146,11 @@ class Actuation(Result):
 
 @dataclass(frozen=True, repr=False)
 class Acceleration(Result):
-    """Acceleration of the platform frame, (..., 3)."""
+    """Acceleration of the platform frame, (..., 3).
+
+    Friction without a width is none where a joint stands still (sign 0 = 0), whatever pushes there:
+    `may_stick` says of which actuators that is so.
+    """
 
     linear: Array
     angular: Array
@@ -152,6 +158,31 @@ class Acceleration(Result):
     """(..., N) of a flexible platform."""
     residual: Array
     """Of the friction loop (...)."""
+
+    @property
+    def may_stick(self) -> Array:
+        """Actuators that stand still, and whose Coulomb friction, without a width, may hold them there.
+
+        The acceleration is as if they had no Coulomb friction. The true one is smaller: none as long
+        as forces exceed what holds the robot by less than its friction.
+
+        Returns:
+            (..., actuators) of True and False.
+
+        Example:
+            >>> robot = gough.load("kim-ryu-2002")
+            >>> held = robot.inverse_dynamics(robot.home).forces
+            >>> bool(robot.direct_dynamics(robot.home, held + 1).may_stick.all())
+            True
+
+        """
+        robot, motion = self._of()
+        laws = robot.mechanism.legs.friction
+        sharp = ((laws.drive_jump > 0) & (laws.width == 0))[:, 0]
+        mine = [bool(sharp[one.leg]) for one in robot.actuators]
+        still = robot.inverse_kinematics(motion, on_error="nan").qd == 0
+        found: Array = still & np.array(mine)
+        return found
 
 
 @dataclass(frozen=True, repr=False)

@@ -102,11 +102,7 @@ def _summary(result: Simulation) -> str:
 
     apart, turn = (_largest(np.linalg.norm(one, axis=-1), 4) for one in result.tracking_errors())
     largest, units = _largest(result.forces, 6), result.plants[0][1].units
-    left = _largest(result.energy_audit()["energy_residual"], 2)
-    return (
-        f"largest error {apart} m, {turn} rad; largest force {largest} {units.force}; "
-        f"energy unexplained {left} J"
-    )
+    return f"largest error {apart} m, {turn} rad; largest force {largest} {units.force}"
 
 
 def _largest(values: Array, digits: int) -> str:

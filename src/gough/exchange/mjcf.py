@@ -235,7 +235,20 @@ def _joints(parent: ET.Element, body: OpenedBody, robot: str) -> None:
             words["range"] = numbers([joint.lowest, joint.highest])
         given = {"armature": joint.rotor, "damping": joint.viscous, "frictionloss": joint.coulomb}
         words |= {key: numbers(value) for key, value in given.items() if value}
+        if joint.coulomb:  # MuJoCo's own time constant and impedance let a joint creep that sticks
+            words |= {f"{key}friction": value for key, value in _rigid().items()}
         element(parent, "joint", **words)
+
+
+def _rigid() -> dict[str, str]:
+    """Time constant and impedance of constraints, as stiff as MuJoCo allows.
+
+    A joint under less force f than its friction creeps at f/m (1 - d)/(2/STIFF), m its own mass.
+    """
+    return {
+        "solref": numbers([STIFF, 1.0]),
+        "solimp": numbers([IMPEDANCE, IMPEDANCE, 1e-3, 0.5, 2]),
+    }
 
 
 def _with_types(joints: tuple[OpenedJoint, ...]) -> tuple[OpenedJoint, ...]:
@@ -273,10 +286,7 @@ def _pieces(parent: ET.Element, pieces: list[Piece], origin: Array, axes: Array)
 def _loops(root: ET.Element, tree: OpenedRobot) -> None:
     """What closes the loops, in the platform's frame."""
     comment(root, *LOOPS)
-    stiff = {
-        "solref": numbers([STIFF, 1.0]),
-        "solimp": numbers([IMPEDANCE, IMPEDANCE, 1e-3, 0.5, 2]),
-    }
+    stiff = _rigid()
     loops = element(root, "equality")
     home = tree.home
     for loop in tree.loops:

@@ -45,6 +45,12 @@ class Friction(NamedTuple):
         return not any(np.any(value) for value in self[:-1])
 
     @property
+    def coulomb(self) -> bool:
+        """Some friction jumps where its rate is zero, unless there is a width."""
+        jumping = (self.drive_jump, self.universal_coulomb, self.spherical_coulomb)
+        return any(np.any(value) for value in jumping)
+
+    @property
     def drive_jump(self) -> Components:
         """What of the drive's friction changes sign with q̇, (legs, 1), as its joint has it."""
         jump: Components = self.slider_coulomb + self.screw_drag + self.motor_coulomb

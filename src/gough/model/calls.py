@@ -232,6 +232,11 @@ class ModelCalls(Askable):
     ) -> Acceleration:
         """Acceleration of the platform under actuator forces.
 
+        Coulomb friction without a `width` is none where a rate is exactly 0, as in inverse dynamics: a
+        robot that stands still is accelerated by all that exceeds its holding forces, also where its
+        friction would hold it. `may_stick` of the result says of which actuators that is so. With a
+        `width` in the robot file friction at rest is none, too, and grows with the rate.
+
         Args:
             motion: pose and twist of the platform; its accelerations are ignored.
             forces: (..., actuators) actuator forces, N.

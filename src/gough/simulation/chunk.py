@@ -71,6 +71,8 @@ class Chunk:
         for name, array in self.states.items():
             array[0] = getattr(start, name)
         if self.senses:
+            period = self.every * scenario.step
+            self.rates_from = plant.before_readings(scenario.start, scenario.sensors, period)
             # the first sample was taken above; taken again, its noise must be the same
             self.noise = Noise(scenario.sensors, scenario.seeds, actuators)
             entries = size // self.every + scenario.delay
@@ -92,16 +94,17 @@ class Chunk:
         doubtful = ~(self.margin[part] > 0) | (self.unsettled[part] > WORST_LOADS)
         for row in np.flatnonzero(doubtful.any(axis=0)):
             for step in np.flatnonzero(doubtful[:, row]):
-                stop = self._stop(int(row), int(step), float(times[step]))
+                stop = self._stop(int(row), int(step), done)
                 if stop is not None:
                     known = monitor.stops.get(int(row))
                     if known is None or stop.time <= known.time:
                         monitor.stops[int(row)] = stop
                     break
 
-    def _stop(self, row: int, step: int, time: float) -> Stop | None:
+    def _stop(self, row: int, step: int, done: int) -> Stop | None:
         """Why a step of a row has no answer; None if it has one after all."""
-        scenario = self.scenario
+        scenario, grid = self.scenario, self.scenario.grid
+        time, size = float(grid.time(done + step)), float(grid.sizes(done + step, 1)[0])
         if self.unsettled[step, row] > WORST_LOADS:
             residual = self.unsettled[step, row]
             reason = f"friction finds no loads that agree with it: residual {residual:.2g}"
@@ -110,7 +113,7 @@ class Chunk:
         place = step // self.every if scenario.every is not None else step
         loop = Loop(scenario, np.array([row]))
         rates = loop.rate_of(self.command[place, row : row + 1])
-        _, found = runge_kutta(rates, state, time, scenario.step)
+        _, found = runge_kutta(rates, state, time, size)
         for error in found.troubles.values():
             return stop_of(time, error)
         if np.isfinite(self.margin[step, row]):

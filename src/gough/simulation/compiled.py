@@ -33,17 +33,7 @@ OF_STAGES = ("before", "ahead", "command")
 
 def possible(scenario: Scenario) -> bool:
     """The scenario can run inside the engine."""
-    from gough.engine.run.execute import NumPyExecutor
-
-    controller, robot = scenario.controller, scenario.plant.robot
-    model = controller.robot(robot)
-    return (
-        scenario.method == "rk4"
-        and controller.program is not None
-        and not (model.modes and scenario.delay)
-        and not isinstance(robot.executor, NumPyExecutor)
-        and not isinstance(model.executor, NumPyExecutor)
-    )
+    return scenario.compiled
 
 
 def run(scenario: Scenario, record: Record) -> None:
@@ -94,11 +84,12 @@ class _Machine(Chunk):
         from gough.engine.run import stepping
 
         scenario = self.scenario
-        halves = scenario.time(done + np.arange(2 * count + 1) / 2)
+        times = scenario.grid.stages(done, count).ravel()
         given = scenario.plant.wrench
-        wrench = None if given is None else _solid(given(halves))
+        wrench = None if given is None else _solid(given(times))
+        self.sizes = scenario.grid.sizes(done, count)
         if scenario.every is None:
-            calls = self._continuous(halves, wrench)
+            calls = self._continuous(times, wrench)
         else:
             calls = self._sampled(done, count, wrench)
         stepping.run(count, scenario.rows, calls, programs.LOADS_TOLERANCE)
@@ -124,11 +115,13 @@ class _Machine(Chunk):
         if self.senses:
             noise = Stream(self.noise(samples), every=every)
             steps = scenario.sensors.steps[np.newaxis]
-            heard = {
+            heard: dict[str, Any] = {
                 name: Stream(value, first=scenario.delay, every=every)
                 for name, value in self.readings.items()
             }
-            inputs: dict[str, Any] = {"noise": noise, "steps": steps}
+            inputs: dict[str, Any] = {"noise": noise, "steps": steps, **self.rates_from}
+            if self.rates_from:
+                heard["kept"] = self.rates_from["before"]
             if scenario.sensors.on_motors:
                 inputs["motors"] = Stream(self.states["motors"], every=every, stride=every)
             calls.append(_call(self.robot, programs.sense, state, inputs, heard, every=every))
@@ -141,19 +134,19 @@ class _Machine(Chunk):
         calls += self._law({**state, **told, **known}, command, every)
         return calls + self._stages(wrench, [command] * 4, [None] * 4)
 
-    def _continuous(self, halves: Array, wrench: Array | None) -> list[Call]:
-        """The controller acts in every stage."""
+    def _continuous(self, times: Array, wrench: Array | None) -> list[Call]:
+        """The controller acts in every stage; their times are three a step."""
         from gough.engine.run.stepping import Stream
 
-        goals, _ = self.scenario.goals(halves)
+        goals, _ = self.scenario.goals(times)
         solid = {name: _solid(value) for name, value in goals.items()}
         rows, actuators = self.applied.shape[1:]
         commands: list[Array | Stream] = [Stream(self.command)]
         commands += [np.empty((rows, actuators)) for _ in range(3)]
         reached = (*MOVING, *((CHAINS,) if self.scenario.plant.joints else ()))
         before: list[Any] = []
-        for stage, half in enumerate((0, 1, 1, 2)):
-            known = {name: Stream(value, half, 1, 2) for name, value in solid.items()}
+        for stage, moment in enumerate((0, 1, 1, 2)):
+            known = {name: Stream(value, moment, 1, 3) for name, value in solid.items()}
             q, qd = np.empty((2, rows, actuators))
 
             seen = {name: np.empty(self.states[name].shape[1:]) for name in reached}
@@ -236,7 +229,7 @@ class _Machine(Chunk):
         """
         from gough.engine.run.stepping import Stream
 
-        scenario, h = self.scenario, self.scenario.step
+        scenario = self.scenario
         plant, rows = scenario.plant, scenario.rows
         lags = bool(plant.actuators.lag)
         sprung, body = plant.springs is not None, plant.robot.load_side
@@ -250,8 +243,9 @@ class _Machine(Chunk):
             now["motors"] = Stream(self.states["motors"])
         elastic, elastic_rate, elastic_acceleration = np.zeros((3, 4, rows, plant.modes))
         calls: list[Call] = []
-        for stage, (half, ahead) in enumerate(((0, 0.0), (1, h / 2), (1, h / 2), (2, h))):
-            reach = {"before": rates[max(stage - 1, 0)], "ahead": np.full(1, ahead)}
+        for stage, (moment, part) in enumerate(((0, 0.0), (1, 0.5), (1, 0.5), (2, 1.0))):
+            ahead = self._ahead(part)
+            reach = {"before": rates[max(stage - 1, 0)], "ahead": ahead}
             if plant.modes and stage:
                 start = self._now()
                 rated = now["elastic_velocity"]
@@ -271,7 +265,7 @@ class _Machine(Chunk):
             if plant.modes:
                 outputs["elastic"] = elastic_acceleration[stage]
             if wrench is not None:
-                inputs["wrench"] = Stream(wrench, half, 1, 2)
+                inputs["wrench"] = Stream(wrench, moment, 1, 3)
             if stage == 0:
                 outputs["applied"] = Stream(self.applied)
             inputs |= {name: now[name] for name in ("drive", "motors") if name in now}
@@ -301,7 +295,7 @@ class _Machine(Chunk):
         known_margins = {f"margin_{i + 1}": margins[i] for i in range(4)}
         works = {"works": Stream(self.states["works"])}
         if not self.fuses:
-            given = {**works, "step": np.full(1, h), **known_rates, **known_margins}
+            given = {**works, "step": self._ahead(1.0), **known_rates, **known_margins}
             given |= {name: now[name] for name in ("drive", "motors") if name in now}
             calls.append(_call(body, programs.finish, now, given, ends))
         else:
@@ -314,7 +308,8 @@ class _Machine(Chunk):
             rated_by = (velocities, list(elastic_acceleration))
             for name, of_stages in zip(ELASTIC, rated_by, strict=True):
                 end = Stream(self.states[name], first=1)
-                pairs = list(zip((h / 6, h / 3, h / 3, h / 6), of_stages, strict=True))
+                parts = [self._ahead(1 / one) for one in (6, 3, 3, 6)]
+                pairs = list(zip(parts, of_stages, strict=True))
                 calls.append(self._along(start[name], pairs[0], pairs[1], half_way))
                 calls.append(self._along(half_way, pairs[2], pairs[3], end))
         if plant.settles:
@@ -327,13 +322,21 @@ class _Machine(Chunk):
             calls.append(_call(self.robot, programs.worst_residual, now, inputs, outputs))
         return calls
 
+    def _ahead(self, part: float) -> Array | Stream:
+        """A part of each step, s: one number where all steps of the chunk are alike."""
+        from gough.engine.run.stepping import Stream
+
+        if np.all(self.sizes == self.scenario.step):
+            return np.full(1, part * self.scenario.step)
+        return Stream(_solid(part * self.sizes[:, np.newaxis]))
+
     def _along(
-        self, x: Any, first: tuple[float, Any], second: tuple[float, Any] | None, place: Any
+        self, x: Any, first: tuple[Any, Any], second: tuple[Any, Any] | None, place: Any
     ) -> Call:
         """place = x + a y + b z of every mode, (a, y) and (b, z) given."""
-        (a, y), (b, z) = first, second or (0.0, first[1])
+        (a, y), (b, z) = first, second or (np.zeros(1), first[1])
         state = {"elastic": x, "elastic_velocity": y, "elastic_acceleration": z}
-        inputs = {"ahead": np.full(1, a), "further": np.full(1, b)}
+        inputs = {"ahead": a, "further": b}
         given = {**self._now(), **state}
         return _call(self.robot, programs.along_modes, given, inputs, {"moved": place})
 

@@ -176,6 +176,8 @@ class SensorTable(Table):
     delay: float = 0.0
     seed: int = 0
     acceleration_noise: float | None = None
+    on_motors: bool = False
+    rate_filter: float = 0.0
 
 
 class RunTable(Table):

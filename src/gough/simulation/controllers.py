@@ -78,6 +78,11 @@ class Controller(ABC):
     """What of its memory a simulation keeps, by name."""
 
     @property
+    def breaks(self) -> tuple[float, ...]:
+        """Times at which the law jumps by itself, s."""
+        return ()
+
+    @property
     def timeless(self) -> bool:
         """What the law takes from the reference depends on its motion, not on the time."""
         return True
@@ -116,7 +121,16 @@ class Controller(ABC):
         at the next sample is its output `next_…`.
         """
         assert self.program is not None
-        rows = len(measured.q)
+        model = self.robot(plant)
+        fields = self.inputs(plant, measured, goals, memory)
+        found = model.executor(self.program, len(measured.q), fields)
+        return found["command"], {name: found[f"next_{name}"] for name in memory}
+
+    def inputs(
+        self, plant: ModelCalls, measured: Measured, goals: dict[str, Array], memory: Memory
+    ) -> dict[str, Array]:
+        """Inputs of the law's program at one sample; see `command`."""
+        assert self.program is not None
         known = {
             **measured.reading._asdict(),
             "acceleration": NOTHING,
@@ -133,8 +147,7 @@ class Controller(ABC):
         fields = {name: known[name] for name in wanted} | model.which()
         if model.mechanism.legs.coordinates:
             fields[CHAINS] = measured.chains
-        found = model.executor(self.program, rows, fields)
-        return found["command"], {name: found[f"next_{name}"] for name in memory}
+        return fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,11 +155,16 @@ class GivenForces(Controller):
     """Forces (N; N m of rotary actuators) that do not care what happens: constant (..., actuators).
 
     Or a function of time, which takes times (n,) in s and gives (n, actuators), or (n, rows, actuators)
-    for a batch.
+    for a batch; `breaks`, an attribute of the function, are the times at which it jumps, s.
     """
 
     program: ClassVar[Function | None] = staticmethod(laws.given_forces)
     forces: ArrayLike | Callable[[Array], ArrayLike]
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Those of the function."""
+        return tuple(float(time) for time in getattr(self.forces, "breaks", ()))
 
     @property
     def timeless(self) -> bool:

@@ -14,6 +14,7 @@ from scipy import integrate
 
 from gough.base.arrays import Array
 from gough.errors import ConvergenceError, Failure, SampleError
+from gough.simulation.grid import stage_times
 from gough.simulation.layout import GIBBS
 from gough.simulation.plant import PlantState, Rates
 
@@ -67,13 +68,16 @@ def adaptive(
     tolerances: tuple[float, float],
     first_step: float | None = None,
     settle: Settle | None = None,
+    longest: float | None = None,
 ) -> Iterator[Piece]:
     """Pieces of the solution from one time to another; `FailedError` where it cannot go on.
 
-    A trial step out of reach is taken again with smaller ones, down to where the trouble begins. States
-    are settled; where that moves one by more than DRIFT, the solver goes on from the settled one.
+    Steps take at most `longest` s. A trial step out of reach is taken again with smaller ones, down
+    to where the trouble begins. States are settled; where that moves one by more than DRIFT, the
+    solver goes on from the settled one.
     """
-    time, widest, calm, suggested = begin, np.inf, 0, first_step
+    most = np.inf if longest is None else longest
+    time, widest, calm, suggested = begin, most, 0, first_step
     relative, absolute = tolerances
     while time < end:
         anchor = state
@@ -118,8 +122,8 @@ def adaptive(
                 suggested = float(solver.step_size)
                 yield Piece(float(solver.t_old), time, at)
                 calm += 1
-                if calm > PATIENCE and np.isfinite(widest):
-                    widest, calm = widest * SHRINK, 0
+                if calm > PATIENCE and widest < most:
+                    widest, calm = min(widest * SHRINK, most), 0
                     break
                 if drifted or np.linalg.norm(solver.y[GIBBS]) > FAR:
                     suggested = getattr(solver, "h_abs", suggested)
@@ -142,14 +146,16 @@ def runge_kutta(
 ) -> tuple[PlantState, Rates]:
     """One step of the classical fourth-order method, all rows at once, and the rates at its start.
 
-    k1 … k4 at the start, twice the middle, the end; y ← y + h (k1 + 2 k2 + 2 k3 + k4)/6.
+    k1 … k4 at the start, twice the middle, the end; y ← y + h (k1 + 2 k2 + 2 k3 + k4)/6. Times of the
+    stages are within the step, so that what jumps at its ends does so outside.
     """
     begin = state.numbers()
-    first = rate_of(time, state, begin[:, GIBBS])
+    times = stage_times(np.array(time), np.array(step))
+    first = rate_of(float(times[0]), state, begin[:, GIBBS])
     found, total = first, first.rate
-    for part, weight in ((0.5, 2.0), (0.5, 2.0), (1.0, 1.0)):
+    for part, moment, weight in ((0.5, 1, 2.0), (0.5, 1, 2.0), (1.0, 2, 1.0)):
         y = begin + part * step * found.rate
-        found = rate_of(time + part * step, state.at(y), y[:, GIBBS])
+        found = rate_of(float(times[moment]), state.at(y), y[:, GIBBS])
         first.troubles.update({k: v for k, v in found.troubles.items() if k not in first.troubles})
         total = total + weight * found.rate
     return state.at(begin + step / 6 * total), first

@@ -9,22 +9,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import linalg
 
 from gough.base.arrays import Array
 from gough.base.words import nearest
 from gough.engine.tree import skeleton
-from gough.errors import InputError
+from gough.errors import GoughError, InputError
 from gough.model.calls import ModelCalls
 from gough.model.deflection import static_deflection
-from gough.model.described import DescribedModel
 from gough.model.model import Model
-from gough.model.own_directions import own_directions
 from gough.motion import Motion
-from gough.simulation import compiled, stepwise
+from gough.simulation import compiled, stability, stepwise
+from gough.simulation.accuracy import accuracy_of
 from gough.simulation.actuators import Actuators
 from gough.simulation.controllers import Controller, controller_of
 from gough.simulation.disturbances import wrench_breaks, wrench_of
 from gough.simulation.events import KINDS, Monitor, with_culprit
+from gough.simulation.grid import MOST_PARTS, Grid
 from gough.simulation.integrators import SOLVERS
 from gough.simulation.plant import MOVING, Plant, PlantState
 from gough.simulation.reference import Reference, reference_of
@@ -38,8 +39,10 @@ LARGEST = 4e9
 WHOLE = 1e-6
 """How far from a whole number a ratio of times may be."""
 MOST_STEPS = 100_000_000
-FASTEST = 2.5
-"""Step of rk4 times the fastest frequency, rad, that it is still stable with."""
+SPARE = 1.25
+"""How much faster than at the start the plant's modes may become elsewhere."""
+MOST_MODELS = 4
+"""Simulations of a batch whose small motions are looked at."""
 MOST_LATE = 100_000
 """Periods of a sensor's delay: so many readings are kept."""
 
@@ -107,18 +110,18 @@ def simulate(
     if unknown:
         raise InputError(f"stop_on knows {', '.join(KINDS[:2])}, not {sorted(unknown)[0]!r}")
     rows = math.prod(shape)
-    wrench_breaks(wrench, timing.begin, timing.steps * timing.step)
     whole = _Whole(
         law,
         path,
         _rows_of(start, shape),
         wrench_of(wrench, shape, timing.begin),
+        wrench_breaks(wrench, timing.begin, timing.steps * timing.step),
         _seeds(seeds, shape),
         shape,
     )
     checked = Sensors() if sensors is None else sensors
     drives = Actuators() if actuators is None else actuators
-    _check(checked, drives, timing, period, integrator)
+    _check(checked, period)
     if period is None and law.remembers:
         raise InputError(f"{type(law).__name__} remembers from sample to sample: give a period")
     if not (0 < rtol < 1 and 0 < atol < 1):
@@ -135,7 +138,8 @@ def simulate(
         scenario = whole.scenario(
             plant_robot, chosen, friction, drives, checked, timing, frozenset(stop_on), advance
         )
-        scenario = replace(scenario, method=integrator, tolerances=(rtol, atol))
+        scenario = replace(scenario, method=integrator, tolerances=(rtol, atol), longest=step)
+        scenario = _refined(scenario, step is None)
         _check_size(scenario, rows)
         kept = Record.of(scenario)
         parts.append((chosen, scenario, kept))
@@ -146,6 +150,7 @@ def simulate(
         _blame(scenario, kept)
         if interrupted:
             break
+        kept.accuracy = accuracy_of(scenario, kept, _run)
     return Simulation.of(shape, rows, parts, interrupted, plants.varied(shape))
 
 
@@ -161,8 +166,12 @@ def _run(scenario: Scenario, record: Record) -> None:
 
 
 def _blame(scenario: Scenario, record: Record) -> None:
-    """Name the legs for which simulations stopped."""
+    """Name the legs for which simulations stopped, and what is known of their loop."""
+    period = None if scenario.every is None else scenario.every * scenario.step
+    causes = (stability.growing(scenario.growth, period), scenario.hasty)
+    why = "".join(f"; {one}" for one in causes if one)
     for row, stop in scenario.monitor.stops.items():
+        scenario.monitor.stops[row] = stop = replace(stop, reason=stop.reason + why)
         if stop.leg is not None or scenario.plant.modes:
             continue
         place = int(np.searchsorted(record.times, stop.time + 1e-9 * scenario.step, "right")) - 1
@@ -189,6 +198,7 @@ class _Whole:
     reference: Reference
     start: Motion | None
     wrench: Any
+    wrench_breaks: list[float]
     seeds: Array
     shape: tuple[int, ...]
 
@@ -268,13 +278,17 @@ class _Whole:
         motion = state.motion
         robot.load_side.direct_dynamics(motion, np.zeros(robot.actuator_count), friction=False)
         if plant.springs is not None:
-            state = replace(state, motors=_resting_motors(plant, motion, timing.step))
+            state = replace(state, motors=_resting_motors(plant, motion))
         if plant.joints:
             state = replace(state, chains=robot.chains_of(motion))
         limits = robot.limits
         laws = robot.mechanism.legs.friction
         sharp = bool(friction and np.any(laws.drive_jump) and np.any(laws.width == 0))
         monitor = Monitor(limits.shortest, limits.longest, robot.actuators, sharp, stop_on)
+        breaks = list(self.wrench_breaks)
+        if timing.every is None:
+            breaks += [*self.reference.breaks, *self.controller.breaks]
+        end = timing.begin + timing.steps * timing.step
         return Scenario(
             plant,
             controller,
@@ -282,8 +296,7 @@ class _Whole:
             sensors,
             self.seeds[chosen],
             state,
-            timing.begin,
-            timing.step,
+            Grid(timing.begin, timing.step),
             timing.steps,
             timing.every,
             timing.record_every,
@@ -291,29 +304,91 @@ class _Whole:
             (0.0, 0.0),
             monitor,
             progress,
+            breaks=tuple(sorted({time for time in breaks if timing.begin <= time <= end})),
         )
 
 
-def _resting_motors(plant: Plant, start: Motion, step: float) -> Array:
-    """(rows, 2 actuators): springs stretched by what holds the start at rest, rotors as fast as q.
+def _refined(scenario: Scenario, free: bool) -> Scenario:
+    """The scenario with steps that have the plant's damping right, and that begin where something jumps.
 
-    Refuses steps of rk4 that are too long for the fastest of the springs.
+    With `free` steps, not chosen by the caller, that holds under a controller without pause, too.
     """
+    plant, controller = scenario.plant, scenario.controller
+    law = controller.program is not None and not controller.remembers
+    fixed = scenario.method == "rk4"
+    laws = plant.robot.mechanism.legs.friction
+    smooth = plant.rubs and not (laws.coulomb and np.any(laws.width == 0))
+    fast = plant.actuators.lag or plant.springs is not None or plant.modes or smooth
+    closed = scenario.every is None
+    if not (scenario.rows and (law or (fixed and fast))):
+        return _gridded(scenario, 1)
+    step, period = SPARE * scenario.step, (scenario.every or 0) * scenario.step
+    goals = scenario.goals(np.array([scenario.begin]))[0] if law else {}
+    sensors, growth, parts, hasty = scenario.sensors, [], 1, ""
+    for row in np.unique(np.linspace(0, scenario.rows - 1, MOST_MODELS).astype(int)):
+        one = plant.of_rows(np.array([row]))
+        own = {name: value[0][[row] if len(value[0]) > 1 else [0]] for name, value in goals.items()}
+        given = (controller if law else None, own, scenario.start[np.array([row])])
+        try:
+            near = stability.linear(one, *given, friction=bool(smooth), on_motors=sensors.on_motors)
+            growth.append(stability.growth(near, period or None, scenario.delay, sensors))
+            poles = linalg.eigvals(near.closed) if closed and free else near.poles
+            count = stability.parts(poles, step)
+            if count > MOST_PARTS and smooth:
+                near = stability.linear(one, *given, friction=False, on_motors=sensors.on_motors)
+                rates = linalg.eigvals(near.closed) if closed and free else near.poles
+                count = stability.parts(rates, step)
+                hasty = (
+                    f"friction within its width changes in {1 / abs(poles).max():.1g} s, too fast for "
+                    f"steps of {scenario.step / MOST_PARTS:.2g} s: give a larger width or a shorter step"
+                )
+            if count > MOST_PARTS and fast:
+                raise TooFastError(abs(near.poles).max())
+            parts = max(parts, min(count, MOST_PARTS))
+            if closed and fixed and not free:
+                fastest = stability.overtaxed(linalg.eigvals(near.closed), scenario.step / parts)
+                if fastest:
+                    hasty = (
+                        f"steps of {scenario.step / parts:.2g} s are too long: they make a mode of the "
+                        f"loop grow that decays, of {fastest / (2 * math.pi):.3g} Hz; leave step out"
+                    )
+        except TooFastError as error:
+            raise InputError(
+                f"{plant.robot.name}: its fastest mode, {error.args[0] / (2 * math.pi):.3g} Hz, or lag "
+                f"needs steps of less than {scenario.step / MOST_PARTS:.2g} s, 1/{MOST_PARTS} of those "
+                "of the simulation: give a shorter step, or leave that mode or lag out"
+            ) from None
+        except (GoughError, ValueError, np.linalg.LinAlgError):
+            continue  # no rest here to compute small motions about
+    known = [one for one in growth if np.isfinite(one)]
+    scenario = replace(scenario, growth=max(known, default=np.nan), hasty=hasty)
+    return _gridded(scenario, parts if fixed else 1)
+
+
+def _gridded(scenario: Scenario, parts: int) -> Scenario:
+    """The scenario with each step in so many parts, or more where something jumps in one."""
+    if scenario.method != "rk4":
+        return scenario
+    grid, count = Grid.of(scenario.begin, scenario.step, scenario.steps, parts, scenario.breaks)
+    return replace(
+        scenario,
+        grid=grid,
+        parts=count,
+        steps=scenario.steps * count,
+        every=None if scenario.every is None else scenario.every * count,
+        record_every=scenario.record_every * count,
+    )
+
+
+class TooFastError(Exception):
+    """Poles are too fast for steps."""
+
+
+def _resting_motors(plant: Plant, start: Motion) -> Array:
+    """(rows, 2 actuators): springs stretched by what holds the start at rest, rotors as fast as q."""
     robot, springs = plant.robot.load_side, plant.springs
     assert springs is not None
-    assert isinstance(robot, DescribedModel)
-    k, d, inertia, soft = springs
-    own = own_directions(robot, start)
-    mobility = robot.jacobian(start) @ own
-    mass = np.swapaxes(own, -1, -2) @ robot.mass_matrix(start) @ own
-    light = np.linalg.solve(mass, np.swapaxes(mobility, -1, -2))
-    softest = 1 / inertia + np.diagonal(mobility @ light, axis1=-2, axis2=-1)
-    fastest = float(np.max(np.sqrt(k * softest) + d * softest))
-    if fastest * step > FASTEST:
-        raise InputError(
-            f"{robot.name}: the springs of its drives need steps of {FASTEST / fastest:.2g} s or less, "
-            f"not {step:g}: give step"
-        )
+    k, _, _, soft = springs
     still = Motion(start.position, start.rotation, elastic=start.elastic)
     forces = robot.inverse_dynamics(still, friction=False).forces
     stretch = soft * forces / np.where(k > 0, k, 1.0)
@@ -366,20 +441,13 @@ def _timing(
     return _Timing(path.start, fine, steps, every, kept)
 
 
-def _check(
-    sensors: Sensors, drives: Actuators, timing: _Timing, period: float | None, integrator: str
-) -> None:
+def _check(sensors: Sensors, period: float | None) -> None:
     if period is None and not (sensors.exact and not sensors.delay):
         raise InputError("sensors with steps, noise or delay need a controller with a period")
     if period is not None and sensors.delay:
         late = _whole("sensors: delay", sensors.delay, "period", period)
         if late > MOST_LATE:
             raise InputError(f"sensors: delay is {late} periods; at most {MOST_LATE}")
-    if drives.lag and integrator == "rk4" and timing.step > 2 * drives.lag:
-        raise InputError(
-            f"actuators: lag {drives.lag:g} s is too short for steps of {timing.step:g} s; "
-            "rk4 is stable up to steps of twice the lag"
-        )
 
 
 def _check_size(scenario: Scenario, rows: int) -> None:

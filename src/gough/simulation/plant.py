@@ -16,7 +16,7 @@ platform wherever they are used.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -37,6 +37,8 @@ from gough.simulation.attitude import turned_rows
 from gough.simulation.sensors import Reading, Sensors
 
 NOTHING = np.zeros((1, 3))
+AWAY = 1e3
+"""Length scales from home beyond which a platform is nowhere that its robot could hold it."""
 MOVING = ("position", "rotation", "velocity", "angular_velocity")
 ELASTIC = ("elastic", "elastic_velocity")
 """Fields of a `State`: of the platform's frame, and of its modes."""
@@ -183,13 +185,9 @@ class Plant:
         self, state: PlantState, gibbs: Array, command: Array, wrench: Array | None
     ) -> Rates:
         rows, state = len(state.position), self.closed(state)
-        fields = self.fields(state) | {"gibbs": gibbs, "command": command} | self.constants
+        fields = self.inputs(state, gibbs, command)
         if wrench is not None:
             fields["wrench"] = wrench
-        if self.actuators.lag:
-            fields["drive"] = state.drive
-        if self.springs is not None:
-            fields["motors"] = state.motors
         residual = None
         if self.rubs:
             friction = self.robot.mechanism.legs.friction
@@ -215,9 +213,23 @@ class Plant:
             rate[list(troubles)] = np.nan
         return Rates(rate, found["applied"], troubles)
 
+    def inputs(self, state: PlantState, gibbs: Array, command: Array) -> dict[str, Array]:
+        """Inputs of `programs.rates` without wrench."""
+        fields = self.fields(state) | {"gibbs": gibbs, "command": command} | self.constants
+        if self.actuators.lag:
+            fields["drive"] = state.drive
+        if self.springs is not None:
+            fields["motors"] = state.motors
+        return fields
+
     def _trouble(self, state: PlantState, row: int, applied: Array) -> SampleError | None:
         """Why a row's state has no acceleration; None if it has one after all."""
         plant = self.of_rows(np.array([row]))
+        if isinstance(self.robot, DescribedModel) and self.robot.description.home is not None:
+            apart = float(np.linalg.norm(state.position[row] - self.robot.home.position))
+            if not apart < AWAY * self.robot.length_scale:
+                reason = f"the motion diverges: the platform is {apart:.3g} m from home"
+                return ConvergenceError([Failure((), None, reason)])
         try:
             motion = plant.told(plant.settled(state[row : row + 1]))
             plant.robot.load_side.direct_dynamics(motion, applied, None, self.friction)
@@ -245,15 +257,38 @@ class Plant:
         found = self.robot.executor(programs.watch, len(state.position), self.fields(state))
         return Watched(found["q"], found["qd"], found["conditioning"])
 
-    def sense(self, state: PlantState, sensors: Sensors, noise: Array) -> Reading:
-        """What the sensors say, rows first; noise (rows, 2, actuators)."""
+    def sense(
+        self, state: PlantState, sensors: Sensors, noise: Array, known: Mapping[str, Array]
+    ) -> tuple[Reading, Array | None]:
+        """What the sensors say, rows first, and what they keep; noise (rows, 2, actuators).
+
+        `known` are `before` and `filtering` of `programs.sense`, where rates are found from q.
+        """
         if sensors.exact:
             seen = self.watch(state)
-            return Reading(seen.q, seen.qd, *_platform(state))
-        fields = self.fields(state) | {"noise": noise, "steps": sensors.steps[np.newaxis]}
+            return Reading(seen.q, seen.qd, *_platform(state)), None
+        fields = self.fields(state) | {"noise": noise, "steps": sensors.steps[np.newaxis], **known}
         if sensors.on_motors:
             fields["motors"] = state.motors
-        return Reading(**self.robot.executor(programs.sense, len(state.position), fields))
+        found = self.robot.executor(programs.sense, len(state.position), fields)
+        kept = found.pop("kept", None)
+        return Reading(**found), kept
+
+    def before_readings(
+        self, state: PlantState, sensors: Sensors, period: float
+    ) -> dict[str, Array]:
+        """`before` and `filtering` of `programs.sense` at a start; nothing where rates are measured."""
+        if not sensors.differentiates:
+            return {}
+        seen = self.watch(state)
+        q, qd = seen.q, seen.qd
+        if sensors.on_motors:
+            stretched, turning = np.split(state.motors, 2, axis=1)
+            q, qd = q + stretched, turning
+        return {
+            "before": sensors.before(q, qd, period),
+            "filtering": sensors.filtering(period)[np.newaxis],
+        }
 
     def accelerations(self, state: PlantState, command: Array) -> Array:
         """q̈ (rows, actuators) under a command, as accelerometers along q read it, wrench aside."""

@@ -76,8 +76,13 @@ def sense(
     noise: Components,
     steps: Components,
     motors: Components | None = None,
+    before: Components | None = None,
+    filtering: Components | None = None,
 ) -> Outputs:
     """Readings of sensors; noise (2, actuators) of q and q̇, `Sensors.steps` (4,).
+
+    `before` (2, actuators) are q and q̇ of the last readings, from which q̇ is found with
+    `Sensors.filtering` (2,); `kept` is what the next readings have before them.
 
     With `motors`, as in `rates`, encoders are on the rotors of compliant drives and read θ and θ̇.
     """
@@ -87,9 +92,12 @@ def sense(
         place, rate = legs.q + motors[: len(legs.q)], motors[len(legs.q) :]
     q = rounded(place + noise[0], steps[0], steps[1])
     qd = rounded(rate + noise[1], steps[2], steps[3])
+    if before is not None and filtering is not None:
+        qd = before[1] + filtering[1] * (filtering[0] * (q - before[0]) - before[1])
     true = Reading(legs.q, legs.qd, *(value[..., 0, :] for value in state[:4]))
     moves = Moves.of(mechanism, platform, legs)
-    return reading(true, q, qd, moves.twist(q - true.q), moves.twist(qd - true.qd))._asdict()
+    found = reading(true, q, qd, moves.twist(q - true.q), moves.twist(qd - true.qd))._asdict()
+    return found if before is None else {**found, "kept": np.stack([q, qd])}
 
 
 def rates(

@@ -26,6 +26,7 @@ from gough.errors import InputError
 from gough.mechanics.state import RIGID_FIELDS
 from gough.model.outputs import origin_shapes
 from gough.motion import FIELDS, Motion
+from gough.simulation.accuracy import Accuracy, joined
 from gough.simulation.actuators import Actuators
 from gough.simulation.attitude import rotation_error
 from gough.simulation.events import Event, Stop
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
     from gough.model.calls import ModelCalls
 
 INTERRUPTED = "interrupted"
+GOOD_ENERGY, FAIR_ENERGY = 1e-4, 1e-2
+"""Energy unexplained, of what is exchanged, up to which a simulation is good, or fair."""
+LEAST_ENERGY = 1e-9
+"""J: less is never more than rounding."""
 ENERGY = {
     "kinetic_energy": "kinetic energy",
     "potential_energy": "potential energy, elastic included",
@@ -81,6 +86,8 @@ class Simulation(Showing):
     """(..., n, 2 actuators) of compliant drives: elongations θ − q and rates θ̇; else (..., n, 0)."""
     memory: dict[str, Array] = field(default_factory=dict, repr=False)
     """(..., n, ...): what the controller remembered, by name, if it keeps something."""
+    accuracy: Accuracy | None = field(default=None, repr=False)
+    """Errors of the integration, of each simulation by its flat number, and the growth of the loop."""
 
     @classmethod
     def of(
@@ -164,6 +171,7 @@ class Simulation(Showing):
             varied,
             arranged(values["motors"]),
             {name: arranged(values[name]) for name in parts[0][1].controller.recorded},
+            joined(rows, [(chosen, record.accuracy) for chosen, _, record in parts]),
         )
 
     @property
@@ -177,7 +185,38 @@ class Simulation(Showing):
         text = f"{what} of {self.plants[0][1].name}"
         text += f", {self.time[-1] - self.time[0]:.6g} s, {len(self.time)} records"
         lines = [f"simulation {row}, {stop}" for row, stop in sorted(self.stops.items())]
-        return "\n".join([text, *(lines if self.shape else [str(s) for s in self.stops.values()])])
+        stops = lines if self.shape else [str(s) for s in self.stops.values()]
+        return "\n".join([text, *stops, *self.remarks()])
+
+    def remarks(self) -> tuple[str, ...]:
+        """Return how far the simulation can be believed, and what its drives could not do: sentences."""
+        said = [] if self.accuracy is None else self.accuracy.remarks()
+        energy = self._energy_verdict()
+        if energy:
+            said.append(energy)
+        part = self.saturation()
+        if part.size and part.max() > 0:
+            worst = int(np.argmax(part.reshape(-1, part.shape[-1]).max(axis=0)))
+            said.append(
+                f"actuator {worst + 1} is commanded more than its drive can give for "
+                f"{100 * part[..., worst].max():.3g} % of the time"
+            )
+        return tuple(said)
+
+    def _energy_verdict(self) -> str:
+        """The energy that no work explains, and what that says."""
+        audit = self.energy_audit()
+        left = np.abs(audit.pop("energy_residual"))
+        if not np.isfinite(left).any():
+            return ""
+        exchanged = sum(np.nanmax(one) - np.nanmin(one) for one in audit.values())
+        most = float(np.nanmax(left))
+        text = f"energy unexplained {most:.2g} J of {exchanged:.2g} J exchanged: "
+        if most <= max(GOOD_ENERGY * exchanged, LEAST_ENERGY):
+            return text + "good"
+        if most <= FAIR_ENERGY * exchanged:
+            return text + "fair; a shorter step leaves less"
+        return text + "bad: this is not how the robot moves; give a shorter step"
 
     @cached_property
     def dataset(self) -> xarray.Dataset:
@@ -248,6 +287,7 @@ class Simulation(Showing):
             "title": f"simulation of {robot.name}",
             "robot": robot.text,
             "partial": int(self.partial),
+            "remarks": "; ".join(self.remarks()),
             "stops": "; ".join(
                 (f"simulation {row}, " if self.shape else "") + str(stop)
                 for row, stop in sorted(self.stops.items())
@@ -369,6 +409,7 @@ class Simulation(Showing):
             {key: value[place] for key, value in self.varied.items()},
             self.motors[place],
             {name: value[place] for name, value in self.memory.items()},
+            None if self.accuracy is None else self.accuracy.of_row(row % count),
         )
 
     def _by_robot(self, model: Any, names: tuple[str, ...]) -> dict[str, Array]:

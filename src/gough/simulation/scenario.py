@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +12,13 @@ from gough.base.arrays import Array
 from gough.motion import Motion
 from gough.simulation.controllers import Controller, Memory
 from gough.simulation.events import Monitor
+from gough.simulation.grid import Grid
 from gough.simulation.plant import ELASTIC, MOVING, Plant, PlantState
 from gough.simulation.reference import Reference
 from gough.simulation.sensors import Sensors
+
+if TYPE_CHECKING:
+    from gough.simulation.accuracy import Accuracy
 
 Progress = Callable[[float], object]
 
@@ -29,10 +34,8 @@ class Scenario:
     seeds: Array
     """(rows,): each starts its row's noise."""
     start: PlantState
-    begin: float
-    """s."""
-    step: float
-    """Of the fixed-step integrator, s."""
+    grid: Grid
+    """Steps of the fixed-step integrator."""
     steps: int
     every: int | None
     """Steps between the controller's samples; None: it acts without pause."""
@@ -44,6 +47,41 @@ class Scenario:
     """Relative and absolute, of SciPy's solvers."""
     monitor: Monitor
     progress: Progress
+    parts: int = 1
+    """Steps that a step of the caller's is divided into."""
+    growth: float = np.nan
+    """Growth rate of the loop's small motions at the start, 1/s; NaN: unknown."""
+    hasty: str = ""
+    """What is too fast for the steps."""
+    longest: float | None = None
+    """Longest step of an adaptive solver, s."""
+    breaks: tuple[float, ...] = ()
+    """Times at which wrench, forces or reference jump, s."""
+
+    @property
+    def begin(self) -> float:
+        """s."""
+        return self.grid.begin
+
+    @property
+    def step(self) -> float:
+        """Length of steps of the fixed-step integrator that are not cut short, s."""
+        return self.grid.step
+
+    @property
+    def compiled(self) -> bool:
+        """All steps can run inside the engine."""
+        from gough.engine.run.execute import NumPyExecutor
+
+        controller, robot = self.controller, self.plant.robot
+        model = controller.robot(robot)
+        return (
+            self.method == "rk4"
+            and controller.program is not None
+            and not (model.modes and self.delay)
+            and not isinstance(robot.executor, NumPyExecutor)
+            and not isinstance(model.executor, NumPyExecutor)
+        )
 
     @property
     def rows(self) -> int:
@@ -57,9 +95,9 @@ class Scenario:
             return 0
         return round(self.sensors.delay / (self.every * self.step))
 
-    def time(self, step: float | Array) -> Array:
+    def time(self, step: int | Array) -> Array:
         """Time of a step, s."""
-        return np.asarray(self.begin + np.asarray(step) * self.step)
+        return self.grid.time(step)
 
     def remembered(self) -> Memory:
         """What of the controller's memory is kept, as it is at the start."""
@@ -83,6 +121,8 @@ class Record:
     times: Array
     values: dict[str, Array] = field(default_factory=dict)
     filled: int = 0
+    accuracy: Accuracy | None = None
+    """What running part of it again has shown."""
 
     @classmethod
     def of(cls, scenario: Scenario) -> Record:

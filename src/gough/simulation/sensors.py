@@ -4,7 +4,13 @@ Encoders measure q and q̇ of every actuator,
 
     q_m = δ round((q + n)/δ),    q̇_m = δ' round((q̇ + n')/δ')
 
-with Gaussian noise n, n' and steps δ, δ' (0: none). The pose and twist told to controllers of the
+with Gaussian noise n, n' and steps δ, δ' (0: none). Where only q has noise or steps, nothing measures
+rates: q̇_m comes from the readings of q, a period T apart, through a low-pass of first order with time
+constant τ, the `rate_filter` (0: the difference alone),
+
+    q̇_m ← q̇_m + T/(τ + T) ((q_m − q_m before)/T − q̇_m)
+
+The pose and twist told to controllers of the
 platform are those of the measured q, by one step of Newton's method from the true ones along what the
 platform is allowed: (δp, δθ) = J⁺ (q_m − q), (δv, δω) = J⁺ (q̇_m − q̇); its error is of second order in
 the sensor's.
@@ -63,7 +69,9 @@ class Sensors:
 
     `resolution` (m, or rad of rotary actuators) and `rate_resolution` (m/s, rad/s): steps of the
     readings. `noise` and `rate_noise`, in the same units: standard deviations, a new draw every sample,
-    from a generator a simulation that `seed` starts. `delay` (s): age of what the controller is told, a
+    from a generator a simulation that `seed` starts. Without `rate_resolution` and `rate_noise` rates
+    are found from the readings of q, and `rate_filter` (s) is the time constant of the low-pass that
+    smooths them. `delay` (s): age of what the controller is told, a
     whole number of its periods. `acceleration_noise` (m/s², rad/s²): standard deviation of
     accelerometers along q, which an observer may use; None: there are none. `on_motors`: encoders of
     compliant drives are on the rotors, before the spring, and read θ in place of q.
@@ -77,9 +85,10 @@ class Sensors:
     seed: int = 0
     acceleration_noise: float | None = None
     on_motors: bool = False
+    rate_filter: float = 0.0
 
     def __post_init__(self) -> None:
-        names = ["resolution", "rate_resolution", "noise", "rate_noise", "delay"]
+        names = ["resolution", "rate_resolution", "noise", "rate_noise", "delay", "rate_filter"]
         if self.acceleration_noise is not None:
             names.append("acceleration_noise")
         for name in names:
@@ -92,12 +101,32 @@ class Sensors:
             raise InputError(f"sensors: seed is {self.seed!r}, must be a whole number")
         if self.seed < 0:
             raise InputError(f"sensors: seed is {self.seed}, must not be negative")
+        if self.rate_filter and not self.differentiates:
+            raise InputError(
+                "sensors: rate_filter smooths rates that are found from q: give resolution or noise, "
+                "and neither rate_resolution nor rate_noise"
+            )
 
     @property
     def exact(self) -> bool:
         """Readings are the truth, if late."""
         wrong = (self.resolution, self.rate_resolution, self.noise, self.rate_noise, self.on_motors)
         return not any(wrong)
+
+    @property
+    def differentiates(self) -> bool:
+        """Rates are found from the readings of q."""
+        own = self.rate_resolution or self.rate_noise
+        return bool(self.resolution or self.noise) and not own
+
+    def filtering(self, period: float) -> Array:
+        """1/T and T/(τ + T) of the filter of rates, (2,)."""
+        return np.array([1 / period, period / (self.rate_filter + period)])
+
+    def before(self, q: Array, qd: Array, period: float) -> Array:
+        """The last reading and rate (rows, 2, actuators) before a start at q and q̇ (rows, actuators)."""
+        step, coarse = self.steps[:2]
+        return np.stack([rounded(q - period * qd, step, coarse), qd], axis=1)
 
     @property
     def steps(self) -> Array:

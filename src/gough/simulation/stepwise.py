@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 from scipy.optimize import brentq
@@ -13,6 +15,7 @@ from gough.errors import SampleError
 from gough.model.chains import Poses, close
 from gough.simulation.controllers import Measured, Memory
 from gough.simulation.events import STICKING, Stop
+from gough.simulation.grid import stage_times
 from gough.simulation.integrators import FailedError, Piece, RateOf, adaptive, runge_kutta
 from gough.simulation.plant import PlantState, Rates, at_rest_drives
 from gough.simulation.scenario import Record, Scenario
@@ -48,8 +51,11 @@ class Loop:
         self.memory: Memory = {}
         self.used: Memory = {}
         """What the controller remembered when it was last asked."""
+        self._rates_from: dict[str, Array] = {}
+        """What sensors need to find rates from q."""
         if scenario.every is not None:
             period = scenario.every * scenario.step
+            self._rates_from = self.plant.before_readings(start, scenario.sensors, period)
             self.memory = scenario.controller.remembered(self.plant.robot, start.motion, period)
         self._steady = scenario.reference.duration is None and scenario.controller.timeless
 
@@ -59,7 +65,9 @@ class Loop:
         assert scenario.every is not None
         exact = scenario.sensors.exact
         noise = np.zeros((len(self.rows), 2, 0)) if exact else self.noise(1)[0]
-        reading = self.plant.sense(state, scenario.sensors, noise)
+        reading, kept = self.plant.sense(state, scenario.sensors, noise, self._rates_from)
+        if kept is not None:
+            self._rates_from["before"] = kept
         told = (reading, state, self._felt(state))
         self.readings.append(told)
         while len(self.readings) <= scenario.delay:
@@ -84,7 +92,7 @@ class Loop:
 
     def at_once(self, time: float, state: PlantState) -> Array:
         """What a controller that acts without pause commands."""
-        reading = self.plant.sense(state, self.scenario.sensors, np.zeros(0))
+        reading, _ = self.plant.sense(state, self.scenario.sensors, np.zeros(0), {})
         if not (self._steady and self._goals):
             self._goals = self.scenario.goals(np.array([time]))[0]
         goals = {name: value[0] for name, value in self._goals.items()}
@@ -113,12 +121,16 @@ class Loop:
         )
         return command
 
-    def rate_of(self, command: Array | None) -> RateOf:
-        """The plant under a held command, or under a controller that acts without pause."""
+    def rate_of(self, command: Array | None, begin: float = -inf, end: float = inf) -> RateOf:
+        """The plant under a held command, or under a controller that acts without pause.
+
+        Wrench and reference are those of times within `begin` and `end`, s, where one of them jumps.
+        """
 
         def rates(time: float, state: PlantState, gibbs: Array) -> Rates:
-            now = self.at_once(time, state) if command is None else command
-            return self.plant.rates(time, state, gibbs, now)
+            within = min(max(time, begin), end)
+            now = self.at_once(within, state) if command is None else command
+            return self.plant.rates(within, state, gibbs, now)
 
         return rates
 
@@ -144,7 +156,9 @@ def run_fixed(scenario: Scenario, record: Record) -> None:
         following, rates = (
             (state, loop.rate_of(held)(time, state, np.zeros((len(rows), 3))))
             if last
-            else runge_kutta(loop.rate_of(held), state, time, scenario.step)
+            else runge_kutta(
+                loop.rate_of(held), state, time, float(scenario.grid.sizes(step, 1)[0])
+            )
         )
         if step % scenario.record_every == 0:
             record.keep(step // scenario.record_every, state, now, rates.applied, loop.used)
@@ -207,18 +221,23 @@ def _run_row(scenario: Scenario, record: Record, row: int) -> None:
                 state = at_rest_drives(state, held, scenario.plant.actuators)
         time = begin
         while time < until:
-            rate_of = loop.rate_of(held)
-            restart = False
+            place_of_break = bisect_right(scenario.breaks, time)
+            ahead = [one for one in scenario.breaks[place_of_break:][:1] if one < until]
+            border = ahead[0] if ahead else until
+            first, _, last = stage_times(np.array(time), np.array(border - time))
+            rate_of = loop.rate_of(held, float(first), float(last))
+            restart = border < until
             try:
                 for piece in adaptive(
                     rate_of,
                     state,
                     time,
-                    until,
+                    border,
                     scenario.method,
                     scenario.tolerances,
                     first_step,
                     loop.plant.settled if loop.plant.settles else None,
+                    scenario.longest,
                 ):
                     stop, cut = seen.look(piece)
                     finish = piece.end if cut is None else cut
