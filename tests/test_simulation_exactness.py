@@ -251,3 +251,28 @@ def test_rates_come_from_readings():
         rate = rate + 0.25 * ((now - last) / 1e-3 - rate)
         last = now
         np.testing.assert_allclose(run.command[k], -100 * rate, atol=1e-6)
+
+
+@pytest.mark.parametrize("integrator", ["BDF", "Radau", "LSODA"])
+def test_implicit_solvers_stay_at_rest(integrator):
+    """Held by friction within its width and no force at all: it stays, and the solver finds steps."""
+    rubbing = robot().edited({"legs.friction": {"slider_coulomb": 20.0, "width": 1e-4}})
+    run = gough.simulate(
+        rubbing, GivenForces(np.zeros(6)), robot().home, 0.02, period=None, integrator=integrator
+    )
+    assert not run.partial
+    assert np.abs(run.motion.position - robot().home.position).max() < 1e-12
+
+
+def test_the_longest_step_of_an_adaptive_solver():
+    """A push of 1 ms that nobody tells, in a simulation of 0.1 s: seen with step, m v = F Δt."""
+
+    def push(times):
+        within = (times >= 0.05) & (times < 0.051)
+        return within[:, None] * np.array([500.0, 0, 0, 0, 0, 0])
+
+    run = gough.simulate(
+        robot(), GivenForces(np.zeros(6)), robot().home, 0.1, period=None, record=0.01, wrench=push,
+        integrator="RK45", step=2e-4, rtol=1e-6, atol=1e-9,
+    )  # fmt: skip
+    assert run.motion.velocity[-1, 0] == pytest.approx(500 * 1e-3 / MASS, rel=0.01)

@@ -7,6 +7,7 @@ an ordinary differential equation without constraints. The anchor moves along, s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,10 @@ SOLVERS: dict[str, Any] = {
     "LSODA": integrate.LSODA,
 }
 """Explicit: DOP853, RK45. Stiff: Radau, BDF. LSODA changes between the two."""
+IMPLICIT = ("Radau", "BDF")
+"""Those that ask for the derivatives of ẏ."""
+NUDGE = 1e-7
+"""Differences for these derivatives, of y, or of 1 m, rad, m/s or N where y is less."""
 FAR = 0.25
 """‖g‖ (half a turn's angle in rad) at which the anchor moves to where the platform is."""
 SHRINK = 8.0
@@ -89,7 +94,11 @@ def adaptive(
                 raise error
             return np.asarray(found.rate[0])
 
-        options = {} if suggested is None else {"first_step": min(suggested, end - time, widest)}
+        options: dict[str, Any] = {}
+        if suggested is not None:
+            options["first_step"] = min(suggested, end - time, widest)
+        if method in IMPLICIT:
+            options["jac"] = partial(_slopes, rate)
         attempted = end - time
         try:
             solver = SOLVERS[method](
@@ -133,6 +142,17 @@ def adaptive(
             suggested = widest
             if widest < FINEST * (end - begin):
                 raise FailedError(time, error) from None
+
+
+def _slopes(rate: Callable[[float, Array], Array], time: float, y: Array) -> Array:
+    """∂ẏ/∂y (n, n) by differences that are large beside the rounding of ẏ.
+
+    SciPy's own are relative to y, which has zeros at rest: there they tell nothing but rounding.
+    """
+    steps = NUDGE * np.maximum(1.0, np.abs(y))
+    here = rate(time, y)
+    columns = [(rate(time, y + move) - here) / move.max() for move in np.diag(steps)]
+    return np.stack(columns, axis=-1)
 
 
 def _apart(one: PlantState, other: PlantState) -> float:

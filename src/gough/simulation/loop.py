@@ -78,13 +78,17 @@ def simulate(
     `duration` (s): that of the reference if left out. `start`: pose and twist, by default the
     reference's at its start; an elastic platform starts with its static deflection unless the start
     has elastic coordinates.
-    `wrench` on the platform: (..., 6), a function of times (n,) → (n, 6), or a list of such.
+    `wrench` on the platform: (..., 6), a function of times (n,) → (n, 6), or a list of such. Times of
+    `Push` and `Shake` count from the simulation's start; a function's attribute `breaks` are the times
+    at which it jumps.
 
     The controller acts every `period` seconds and its command is held in between; None: it acts
     without pause. `integrator`: "rk4", with fixed steps of `step` (default: the period, or 1 ms),
-    inside the engine where it can; or an adaptive solver of SciPy's, one simulation at a time:
-    "DOP853", "RK45", "Radau", "BDF", "LSODA" with `rtol` and `atol`. `record` (s): time between
-    what is kept, a whole number of steps. `seeds` (...): one per simulation, for the sensors' noise;
+    inside the engine where it can, divided where damping of drives, springs and modes needs it and
+    where something jumps; or an adaptive solver of SciPy's, one simulation at a time: "DOP853",
+    "RK45", "Radau", "BDF", "LSODA" with `rtol` and `atol`, and steps of at most `step`. Part of the
+    simulation runs again with finer steps: `accuracy` and `remarks()` of the result.
+    `record` (s): time between what is kept, a whole number of steps. `seeds` (...): one per simulation, for the sensors' noise;
     by default they are numbered.
 
     A simulation ends early where the robot has no answer (out of reach, singular), at events of the
