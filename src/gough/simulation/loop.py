@@ -88,8 +88,8 @@ def simulate(
     where something jumps; or an adaptive solver of SciPy's, one simulation at a time: "DOP853",
     "RK45", "Radau", "BDF", "LSODA" with `rtol` and `atol`, and steps of at most `step`. Part of the
     simulation runs again with finer steps: `accuracy` and `remarks()` of the result.
-    `record` (s): time between what is kept, a whole number of steps. `seeds` (...): one per simulation, for the sensors' noise;
-    by default they are numbered.
+    `record` (s): time between what is kept, a whole number of steps. `seeds` (...): one per
+    simulation, for the sensors' noise; by default they are numbered.
 
     A simulation ends early where the robot has no answer (out of reach, singular), at events of the
     kinds in `stop_on` ("stroke", "singularity"), and at Ctrl-C; what was computed is kept, and the
