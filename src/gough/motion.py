@@ -413,10 +413,7 @@ def _one_rotation(
         refuse_turns("motion: rotvec", vectors)
         return _matrices(vectors, Rotation.from_rotvec)
     if quaternion is not None:
-        turned = _field("quaternion", quaternion, (4,))[..., [1, 2, 3, 0]]
-        if np.any(np.all(turned == 0, axis=-1)):
-            raise InputError("motion: a quaternion is zero")
-        return _matrices(turned, Rotation.from_quat)
+        return _of_quaternions(_field("quaternion", quaternion, (4,)))
     if euler is not None:
         if not isinstance(euler, tuple) or len(euler) != 2 or not isinstance(euler[0], str):
             raise InputError('motion: euler needs axes and angles, such as ("xyz", [0.1, 0, 0])')
@@ -429,6 +426,24 @@ def _one_rotation(
         except ValueError as error:
             raise InputError(f"motion: euler: {error}"[:200]) from None
     return np.eye(3) if rotation is None else rotation
+
+
+def _of_quaternions(quaternions: Array) -> Array:
+    """Return the matrices (..., 3, 3) of quaternions (..., 4), w first, of any length but 0.
+
+    NaN, a sample without an answer, stays NaN.
+    """
+    largest = np.abs(quaternions).max(axis=-1, keepdims=True, initial=0.0)
+    for wrong, what in ((largest == 0, "zero"), (np.isinf(largest), "infinite")):
+        if np.any(wrong):
+            sample = tuple(int(i) for i in np.argwhere(wrong[..., 0])[0])
+            place = f" of sample {', '.join(map(str, sample))}" if sample else ""
+            raise InputError(f"motion: the quaternion{place} is {what}: it needs a direction")
+    known = np.isfinite(largest)
+    # squares of very short and very long ones are no numbers any more
+    unit = np.where(known, quaternions / largest, [1.0, 0.0, 0.0, 0.0])
+    matrices = _matrices(unit[..., [1, 2, 3, 0]], Rotation.from_quat)
+    return np.where(known[..., np.newaxis], matrices, np.nan)
 
 
 def _matrices(values: Array, rotations: Callable[[Array], Rotation]) -> Array:
