@@ -77,13 +77,13 @@ class Robot(Model):
         on_error: OnError = "raise",
         threads: int | None = None,
     ) -> Motion:
-        """Every real posture with given actuated coordinates.
+        """Every real posture with given actuated coordinates, or those that a search finds.
 
         Args:
             q: (actuators,) actuated coordinates, m or rad.
-            method: "complete" follows all 40 complex solutions of rods that hold a free platform and
-                misses none that is isolated; "quick" is a random search. By default "complete" where
-                there are such solutions, else (chains, platforms that are held) "quick".
+            method: "complete" follows all 40 complex solutions of rods that hold a free platform, or
+                solves the quadrics of planar and spherical chains, and misses none that is isolated;
+                "quick" is a random search: there may be others. By default "complete" where it can be.
             on_error: where the postures are a continuum, "raise" a SingularError or give one "nan".
             threads: at most so many.
 

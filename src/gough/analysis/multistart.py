@@ -42,7 +42,8 @@ class Coverage:
     estimated: float
     """Number there are, by Chao's lower bound: found + f₁(f₁−1)/(2(f₂+1)), f_k met k times."""
     share: float
-    """Good and Turing's estimate of the chance that one more hit is a known posture: 1 − f₁/hits."""
+    """Good and Turing's estimate of the chance that one more hit is a known posture: 1 − f₁/hits. It
+    is no bound: a posture that few starts lead to is missed though the others were met often."""
 
 
 def coverage(starts: int, counts: Array) -> Coverage:

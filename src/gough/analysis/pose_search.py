@@ -1,7 +1,7 @@
 """Postures of any robot by chance: Newton from many random poses, joints of chains anywhere.
 
-No count of solutions is known for chains and for platforms that legs or mobility hold: what is found is
-there, what is missing can only be estimated (`gough.analysis.multistart`).
+No count of solutions is known for chains in general and for platforms that legs or mobility hold: what
+is found is there, what is missing nobody knows. Where all poses are known, the joints at them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gough.analysis.multistart import SEEN_ENOUGH, Coverage, coverage, distinct
+from gough.analysis.leg_quadrics import Solutions
+from gough.analysis.multistart import SAME, SEEN_ENOUGH, Coverage, coverage, distinct
 from gough.base.arrays import Array
 from gough.model import chains, forward
 from gough.model.model import Model
@@ -19,6 +20,8 @@ from gough.motion import Motion
 
 STARTS, MOST_WAVES = 500, 8
 """Starts a wave, and waves at most."""
+TRIES = 40
+"""Joints of chains that are tried a wave at a pose that is known."""
 MOST_POSTURES = 200
 """More than these are not isolated; the search ends."""
 
@@ -31,7 +34,8 @@ class Search(NamedTuple):
     chains: Array
     other_branch: Array
     """(k,) whether a leg with a closed form is on another branch than the robot file's."""
-    coverage: Coverage
+    coverage: Coverage | None
+    """None where all are known."""
 
 
 def search(robot: Model, q: Array, seed: int) -> Search:
@@ -42,28 +46,66 @@ def search(robot: Model, q: Array, seed: int) -> Search:
     counts = np.zeros(0, dtype=np.intp)
     waves = 0
     for waves in range(1, MOST_WAVES + 1):
-        guess = _starts(robot, q, size, rng)
-        found = forward.solve(robot, np.tile(q, (STARTS, 1)), guess)
-        good = np.isin(found.status, (forward.CONVERGED, forward.OTHER_BRANCH))
-        other = (found.status == forward.OTHER_BRANCH)[:, np.newaxis]
-        rows = np.concatenate(
-            [found.position / size, found.rotation.reshape(-1, 9), found.chains, other], axis=1
-        )[good]
-        every = np.concatenate([known, rows])
+        every = np.concatenate([known, _met(robot, q, size, _starts(robot, q, size, rng))])
         index, met = distinct(every[:, :12])
         met[: len(known)] += counts - 1
         known, counts = every[index], met
         if len(known) > MOST_POSTURES or (waves > 1 and np.all(counts >= SEEN_ENOUGH)):
             break
+    return _search(known, size, coverage(waves * STARTS, counts))
+
+
+def polished(robot: Model, q: Array, all_poses: Solutions, seed: int) -> Search | None:
+    """The postures at all poses that there are for q; None if one that is real is not met.
+
+    The joints of the chains that belong to a pose are searched: their starts are anywhere.
+    """
+    rng = np.random.default_rng(seed)
+    size = max(robot.leg_size, robot.length_scale)
+    known = np.zeros((0, 12 + robot.mechanism.legs.coordinates + 1))
+    wanted = np.concatenate([all_poses.position / size, all_poses.rotation.reshape(-1, 9)], axis=1)
+    missing = np.arange(len(wanted))
+    for _ in range(MOST_WAVES):
+        if not missing.size:
+            break
+        every = np.repeat(missing, TRIES)
+        poses = Motion(all_poses.position[every], all_poses.rotation[every])
+        joints = robot.mechanism.legs.scattered(np.tile(q[:, np.newaxis], len(every)), size, rng).T
+        known = np.concatenate([known, _met(robot, q, size, _with_joints(robot, poses, joints))])
+        known = known[distinct(known[:, :12])[0]]
+        apart = np.linalg.norm(known[:, np.newaxis, :12] - wanted[missing], axis=-1)
+        missing = missing[apart.min(axis=0, initial=np.inf) > SAME]
+    strange = np.linalg.norm(known[:, np.newaxis, :12] - wanted, axis=-1).min(
+        axis=1, initial=np.inf
+    )
+    if all_poses.real[missing].any():
+        return None
+    return _search(known[strange <= SAME], size, None)
+
+
+def _met(robot: Model, q: Array, size: float, guess: Motion) -> Array:
+    """Rows of postures that Newton meets: position, rotation, joints of chains, other branch."""
+    found = forward.solve(robot, np.tile(q, (len(guess), 1)), guess)
+    good = np.isin(found.status, (forward.CONVERGED, forward.OTHER_BRANCH))
+    other = (found.status == forward.OTHER_BRANCH)[:, np.newaxis]
+    parts = [found.position / size, found.rotation.reshape(-1, 9), found.chains, other]
+    return np.concatenate(parts, axis=1)[good]
+
+
+def _search(known: Array, size: float, seen: Coverage | None) -> Search:
+    """Postures in rows, sorted."""
     keys = np.round(known[:, :12], 9) + 0.0
     known = known[np.lexsort([*keys[:, 3:].T[::-1], keys[:, 0], keys[:, 1], keys[:, 2]])]
-    return Search(
-        size * known[:, :3],
-        known[:, 3:12].reshape(-1, 3, 3),
-        known[:, 12:-1],
-        known[:, -1] > 0,
-        coverage(waves * STARTS, counts),
-    )
+    rotation = known[:, 3:12].reshape(-1, 3, 3)
+    return Search(size * known[:, :3], rotation, known[:, 12:-1], known[:, -1] > 0, seen)
+
+
+def _with_joints(robot: Model, poses: Motion, joints: Array) -> Motion:
+    """Poses (n,) whose chains follow them from joints (n, K), where they can."""
+    still = np.zeros((len(poses), robot.modes))
+    places = chains.Poses(poses.position, poses.rotation, robot.which(), still)
+    near = chains.close(robot.executor, places, np.ascontiguousarray(joints))
+    return robot.remember(poses, near)
 
 
 def _starts(robot: Model, q: Array, size: float, rng: np.random.Generator) -> Motion:
@@ -88,7 +130,5 @@ def _starts(robot: Model, q: Array, size: float, rng: np.random.Generator) -> Mo
         joints = legs.scattered(np.tile(q[:, np.newaxis], STARTS), size, rng).T
         third = np.arange(STARTS) % 3 == 0  # some of them near home's branch
         joints[third] = legs.at_home() + share[third] * (joints[third] - legs.at_home())
-        still = np.zeros((STARTS, robot.modes))
-        poses = chains.Poses(guess.position, guess.rotation, robot.which(), still)
-        robot.remember(guess, chains.close(robot.executor, poses, np.ascontiguousarray(joints)))
+        guess = _with_joints(robot, guess, joints)
     return guess

@@ -6,10 +6,10 @@ known (`gough.analysis.start_system`) to the one in hand, so no isolated posture
 `method="quick"` runs Newton from random poses and estimates what it has not seen. Either way each
 posture is polished to machine precision and tested by Krawczyk's interval method.
 
-The forty solutions are those of rods that hold a free platform. Where legs are chains, or legs
-or mobility
-hold the platform, there is the random search alone (`gough.analysis.pose_search`), and nothing
-is proven.
+The forty solutions are those of rods that hold a free platform. Chains that are all planar or all
+spherical have few solutions, which the legs' quadrics tell (`gough.analysis.leg_quadrics`): they are
+"complete", too. Of other chains, and of rods on platforms that are held, there is the random search
+alone (`gough.analysis.pose_search`): what it finds is there, there may be others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gough.analysis import continuum, endgame, homotopy, multistart, pose_search
+from gough.analysis import (
+    continuum,
+    endgame,
+    homotopy,
+    leg_quadrics,
+    multistart,
+    pose_search,
+)
 from gough.analysis.certificate import apart, certify, not_real
 from gough.analysis.continuum import is_continuum, rank_lost, real_continuum
 from gough.analysis.multistart import Coverage
@@ -31,7 +38,7 @@ from gough.analysis.start_system import (
     separation,
     start_system,
 )
-from gough.analysis.study import quadrics, rounding, to_pose, to_study
+from gough.analysis.study import made_real, quadrics, reality, rounding, to_pose, to_study
 from gough.base.arrays import LARGEST, Array
 from gough.description.architecture import random_rods, weakest
 from gough.description.rods import UNFRAMED, RodFrame, Rods, framed
@@ -68,6 +75,12 @@ CONTINUUM = (
 )
 
 
+NOT_ALL = (
+    "the equations of the legs do not tell all postures apart: some are singular, or the platform "
+    "can move with its actuators locked; method 'quick' searches"
+)
+
+
 @dataclass(frozen=True)
 class Postures:
     """All postures for one set of leg coordinates, and how sure that is."""
@@ -84,7 +97,8 @@ class Postures:
     """Some poses (n,) of a continuum on the file's branch: the platform moves, actuators locked."""
     method: Method
     complex_count: int | None
-    """Complete: isolated simple solutions, complex ones included; 40 if the geometry is general."""
+    """Complete: isolated simple solutions, complex ones included; of rods 40 in general, of a planar
+    3-RRR 6, of a spherical one 8, of a five-bar 2."""
     at_infinity: int
     """Complete: paths that left all poses (x·x → 0), as many do on special (symmetric) geometries."""
     singular: int
@@ -93,6 +107,8 @@ class Postures:
     """Complete: 40 solutions are proven to be there and different, so these are all the real ones."""
     coverage: Coverage | None
     """Quick: what the random search has seen, of rods, other branch included."""
+    by_quadrics: bool = False
+    """Complete: they are those of planar or spherical chains, from the quadrics of their legs."""
 
 
 def postures(
@@ -100,9 +116,9 @@ def postures(
 ) -> Postures:
     """All real poses with actuated coordinates q (actuators,), as many actuators as freedoms or more.
 
-    `method` is by default "complete" of rods that hold a free platform, and "quick" of any other robot,
-    of which no number of solutions is known. Of more than six legs six are solved and the rest
-    filters. A flexible platform counts as undeformed.
+    `method` is by default "complete" of rods that hold a free platform and of planar and spherical
+    robots of chains, and "quick", a search, of any other robot. Of more than six legs six are
+    solved and the rest filters. A flexible platform counts as undeformed.
     `seed` is that of the random starts of "quick". Postures that are no isolated points are in
     `continuum`; a geometry that has no others raises `SingularError`. Lengths that two legs cannot have
     together have no postures.
@@ -112,11 +128,18 @@ def postures(
     coordinates = _coordinates(robot, q)
     other = _no_rods(robot)
     if other is not None:
-        if method == "complete":
+        group = leg_quadrics.displacements(robot)
+        if method == "complete" and group is None:
             raise InputError(
-                f"{robot.name}: method 'complete' knows the forty postures of rods that hold a free "
-                f"platform; {other}: method 'quick' searches"
+                f"{robot.name}: method 'complete' knows the postures of rods that hold a free platform, "
+                f"and of chains that are planar or spherical; {other}: method 'quick' searches"
             )
+        if method != "quick" and group is not None:
+            whole = _by_quadrics(robot, coordinates, group, seed)
+            if whole is not None:
+                return whole
+            if method == "complete":
+                raise ConvergenceError([Failure((), None, NOT_ALL)])
         return _searched(robot, coordinates, seed)
     method = method or "complete"
     anchor, length = forward.rods(robot, coordinates)
@@ -151,7 +174,20 @@ def _no_rods(robot: Model) -> str | None:
 
 def _searched(robot: Model, q: Array, seed: int) -> Postures:
     """The postures that a random search meets."""
-    found = pose_search.search(robot, q, seed)
+    return _of_search(robot, pose_search.search(robot, q, seed), None)
+
+
+def _by_quadrics(
+    robot: Model, q: Array, group: leg_quadrics.Plane | leg_quadrics.Centre, seed: int
+) -> Postures | None:
+    """All postures of a planar or spherical robot; None where they are not told apart."""
+    whole = leg_quadrics.solutions(robot, q, group)
+    found = None if whole is None else pose_search.polished(robot, q, whole, seed)
+    return None if whole is None or found is None else _of_search(robot, found, whole.complex_count)
+
+
+def _of_search(robot: Model, found: pose_search.Search, complex_count: int | None) -> Postures:
+    """Postures of chains, which no interval test proves; `complex_count` if they are all."""
     mine = ~found.other_branch
     motion = Motion(found.position[mine], found.rotation[mine])
     robot.remember(motion, found.chains[mine])
@@ -162,12 +198,13 @@ def _searched(robot: Model, q: Array, seed: int) -> Postures:
         np.full(count, np.inf),
         Motion(found.position[~mine], found.rotation[~mine]),
         Motion(np.zeros((0, 3))),
-        "quick",
-        None,
+        "quick" if complex_count is None else "complete",
+        complex_count,
         0,
         0,
         False,
         found.coverage,
+        complex_count is not None,
     )
 
 
@@ -258,10 +295,10 @@ class _Finish:
         ends = self._all_ends()
         regular = _different(ends.z[ends.outcome == endgame.REGULAR])
         singular = ends.z[ends.outcome == endgame.SINGULAR]
-        real = _reality(regular) < NEARLY_REAL
+        real = reality(regular) < NEARLY_REAL
         isolated, moving = self._isolated(singular)
         candidates = np.concatenate([regular[real], isolated])
-        found = self._polish(*to_pose(_made_real(candidates), self.frame))
+        found = self._polish(*to_pose(made_real(candidates), self.frame))
         proven = False
         if len(regular) == SOLUTIONS:
             proven = self._proven(regular, real, found)
@@ -334,7 +371,7 @@ class _Finish:
         if moving.any():
             some = to_study(*real_continuum(self.rods, self.quadrics), UNFRAMED)
         still = singular[~moving]
-        return still[_reality(still) < NEARLY_REAL_SINGULAR], self._mine(some)
+        return still[reality(still) < NEARLY_REAL_SINGULAR], self._mine(some)
 
     def _polish(self, position: Array, rotation: Array) -> forward.Solution:
         """Newton in pose space on all legs; one of each posture, sorted."""
@@ -407,18 +444,3 @@ def _different(z: Array) -> Array:
         if all(np.linalg.norm(one - (other.conj() @ one) * other) > DOUBLED for other in kept):
             kept.append(one)
     return np.array(kept).reshape(-1, 8)
-
-
-def _reality(z: Array) -> Array:
-    """Sine of the angle between unit z (n, 8) and its conjugate: 0 for a real point."""
-    mirrored = z.conj()
-    inner = np.sum(mirrored * mirrored, axis=1, keepdims=True)
-    return np.asarray(np.linalg.norm(mirrored - inner * z, axis=1))
-
-
-def _made_real(z: Array) -> Array:
-    """Real unit representatives of nearly real points (n, 8)."""
-    largest = np.argmax(np.abs(z), axis=1)
-    phase = np.take_along_axis(z, largest[:, np.newaxis], axis=1)
-    turned = (z * (phase.conj() / np.abs(phase))).real
-    return np.asarray(turned / np.linalg.norm(turned, axis=1, keepdims=True))

@@ -116,3 +116,18 @@ def to_pose(z: Array, frame: RodFrame) -> tuple[Array, Array]:
     along = x[:, :1] * y[:, 1:] - y[:, :1] * x[:, 1:] + np.cross(x[:, 1:], y[:, 1:])
     t = 2 * frame.scale * along / norm
     return t + frame.base - turn @ frame.platform, turn
+
+
+def reality(z: Array) -> Array:
+    """Sine of the angle between unit z (n, k) and its conjugate: 0 for a real point."""
+    mirrored = z.conj()
+    inner = np.sum(mirrored * mirrored, axis=1, keepdims=True)
+    return np.asarray(np.linalg.norm(mirrored - inner * z, axis=1))
+
+
+def made_real(z: Array) -> Array:
+    """Real unit representatives of nearly real points (n, k)."""
+    largest = np.argmax(np.abs(z), axis=1)
+    phase = np.take_along_axis(z, largest[:, np.newaxis], axis=1)
+    turned = (z * (phase.conj() / np.abs(phase))).real
+    return np.asarray(turned / np.linalg.norm(turned, axis=1, keepdims=True))

@@ -32,12 +32,12 @@ def command(
         bool,
         typer.Option(
             "--quick",
-            help="random search in place of all 40 solutions, which chains and held platforms have not",
+            help="random search in place of all solutions, as of held platforms and most chains",
         ),
     ] = False,
     json: Json = False,
 ) -> None:
-    """Every posture for one set of leg coordinates, certified.
+    """Every posture for one set of leg coordinates, certified; of some robots those that are found.
 
     Example: gough postures dietmaier-1998 -o postures.png
     """

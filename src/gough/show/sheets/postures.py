@@ -39,14 +39,17 @@ def posture_numbers(robot: Robot, q: Array, found: Postures) -> dict[str, Any]:
         "at_infinity": found.at_infinity,
         "singular": found.singular,
         "proven_complete": found.proven,
-        "coverage": None if coverage is None else vars(coverage),
+        "coverage": None
+        if coverage is None
+        else {name: getattr(coverage, name) for name in ("starts", "hits", "found")},
     }
 
 
 def print_postures(robot: Robot, found: Postures, console: Console) -> None:
     """A row for each posture, then the verdict."""
     count = len(found.motion)
-    console.print(f"[bold]{escape(robot.name)}[/bold]   {count} posture{'' if count == 1 else 's'}")
+    words = f"{count} posture{'' if count == 1 else 's'}{' found' if found.coverage else ''}"
+    console.print(f"[bold]{escape(robot.name)}[/bold]   {words}")
     if count:
         measures = singularity(robot, found.motion)
         turns = Rotation.from_matrix(found.motion.rotation).as_rotvec()
@@ -72,13 +75,18 @@ def _verdict(found: Postures) -> list[str]:
     if found.coverage is not None:
         part = found.coverage
         said.append(
-            f"random search: {part.starts} starts, {part.hits} hits, {part.found} met, "
-            f"estimated {part.estimated:.3g}; one more hit is a known one with {part.share:.3%}"
+            f"random search: {part.starts} starts, {part.hits} ended in a posture, {part.found} "
+            "different ones found; there may be others"
         )
     elif found.complex_count is None:
         said.append("two legs of these lengths cannot both reach the platform")
     elif found.proven:
         said.append("complete: 40 solutions, complex ones included, are proven and different")
+    elif found.by_quadrics:
+        said.append(
+            f"complete: all {found.complex_count} solutions of the legs' equations, complex ones "
+            "included, are known to rounding"
+        )
     else:
         said.append(
             f"complete: 40 paths followed to {found.complex_count} simple solutions, "
