@@ -198,7 +198,7 @@ def tripod() -> Robot:
 
 
 def test_a_search_says_found_and_gives_no_percentage(tmp_path: Any) -> None:
-    with pytest.raises(InputError, match="planar or spherical"):
+    with pytest.raises(InputError, match="planar or spherical chains"):
         postures(tripod(), [0.0, 0.0, 0.0], method="complete")
     path = tmp_path / "tripod.toml"
     tripod().save(path)

@@ -131,8 +131,8 @@ def postures(
         group = leg_quadrics.displacements(robot)
         if method == "complete" and group is None:
             raise InputError(
-                f"{robot.name}: method 'complete' knows the postures of rods that hold a free platform, "
-                f"and of chains that are planar or spherical; {other}: method 'quick' searches"
+                f"{robot.name}: method 'complete' knows the forty postures of rods that hold a free "
+                f"platform, and those of planar or spherical chains; {other}: method 'quick' searches"
             )
         if method != "quick" and group is not None:
             whole = _by_quadrics(robot, coordinates, group, seed)

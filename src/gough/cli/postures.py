@@ -37,7 +37,9 @@ def command(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Every posture for one set of leg coordinates, certified; of some robots those that are found.
+    """Every posture for one set of leg coordinates, certified.
+
+    Of chains that are neither planar nor spherical, and of held platforms, those that a search finds.
 
     Example: gough postures dietmaier-1998 -o postures.png
     """
