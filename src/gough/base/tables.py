@@ -43,6 +43,8 @@ class ColumnTable(NamedTuple):
     """Units by column, where they are known; numbers come in SI units."""
     written: Mapping[str, str] = MappingProxyType({})
     """What the header calls a column, where it is known under another name."""
+    assumed: frozenset[str] = frozenset()
+    """Columns whose unit nobody says: SI is assumed."""
 
     def where(self, row: int) -> str:
         """Line of a row, in words."""

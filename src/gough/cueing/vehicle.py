@@ -21,7 +21,7 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array, given_numbers
 from gough.base.tables import read_bytes, read_table
-from gough.data.columns import AS_THEY_ARE, Columns, Say, silent
+from gough.data.columns import AS_THEY_ARE, Columns, Say, check_time_unit, silent
 from gough.data.logs import columns_of
 from gough.data.motion_files import check_time
 from gough.errors import FileError, GoughError, InputError
@@ -131,6 +131,7 @@ def read_vehicle(
                 raise FileError(f"no column {names[0]}; needs {', '.join(UNITS)}")
             found[what] = part
         check_time(found["time"][:, 0], table.where, strictly=True)
+        check_time_unit(table, found["time"][:, 0])
         return Vehicle.of(found["time"][:, 0], found["a"], found["w"])
     except GoughError as error:
         raise FileError(f"{path}: {error}") from None

@@ -32,6 +32,12 @@ Say = Callable[[str], None]
 ALIASES = {"t": "time"}
 """Short names that columns may have as well."""
 MAP_FILE = ".toml"
+MANY = 10
+"""Samples from which steps of time may be milliseconds."""
+MILLISECONDS = 0.1
+"""Shortest such step, taken as seconds."""
+FASTEST, SHARPEST = 10.0, 300.0
+"""Speed, m/s, and its square over the room that is used, m/s², that no platform has."""
 
 
 def silent(line: str) -> None:
@@ -84,6 +90,7 @@ class Columns:
                 raise FileError(f"no column {shown(name)} to be mapped; the nearest is {near!r}")
         found: dict[str, str | None] = {}
         scales: dict[str, Unit] = {}
+        assumed: set[str] = set()
         written: dict[str, str] = {}
         for raw, given in table.units.items():
             name, own = self._meant(raw, given, known)
@@ -94,12 +101,17 @@ class Columns:
             found[name], written[name] = own, raw
             if name in known:
                 scales[name] = self.scale(f"column {raw}", own, known[name])
+                dimension = unit(known[name]).dimension
+                if own is None and dimension not in [one.dimension for one in self.units]:
+                    assumed.add(name)
         renamed = [one for one in found if written[one] != one and one in known]
         if renamed:
             say(f"columns {_few([written[one] for one in renamed])} taken as {_few(renamed)}")
         for line in _conversions({n: (u, known[n]) for n, u in scales.items()}):
             say(line)
-        return table._replace(units=found, scales=scales, written=written)
+        return table._replace(
+            units=found, scales=scales, written=written, assumed=frozenset(assumed)
+        )
 
     def scale(self, what: str, own: str | None, expected: str) -> Unit:
         """The unit of a column by its header (`own`), by what is given for all, or SI."""
@@ -185,6 +197,56 @@ class Columns:
         if mark and given is None and name in known and _is_unit(last):
             return name, last
         return raw, given
+
+
+def check_time_unit(table: ColumnTable, time: Array, places: Array | None = None) -> None:
+    """Refuse times (n,) without a unit that look like milliseconds taken as seconds.
+
+    Args:
+        table: what the times are from.
+        time: as they are read, s.
+        places: (n, k) m, what moves meanwhile; left out, long steps alone are refused.
+
+    Raises:
+        FileError: says that the unit is missing.
+
+    """
+    steps = np.diff(time)
+    if "time" not in table.assumed or len(time) < MANY or not np.all(steps > 0):
+        return
+    step, said = float(np.median(steps)), ""
+    if step < MILLISECONDS:
+        return
+    if places is not None:
+        ways = np.linalg.norm(np.diff(places, axis=0), axis=-1)
+        speed, room = float((ways / steps).max()), float(np.ptp(places, axis=0).max())
+        fastest = FASTEST if step >= 4 * MILLISECONDS else 0.3 * FASTEST
+        if speed == 0 or 1e3 * speed > fastest or (1e3 * speed) ** 2 > SHARPEST * room:
+            return
+        said = f", in which it moves at {speed:.2g} m/s at most"
+    column = table.written.get("time", "time")
+    raise FileError(
+        f"{table.where(1)}, column {column}: steps of {step:g} s{said}; is time in milliseconds? "
+        "Name its unit: time [ms] or time [s] in the header, or ms or s in --units"
+    )
+
+
+def check_angle_units(
+    table: ColumnTable, columns: Columns, angles: Mapping[str, Array], say: Say
+) -> None:
+    """Refuse angles without a unit where units are given that do not tell it."""
+    unknown = [name for name in angles if name in table.assumed and np.any(angles[name])]
+    if not unknown:
+        return
+    if columns.units:
+        given = ", ".join(one.text for one in columns.units)
+        column = table.written.get(unknown[0], unknown[0])
+        raise FileError(
+            f"column {column} has no unit, and {given} does not tell it: add rad or deg to the units or "
+            "to the header"
+        )
+    if not all(one.is_si for one in table.scales.values()):
+        say(f"{_few(unknown)} without a unit taken in rad")
 
 
 AS_THEY_ARE = Columns()

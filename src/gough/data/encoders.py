@@ -20,7 +20,7 @@ from gough.base.tables import Where, read_bytes, read_table
 from gough.base.units import Unit
 from gough.base.words import counted
 from gough.data import signals
-from gough.data.columns import AS_THEY_ARE, Columns, Say, silent
+from gough.data.columns import AS_THEY_ARE, Columns, Say, check_time_unit, silent
 from gough.data.datasets import kind_of
 from gough.data.encoder_faults import Mark, check_order, repaired, standing_still
 from gough.data.leg_rates import platform_deviation, poses_along, with_rates
@@ -151,6 +151,7 @@ def read_encoders(
             if time is None or q is None:
                 what = "time (column time)" if time is None else "coordinates (columns q1 …)"
                 raise FileError(f"no {what}; has {', '.join(table.written.values())}"[:200])
+            check_time_unit(table, time[:, 0], q)
             forces = columns_of(table, [FORCE.format(i + 1) for i in range(robot.actuator_count)])
             units = tuple(table.scales[name] for name in names)
             return EncoderLog(time[:, 0], q, table.where, "line 1", forces, units)

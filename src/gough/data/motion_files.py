@@ -32,7 +32,14 @@ from gough.base.pose_spline import quintic
 from gough.base.rotations import continuous_quaternions
 from gough.base.tables import ColumnTable, Where, read_bytes, read_table, split_heading
 from gough.base.words import nearest, shown
-from gough.data.columns import AS_THEY_ARE, Columns, Say, silent
+from gough.data.columns import (
+    AS_THEY_ARE,
+    Columns,
+    Say,
+    check_angle_units,
+    check_time_unit,
+    silent,
+)
 from gough.data.datasets import (
     AXES,
     LABELS,
@@ -79,6 +86,10 @@ POSE = (*AXES, *ROTATION_VECTOR)
 """Names out of which a robot's coordinates are."""
 TWICE = dict(zip(ROTATION_VECTOR, ("qx", "qy", "qz"), strict=True))
 """Angles that are twice a quaternion's vector, where they are small."""
+MOVING = (*POSE, "qx", "qy", "qz")
+"""Columns that tell how far a platform moves."""
+ARM = 0.3
+"""Of angles that are compared with lengths, m."""
 MATRIX = ("axis", "platform_axis")
 ALPHA = ("alpha_x", "alpha_y", "alpha_z")
 QUANTITIES = {
@@ -152,8 +163,9 @@ def read_motion(
             table = read_table(data)
             table = columns.applied(table, _known(table, columns), say)
             if robot is not None and _in_coordinates(table, robot):
-                return _own_motion(table, robot, smooth, say)
+                return _own_motion(table, robot, columns, smooth, say)
             numbers, rounded = _numbers(table, robot, smooth, say)
+            _check_units(table, columns, numbers, say)
             motion = _sensible(robot, *_read_csv(table, numbers))
             if rounded and (line := rounding_line(robot, motion, rounded)):
                 say(line)
@@ -176,10 +188,13 @@ def _in_coordinates(table: ColumnTable, robot: Model) -> bool:
     return given == {*robot.coordinates}
 
 
-def _own_motion(table: ColumnTable, robot: Model, smooth: bool | float, say: Say) -> Motion:
+def _own_motion(
+    table: ColumnTable, robot: Model, columns: Columns, smooth: bool | float, say: Say
+) -> Motion:
     """The motion of coordinates u: rates of the spline through them where there is time."""
     names = _names(table)
     numbers, _ = _numbers(table, robot, smooth, say)
+    _check_units(table, columns, numbers, say)
     u = numbers[:, [names.index(name) for name in robot.coordinates]]
     if "time" not in names:
         return robot.motion(u)
@@ -379,6 +394,20 @@ def _numbers(
     whole[:, four] *= np.divide(*sizes) if four else 1.0
     _say_smoothed(own, np.abs(whole - numbers)[:, which], say)
     return whole, None
+
+
+def _check_units(table: ColumnTable, columns: Columns, numbers: Array, say: Say) -> None:
+    """Refuse numbers without a unit that may as well be in another."""
+    values = dict(zip(_names(table), numbers.T, strict=True))
+    angles = {name: values[name] for name in ROTATION_VECTOR if name in values}
+    check_angle_units(table, columns, angles, say)
+    if "time" in values:
+        moving = [
+            ARM * value if name not in AXES else value
+            for name, value in values.items()
+            if name in MOVING
+        ]
+        check_time_unit(table, values["time"], np.stack(moving, axis=-1) if moving else None)
 
 
 def _without_jumps(numbers: Array, names: list[str]) -> None:
