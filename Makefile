@@ -99,4 +99,4 @@ lock: $(BIN)/python
 		--upgrade pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) demo docs/_build docs/generated
+	rm -rf $(VENV) .kernels demo docs/_build docs/generated

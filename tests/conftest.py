@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
 import warnings
 from collections import Counter
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import gough
-from cases.common import KIM, LONG
+from cases.common import KIM, LONG, WITH_MASSES
 from cases.derivatives import ROBOTS, Case
 from cases.plates import HEXAGON, LONG_MATERIAL, TIPS
 from gough.description.modal.body import ModalBody
@@ -35,6 +36,10 @@ LONGEST = {
 """Files of tests that take longest: half a minute of processor time and more, or as long a wait."""
 
 
+SEEDS = ("inverse_kinematics", "jacobian", "inverse_dynamics", "reactions", "mass_matrix", "energy")
+"""What many files ask the robots of the catalogue for: compiled before the first test."""
+SEEDED_FROM = 1000
+"""Tests of a run from which on that is worth while."""
 WHOLE = re.compile(r"^pytestmark = (\[\s*)?pytest\.mark\.second_tier", re.MULTILINE)
 """Marks all tests of a file."""
 
@@ -64,8 +69,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.stem not in LONGEST)
 
 
-def pytest_collection_finish() -> None:
-    """What is there before the first test stays: garbage is not looked for in it again and again."""
+def pytest_configure() -> None:
+    """All processes of a run have one folder of kernels, which tests of a cold start leave aside.
+
+    A kernel is kept for the content of all that it depends on, so another run finds what still holds.
+    """
+    os.environ.setdefault("GOUGH_CACHE", str(Path(__file__).parents[1] / ".kernels"))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Compile what many files ask for, each process its share of it, and free the garbage.
+
+    What is there before the first test stays: garbage is not looked for in it again and again.
+    """
+    worker = getattr(session.config, "workerinput", None)
+    if worker is not None and len(session.items) > SEEDED_FROM:
+        number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
+        asked = [(name, call) for name in WITH_MASSES for call in SEEDS]
+        with warnings.catch_warnings(action="ignore"):
+            for name, call in asked[number::count]:
+                robot = gough.load(name).rigid
+                getattr(robot, call)(robot.home)
     gc.collect()
     gc.freeze()
 
