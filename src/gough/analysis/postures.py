@@ -92,7 +92,13 @@ class Postures:
     radius: Array
     """(k,) bound of that proof on the error of unit Study coordinates; inf where there is none."""
     other_branch: Motion
-    """Poses of the same rods with another q: a PUS leg's link leans the other way along its rail."""
+    """Postures (j,) with the same locked actuators in which some leg is on its other branch: a PUS
+    leg's link leans the other way along its rail, or an RUS leg's crank is bent the other way. They are
+    as real as the others, but inverse kinematics on the file's branch finds another q there."""
+    other_certified: Array
+    """(j,) as `certified`."""
+    other_legs: Array
+    """(j, legs) which legs are on their other branch."""
     continuum: Motion
     """Some poses (n,) of a continuum on the file's branch: the platform moves, actuators locked."""
     method: Method
@@ -109,6 +115,13 @@ class Postures:
     """Quick: what the random search has seen, of rods, other branch included."""
     by_quadrics: bool = False
     """Complete: they are those of planar or spherical chains, from the quadrics of their legs."""
+
+    @property
+    def every(self) -> Motion:
+        """All postures (k + j,) with the actuators locked: those of the file's branch first."""
+        if not len(self.other_branch):
+            return self.motion
+        return Motion.concatenate([self.motion, self.other_branch])
 
 
 def postures(
@@ -152,9 +165,9 @@ def postures(
         none = Motion(np.zeros((0, 3)))
         empty = np.zeros(0)
         known = None if method == "complete" else multistart.coverage(0, np.zeros(0, np.intp))
-        return Postures(
-            none, empty > 0, empty, none, none, method, None, 0, 0, method == "complete", known
-        )
+        legs = np.zeros((0, robot.leg_count), dtype=bool)
+        proof = empty > 0, empty, none, empty > 0, legs, none
+        return Postures(none, *proof, method, None, 0, 0, method == "complete", known)
     chosen = _six(rods)
     six = Rods(rods.anchor[chosen], rods.point[chosen], rods.length[chosen])
     small, frame = framed(six)
@@ -174,7 +187,7 @@ def _no_rods(robot: Model) -> str | None:
 
 def _searched(robot: Model, q: Array, seed: int) -> Postures:
     """The postures that a random search meets."""
-    return _of_search(robot, pose_search.search(robot, q, seed), None)
+    return _of_search(robot, q, pose_search.search(robot, q, seed), None)
 
 
 def _by_quadrics(
@@ -183,20 +196,28 @@ def _by_quadrics(
     """All postures of a planar or spherical robot; None where they are not told apart."""
     whole = leg_quadrics.solutions(robot, q, group)
     found = None if whole is None else pose_search.polished(robot, q, whole, seed)
-    return None if whole is None or found is None else _of_search(robot, found, whole.complex_count)
+    if whole is None or found is None:
+        return None
+    return _of_search(robot, q, found, whole.complex_count)
 
 
-def _of_search(robot: Model, found: pose_search.Search, complex_count: int | None) -> Postures:
+def _of_search(
+    robot: Model, q: Array, found: pose_search.Search, complex_count: int | None
+) -> Postures:
     """Postures of chains, which no interval test proves; `complex_count` if they are all."""
     mine = ~found.other_branch
     motion = Motion(found.position[mine], found.rotation[mine])
     robot.remember(motion, found.chains[mine])
+    other = Motion(found.position[~mine], found.rotation[~mine])
+    robot.remember(other, found.chains[~mine])
     count = len(motion)
     return Postures(
         motion,
         np.zeros(count, dtype=bool),
         np.full(count, np.inf),
-        Motion(found.position[~mine], found.rotation[~mine]),
+        other,
+        np.zeros(len(other), dtype=bool),
+        _other_legs(robot, other, q),
         Motion(np.zeros((0, 3))),
         "quick" if complex_count is None else "complete",
         complex_count,
@@ -208,6 +229,15 @@ def _of_search(robot: Model, found: pose_search.Search, complex_count: int | Non
     )
 
 
+def _other_legs(robot: Model, poses: Motion, q: Array) -> Array:
+    """Which legs (k, legs) are at poses (k,) on another branch than the robot file's."""
+    points = robot.description.platform_points[..., 0].T
+    tip = poses.position[:, np.newaxis] + points @ np.swapaxes(poses.rotation, -1, -2)
+    whole = np.broadcast_to(q[:, np.newaxis], (len(q), len(poses)))
+    lean = robot.mechanism.legs.astray(whole, np.moveaxis(tip, -1, 0).swapaxes(1, 2))
+    return np.asarray(np.broadcast_to(lean, (robot.leg_count, len(poses))).T > 0)
+
+
 def assembly_modes(
     robot: Model, q: ArrayLike, *, method: Method | None = None, on_error: OnError = "raise"
 ) -> Motion:
@@ -217,7 +247,11 @@ def assembly_modes(
         found = postures(robot, q, method=method)
         if found.continuum.shape[0]:
             raise SingularError([Failure((), None, _where(found.continuum[0]))])
-        return found.motion
+        modes = found.every
+        if robot.mechanism.legs.coordinates and len(found.other_branch):
+            parts = found.motion, found.other_branch
+            robot.remember(modes, np.concatenate([robot.chains_of(one) for one in parts]))
+        return modes
     except SampleError:
         if on_error == "raise":
             raise
@@ -422,11 +456,14 @@ class _Finish:
         test = certify(self.quadrics, self.uncertainty, z)
         certified = test.proven & apart(z, test.radius)
         mine = found.status != forward.OTHER_BRANCH
+        other = Motion(found.position[~mine], found.rotation[~mine])
         return Postures(
             Motion(found.position[mine], found.rotation[mine]),
             certified[mine],
             test.radius[mine],
-            Motion(found.position[~mine], found.rotation[~mine]),
+            other,
+            certified[~mine],
+            _other_legs(self.robot, other, self.q),
             moving,
             method,
             complex_count,

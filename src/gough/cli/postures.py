@@ -59,7 +59,7 @@ def command(
         from gough.show.pictures.postures import posture_sheet
         from gough.show.plots import save
 
-        save(posture_sheet(robot, found.motion, coordinates), output)
+        save(posture_sheet(robot, found.every, coordinates), output)
     if json:
         print_json(posture_numbers(robot, coordinates, found))
     else:

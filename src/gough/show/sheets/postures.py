@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from scipy.spatial.transform import Rotation
@@ -33,7 +34,12 @@ def posture_numbers(robot: Robot, q: Array, found: Postures) -> dict[str, Any]:
             pose | {"certified": bool(proven)}
             for pose, proven in zip(poses(found.motion), found.certified, strict=True)
         ],
-        "other_branch": poses(found.other_branch),
+        "other_branch": [
+            pose | {"certified": bool(proven), "legs": (np.flatnonzero(legs) + 1).tolist()}
+            for pose, proven, legs in zip(
+                poses(found.other_branch), found.other_certified, found.other_legs, strict=True
+            )
+        ],
         "continuum": poses(found.continuum),
         "complex_count": found.complex_count,
         "at_infinity": found.at_infinity,
@@ -47,23 +53,31 @@ def posture_numbers(robot: Robot, q: Array, found: Postures) -> dict[str, Any]:
 
 def print_postures(robot: Robot, found: Postures, console: Console) -> None:
     """A row for each posture, then the verdict."""
-    count = len(found.motion)
+    count = len(found.every)
     words = f"{count} posture{'' if count == 1 else 's'}{' found' if found.coverage else ''}"
     console.print(f"[bold]{escape(robot.name)}[/bold]   {words}")
     if count:
-        measures = singularity(robot, found.motion)
-        turns = Rotation.from_matrix(found.motion.rotation).as_rotvec()
+        own = len(found.motion)
+        measures = singularity(robot, found.motion) if own else None
+        turns = Rotation.from_matrix(found.every.rotation).as_rotvec()
+        proven = np.concatenate([found.certified, found.other_certified])
         heads = ("", "position (m)", "rotation vector", "condition", "transm.", "proven")
-        table = bare_table(numbers=heads, gap=1)
+        branches = ("other branch",) if len(found.other_branch) else ()
+        table = bare_table(numbers=(*heads, *branches), gap=1)
         for k in range(count):
-            table.add_row(
+            known = measures is not None and k < own
+            row = [
                 str(k + 1),
-                _vector(found.motion.position[k]),
+                _vector(found.every.position[k]),
                 _vector(turns[k]),
-                f"{measures.condition[k]:.4g}",
-                f"{measures.transmission[k]:.3f}",
-                "yes" if found.certified[k] else "no",
-            )
+                f"{measures.condition[k]:.4g}" if measures is not None and known else "",
+                f"{measures.transmission[k]:.3f}" if measures is not None and known else "",
+                "yes" if proven[k] else "no",
+            ]
+            if branches:
+                legs = np.flatnonzero(found.other_legs[k - own]) + 1 if k >= own else np.zeros(0)
+                row.append(f"legs {', '.join(map(str, legs))}" if len(legs) else "")
+            table.add_row(*row)
         console.print(table)
     for line in _verdict(found):
         console.print(line, highlight=False)
@@ -93,7 +107,10 @@ def _verdict(found: Postures) -> list[str]:
             f"{found.singular} singular, {found.at_infinity} that are no poses (special geometry)"
         )
     if len(found.other_branch):
-        said.append(f"{len(found.other_branch)} more with a link on the other branch of its drive")
+        said.append(
+            f"{len(found.other_branch)} of them with links or cranks on the other branch of their drive "
+            "than the robot file says"
+        )
     if len(found.continuum):
         said.append("there is a continuum of postures: the platform moves with locked actuators")
     return said
