@@ -35,6 +35,10 @@ DIFFERENT = 0.05
 """By how much a factor differs from 1 to be a reason: a few samples a period miss some per cent."""
 OUTLIER = 3.0
 """How many times the largest rate of the poses around it a single rate may be."""
+NOISE = 3.0
+"""Standard deviations of its noise that a sample of a pose may be off."""
+FEWEST_ROUGH = 50
+"""Steps from which noise of poses is told from wrong rates."""
 FEWEST = 8
 """Samples that are compared; of fewer, rates that are zero all along."""
 GAP = 3.0
@@ -65,7 +69,7 @@ class RatePair(NamedTuple):
     """The way (n − 1, 3) of rates (n, 3), by a spline of a degree."""
     of: str
     digit: float
-    """Last digit of what the rates are the rates of, SI."""
+    """Last digit of what the rates are the rates of, or its noise, SI."""
 
 
 def check_rates(motion: Motion, where: Where, digits: Mapping[str, float] | None = None) -> None:
@@ -134,9 +138,11 @@ def _check(pair: RatePair, time: Array, rotation: Array, where: Where) -> None:
     if len(time) < FEWEST and pair.rates.any():
         return
     told = pair.integral(pair.rates, 5)
+    pair = pair._replace(digit=max(pair.digit, _noise(pair.way - told)))
     unsure = np.linalg.norm(told - pair.integral(pair.rates, 3), axis=-1)[:, np.newaxis]
     longest = max(float(np.linalg.norm(one, axis=-1).max()) for one in (pair.way, told))
-    if longest <= 4 * pair.digit:
+    extent = max(float(np.ptp(np.cumsum(one, axis=0), axis=0).max()) for one in (pair.way, told))
+    if extent <= 4 * pair.digit:
         return
     stride = min(int(np.ceil(RESOLVED * pair.digit / longest)) or 1, max(len(step) // 4, 1))
     wide = step > GAP * np.median(step)
@@ -185,6 +191,20 @@ def _check(pair: RatePair, time: Array, rotation: Array, where: Where) -> None:
         f"{reason or f'these rates are not those of the {pair.of}'}. Correct them, or leave all "
         "velocities and accelerations out to have them from the poses"
     )
+
+
+def _noise(missed: Array) -> float:
+    """Return how far off single samples of noisy poses are, from what rates miss at each step.
+
+    Poses of an encoder or a tracker are noisy, their filtered rates are not. Noise leaves what rates
+    miss in sum as rough as it is itself; wrong rates make it grow smoothly. Its third differences,
+    of which white noise of σ has √20 σ, tell one from the other.
+    """
+    if len(missed) < FEWEST_ROUGH:
+        return 0.0
+    rough = np.diff(np.cumsum(missed, axis=0), 3, axis=0)
+    deviation = np.median(np.abs(rough), axis=0) / (0.6745 * np.sqrt(20.0))
+    return float(NOISE * np.linalg.norm(deviation))
 
 
 def _outlier(pair: RatePair, step: Array) -> int | None:
