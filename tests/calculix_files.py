@@ -47,10 +47,18 @@ class BrickPlate:
         lines += ["*DENSITY", f"{own.density:g}", "*SOLID SECTION, ELSET=PLATE, MATERIAL=M"]
         return lines
 
-    def modes(self, folder, name, count):
-        """Run a frequency step: name.inp and name.frd."""
+    def modes(self, folder, name, count, mass=0.0, point=None):
+        """Run a frequency step, with a mass at a point: frequencies, Hz, name.inp and name.frd."""
         step = ["*STEP", "*FREQUENCY", str(count), "*NODE FILE", "U", "*END STEP"]
-        run(folder, name, [*self.lines(), *step])
+        lump = []
+        if mass:
+            number = len(self.elements) + 1
+            lump = ["*ELEMENT, TYPE=MASS, ELSET=LUMP", f"{number}, {self.node(point)}"]
+            lump += ["*MASS, ELSET=LUMP", f"{mass:.6f}"]
+        run(folder, name, [*self.lines(), *lump, *step])
+        text = (folder / f"{name}.dat").read_text().partition("P A R T I C I P")[0]
+        found = re.findall(r"^ +\d+ +\S+ +\S+ +(\S+) +\S+$", text, re.MULTILINE)
+        return np.array(found, dtype=float)
 
     def on_springs(self, folder, tips, ground, stiffness, point, force):
         """Displacement (3,) of the node at a point, held by springs from tips to the ground."""

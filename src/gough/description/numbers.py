@@ -15,6 +15,7 @@ from gough.base.arrays import Array
 from gough.description import architecture, schema
 from gough.description.modal.body import ModalBody
 from gough.description.modal.integrals import rigid_part
+from gough.description.modal.payload import Payload
 from gough.description.modal.source import body_of_file, body_of_plate
 from gough.errors import ArchitectureWarning, FileError, ImpossibleBodyWarning, InputError
 from gough.legs.beams import Beams
@@ -279,11 +280,12 @@ def _modal(
     try:
         if table is not None and table.plate is not None:
             _need_spherical(readers)
-            return body_of_plate(table.plate, tips, f"{reader.name}: platform.plate")
+            payload = _bolted(table, reader)
+            return body_of_plate(table.plate, tips, payload, f"{reader.name}: platform.plate")
         if table is None or table.modes is None:
             return None
         _need_spherical(readers)
-        body = body_of_file(table.modes, tips, folder)
+        body = body_of_file(table.modes, tips, _bolted(table, reader), folder)
     except InputError as error:
         raise FileError(str(error)) from None
     if len(body.tip_positions) != len(tips):
@@ -298,6 +300,21 @@ def _modal(
             f"limit {SAME_PLACE:g}"
         )
     return body
+
+
+def _bolted(table: schema.PlatformTable, reader: LegReader) -> tuple[Payload, ...]:
+    """The payload of a flexible platform."""
+    found = []
+    for i, one in enumerate(table.payload):
+        where = f"platform.payload.{i}"
+        mass, moment, inertia = (part[0] for part in body_parameters(reader, one, where))
+        center = moment / mass if mass else np.zeros(3)
+        steiner = mass * (center @ center * np.eye(3) - np.outer(center, center))
+        point = np.asarray(one.point, dtype=np.float64)
+        if not one.model_fields_set - {"mass", "inertia", "point", "mesh"}:
+            center = point  # the file does not say where the mass is
+        found.append(Payload(f"payload {i + 1}", point, float(mass), center, inertia - steiner))
+    return tuple(found)
 
 
 def _need_spherical(readers: list[LegReader]) -> None:

@@ -152,6 +152,14 @@ class ModesTable(Table):
         return self
 
 
+class PayloadTable(SingleBody):
+    """A body bolted to the platform, in platform axes."""
+
+    point: Annotated[Vector, METRES] = Field(
+        None, description="of a flexible platform, where it is bolted on, m, platform frame"
+    )
+
+
 FREEDOM = ("mobility", "coordinates")
 """Keys of [platform] that say how it can move."""
 
@@ -159,7 +167,7 @@ FREEDOM = ("mobility", "coordinates")
 class PlatformTable(SingleBody):
     """The platform and what is bolted to it; or a flexible one, from a plate or from modes."""
 
-    payload: list[SingleBody] = Field(
+    payload: list[PayloadTable] = Field(
         [], max_length=MOST_LISTED, description="bodies added to the platform"
     )
     plate: PlateTable | None = Field(None, description="a flexible plate")
@@ -201,11 +209,21 @@ class PlatformTable(SingleBody):
         flexible = [key for key in ("plate", "modes") if getattr(self, key) is not None]
         if len(flexible) == 2:
             raise ValueError("has both plate and modes: a platform is flexible in one way")
-        rigid = sorted(self.model_fields_set - {*FREEDOM, "plate", "modes", "mesh"})
+        rigid = sorted(self.model_fields_set - {*FREEDOM, "plate", "modes", "mesh", "payload"})
         if flexible and rigid:
             raise ValueError(
                 f"has {rigid[0]} as well as {flexible[0]}: a flexible platform's mass is its nodes'"
             )
+        for i, one in enumerate(self.payload, 1):
+            if flexible and one.point is None:
+                raise ValueError(
+                    f"has payload as well as {flexible[0]}: payload {i} needs the point where it is "
+                    "bolted to the flexible platform, point = [x, y, z]"
+                )
+            if not flexible and one.point is not None:
+                raise ValueError(
+                    f"payload {i} has a point, which goes with a flexible platform only"
+                )
         return self
 
 

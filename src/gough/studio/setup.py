@@ -44,7 +44,9 @@ class StudioSetup:
         if self.payload < 0:
             raise InputError(f"payload of {self.payload:g} kg is negative")
         if self.payload and base.modes:
-            raise InputError("a flexible platform takes no payload: take it as rigid")
+            raise InputError(
+                "a flexible platform takes no payload here: take it as rigid, or write it with its point into the file"
+            )
         if self.payload:
             table = base.file.platform
             own = [] if table is None else table.payload

@@ -13,6 +13,7 @@ from scipy import linalg
 from gough.base.arrays import Array
 from gough.description.modal.attachment import Meshed, attached, node_rotations
 from gough.description.modal.body import MOST_MODES, ModalBody, rigid_basis
+from gough.description.modal.payload import Payload, carrying, points_of
 from gough.errors import FileError, ModalBodyWarning
 
 ON_MESH = 1e-4
@@ -55,6 +56,7 @@ class Selection(NamedTuple):
     tip_nodes: list[int] | None
     modes: int | None
     damping_ratio: ArrayLike
+    payload: tuple[Payload, ...] = ()
 
 
 def refuse_many(mesh: Mesh, points: int) -> None:
@@ -121,7 +123,8 @@ def assemble(
     same = ON_MESH * float(np.ptp(mesh.positions, axis=0).max())
     try:
         tip_turns = node_rotations(elements, tips)
-        shapes, turns = attached(elements, np.zeros((1, 3)), same)
+        wrenched = np.concatenate([np.zeros((1, 3)), points_of(wanted.payload)])
+        shapes, turns = attached(elements, wrenched, same)
     except np.linalg.LinAlgError:
         raise FileError(
             f"{mesh.name}: an element at a tip or at the origin has no volume"
@@ -130,12 +133,12 @@ def assemble(
     if elements.turns is not None:
         still = np.zeros((len(points.masses), 3, len(omega)))
         optional["rotations"] = np.concatenate([modal(elements.turns), still])
-    if not np.isnan(shapes).any():
+    if not np.isnan(shapes[0]).any():
         optional["origin_shapes"] = modal(shapes[0])
         optional["origin_rotations"] = modal(turns[0])
     if faces is not None and len(faces):
         optional["faces"] = faces
-    return ModalBody(
+    body = ModalBody(
         positions=np.concatenate([mesh.positions, points.positions]),
         masses=np.concatenate([np.zeros(len(mesh.positions)), points.masses]),
         shapes=np.concatenate([modal(mesh.shapes), modal(points.shapes)]),
@@ -147,6 +150,7 @@ def assemble(
         name=mesh.name,
         **optional,
     )
+    return carrying(body, wanted.payload, modal(shapes[1:]), modal(turns[1:]))
 
 
 def _elastic(mesh: Mesh, points: MassPoints, count: int | None) -> Array:

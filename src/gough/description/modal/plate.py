@@ -22,6 +22,7 @@ from gough.base.arrays import Array, given_numbers
 from gough.description.modal.argyris import clamped_edges, locate, lowest, null_space, probes
 from gough.description.modal.attachment import tied
 from gough.description.modal.body import ModalBody
+from gough.description.modal.payload import Payload, carrying, points_of
 from gough.description.modal.triangulation import triangulate
 from gough.errors import InputError, MissingDataError, ModalBodyWarning
 
@@ -81,6 +82,7 @@ def plate_body(
     rotary_inertia: bool = False,
     triangles: ArrayLike | None = None,
     refinements: int | None = None,
+    payload: Sequence[Payload] = (),
     name: str = "plate",
 ) -> ModalBody:
     """Elastic modes of a plate whose mid-surface is the platform frame's plane z = 0.
@@ -102,7 +104,7 @@ def plate_body(
     plate = _Plate(corners[0], corners[1], material, joints, boundary, rotary_inertia, name)
     found = plate.converged(modes) if refinements is None else plate.solve(refinements, modes)
     found = plate.aligned(found)
-    return plate.body(found, modes, _damping(damping_ratio, found.squares[:modes], name))
+    return plate.body(found, modes, _damping(damping_ratio, found.squares[:modes], name), payload)
 
 
 def _check(material: Material, modes: int, boundary: str, name: str) -> None:
@@ -292,7 +294,9 @@ class _Plate:
             signs[k] = np.sign(moving[0] if len(moving) else fallback[k]) or 1.0
         return signs
 
-    def body(self, found: _Solution, modes: int, damping: Array) -> ModalBody:
+    def body(
+        self, found: _Solution, modes: int, damping: Array, payload: Sequence[Payload]
+    ) -> ModalBody:
         """Quadrature points as nodes, and the vertices, without mass, to draw faces with."""
         basis, coefficients = found.basis, found.coefficients[:, :modes]
         coefficients = coefficients / np.sqrt(self.material.surface_density * self.size**2)
@@ -324,9 +328,13 @@ class _Plate:
         tip_shapes, tip_rotations = self._at(
             basis, self._scaled(self.tips), self.tips[:, 2], coefficients
         )
-        shape, turn = self._attached(basis, np.zeros(3), coefficients, (positions, heavy, moving))
-        origin = {} if np.isnan(shape).any() else {"origin_shapes": shape, "origin_rotations": turn}
-        return ModalBody(
+        shapes, turns = [], []
+        for point in (np.zeros(3), *points_of(payload)):
+            shape, turn = self._attached(basis, point, coefficients, (positions, heavy, moving))
+            shapes.append(shape)
+            turns.append(turn)
+        origin = {"origin_shapes": shapes[0], "origin_rotations": turns[0]}
+        body = ModalBody(
             positions=positions,
             masses=heavy,
             shapes=moving,
@@ -338,8 +346,10 @@ class _Plate:
             tip_rotations=tip_rotations,
             faces=shown.t.T,
             name=self.name,
-            **origin,
+            **({} if np.isnan(shapes[0]).any() else origin),
         )
+        size = (len(payload), 3, modes)
+        return carrying(body, payload, np.reshape(shapes[1:], size), np.reshape(turns[1:], size))
 
     def _attached(
         self, basis: Any, point: Array, coefficients: Array, nodes: tuple[Array, Array, Array]
