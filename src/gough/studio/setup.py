@@ -45,7 +45,8 @@ class StudioSetup:
             raise InputError(f"payload of {self.payload:g} kg is negative")
         if self.payload and base.modes:
             raise InputError(
-                "a flexible platform takes no payload here: take it as rigid, or write it with its point into the file"
+                "a flexible platform takes no payload on this page: take it as rigid, or write the "
+                "payload and its point into the robot file"
             )
         if self.payload:
             table = base.file.platform

@@ -97,13 +97,22 @@ def plate_body(
     _check(material, modes, boundary, name)
     points = np.array(given_numbers("outline", outline))
     joints = np.array(given_numbers("tips", tips)).reshape(-1, 3)
+    if triangles is None and len(points) > 3 and np.array_equal(points[0], points[-1]):
+        points = points[:-1]  # an outline that is closed on its first point
     try:
         corners = triangulate(points) if triangles is None else (points, np.asarray(triangles))
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
     plate = _Plate(corners[0], corners[1], material, joints, boundary, rotary_inertia, name)
-    found = plate.converged(modes) if refinements is None else plate.solve(refinements, modes)
-    found = plate.aligned(found)
+    try:
+        found = plate.converged(modes) if refinements is None else plate.solve(refinements, modes)
+        found = plate.aligned(found)
+    except np.linalg.LinAlgError:
+        x, y, angle = plate.thinnest()
+        raise InputError(
+            f"{name}: the outline is too thin near ({x:.4g}, {y:.4g}) m: a triangle there has an angle "
+            f"of {np.degrees(angle):.2g}°, and the modes cannot be computed. Remove the spike or slit"
+        ) from None
     return plate.body(found, modes, _damping(damping_ratio, found.squares[:modes], name), payload)
 
 
@@ -186,6 +195,18 @@ class _Plate:
                     f"{self.name}: the tip of leg {leg} at ({tip[0]:.6g}, {tip[1]:.6g}) is {gap:.3g} m "
                     "outside the plate"
                 )
+
+    def thinnest(self) -> tuple[float, float, float]:
+        """Middle of the shortest edge of the triangle with the smallest angle, m; that angle, rad."""
+        corners = np.moveaxis(self.coarse.p[:, self.coarse.t], 0, -1)  # (3, triangles, 2)
+        one, other = (np.roll(corners, -k, axis=0) - corners for k in (1, 2))
+        crossed = one[..., 0] * other[..., 1] - one[..., 1] * other[..., 0]
+        angles = np.arctan2(np.abs(crossed), np.sum(one * other, axis=-1))
+        triangle = int(np.argmin(angles.min(axis=0)))
+        shortest = int(np.argmin(np.linalg.norm(one[:, triangle], axis=1)))
+        middle = corners[shortest, triangle] + one[shortest, triangle] / 2
+        x, y = middle * self.size + self.center
+        return float(x), float(y), float(angles.min())
 
     def _scaled(self, points: Array) -> Array:
         return np.asarray((points[:, :2] - self.center) / self.size)
