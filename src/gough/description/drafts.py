@@ -194,7 +194,7 @@ def _sliding(
         f"platform = {_points(platform)}  # platform frame, m",
         f"slider = {{ mass = {_n(slider)} }}",
         "cross = {}  # without mass",
-        f"link = {{ {_rod(link, length, density)} }}",
+        _link(link, length, density, held),
         f"limits = {{ stroke = [0, {_n(stroke)}] }}  # m; also force (N), speed (m/s)",
     ]
 
@@ -250,8 +250,8 @@ def _cranked(
         f"platform = {_points(platform)}  # platform frame, m",
         f"crank = {{ {_rod(arm, crank, density)} }}",
         "cross = {}  # without mass",
-        f"link = {{ {_rod(link, length, density)} }}",
-        "rotor_inertia = 0  # of motor and gear: J n², kg m²",
+        _link(link, length, density, held),
+        "rotor_inertia = 0  # of motor and gear: J n², kg m²; put it in before sizing drives",
         f"limits = {{ stroke = [{_n(-half)}, {_n(half)}] }}  # rad; also force (N m), speed (rad/s)",
     ]
 
@@ -362,7 +362,8 @@ def _platform(ask: Answers, radius: float, held: str = "") -> tuple[str, str]:
     )
     density = _n(ask("density", "of all bodies; steel by default", STEEL, "kg/m³"))
     disc = f'shape = "disc", radius = {_n(radius)}, thickness = {_n(thick)}, density = {density}'
-    return f"platform = {{ {held}{disc} }}", density
+    remark = "  # all bodies are drafted solid: hollow or aluminium ones need smaller drives"
+    return f"platform = {{ {held}{disc} }}{remark}", density
 
 
 def _circle(radius: float, degrees: Iterable[float]) -> list[Point]:
@@ -386,6 +387,16 @@ def _home(height: float) -> str:
 
 def _rod(radius: float, length: float, density: str) -> str:
     return f'shape = "rod", radius = {_n(radius)}, length = {_n(length)}, density = {density}'
+
+
+def _link(radius: float, length: float, density: str, held: str) -> str:
+    """The link: a rod, or the two of a parallelogram, which keeps the platform's rotation (`held`)."""
+    rod = _rod(radius, length, density)
+    if not held:
+        return f"link = {{ {rod} }}"
+    return (
+        f"link = {{ shapes = [{{ {rod} }}, {{ {rod} }}] }}  # both rods of the parallelogram as one"
+    )
 
 
 def _points(points: Iterable[Sequence[float]]) -> str:
