@@ -106,6 +106,22 @@ def test_rounded_positions_pass_beside_exact_rates(tmp_path, samples, place):
     read_motion(written(tmp_path / "motion.csv", record(samples, place)))
 
 
+@pytest.mark.parametrize("place", [1e-5, 1e-4])
+def test_a_slow_motion_passes_whose_steps_are_less_than_a_digit(tmp_path, place):
+    """A fiftieth of the way: 1 µm a sample, written to 10 or 100 µm, beside exact rates."""
+    r = record(10_001)
+    middle = np.array([0, 0, 1.2])
+    small = {"p": np.round((middle + 0.02 * (r["p"] - middle)) / place) * place}
+    small |= {name: 0.02 * r[name] for name in ("v", "a")}
+    still = {"q": np.tile([1.0, 0, 0, 0], (10_001, 1)), "w": 0 * r["v"], "alpha": 0 * r["v"]}
+    whole = r | small | still
+    read_motion(written(tmp_path / "slow.csv", whole))
+    with pytest.raises(FileError, match=r"vx, vy, vz are [34]\.?\d* times"):
+        read_motion(
+            written(tmp_path / "wrong.csv", whole | {"v": 4 * whole["v"], "a": 4 * whole["a"]})
+        )
+
+
 def test_gaps_and_uneven_times_pass(tmp_path):
     r = record(1001)
     keep = np.sort(np.random.default_rng(0).permutation(1001)[:600])

@@ -83,7 +83,8 @@ class ColumnTable(NamedTuple):
     def last_digits(self, names: Sequence[str]) -> Array:
         """Return the size of the last decimal of columns (k,), SI units.
 
-        It is that of cells within a factor of ten of the largest number, of some rows of a long table.
+        It is that of cells within a factor of ten of the largest number, of some rows of a long table;
+        0 of a column that does not change.
         """
         places = [[*self.units].index(name) for name in names]
         rows = [row.split(",") for row in self.rows[:: -(-len(self.rows) // DIGIT_ROWS)]]
@@ -93,6 +94,8 @@ class ColumnTable(NamedTuple):
             size = np.abs(np.array(cells, dtype=np.float64))
             large = [cell for cell, one in zip(cells, size, strict=True) if one >= size.max() / 10]
             digit = 10.0 ** -max(map(_decimals, large))
+            if np.ptp(size) == 0:
+                continue
             found[i] = self.scales[name].to_si(digit) if name in self.scales else digit
         return found
 

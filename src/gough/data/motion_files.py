@@ -21,6 +21,7 @@ import io
 import os
 import re
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -52,7 +53,7 @@ from gough.data.datasets import (
 )
 from gough.data.plausibility import check_pose
 from gough.data.rates import check_rates
-from gough.data.rounding import RoundedPoses, rounding_line, smoothed
+from gough.data.rounding import FEWEST, RoundedPoses, rounding_line, smoothed
 from gough.errors import FileError, GoughError, InputError
 from gough.model.model import Model
 from gough.motion import ELASTIC_FIELDS, Motion
@@ -166,7 +167,7 @@ def read_motion(
                 return _own_motion(table, robot, columns, smooth, say)
             numbers, rounded = _numbers(table, robot, smooth, say)
             _check_units(table, columns, numbers, say)
-            motion = _sensible(robot, *_read_csv(table, numbers))
+            motion = _sensible(robot, *_read_csv(table, numbers), _digits(table))
             if rounded and (line := rounding_line(robot, motion, rounded)):
                 say(line)
             return motion
@@ -294,16 +295,38 @@ def _columns(field: str, modes: int) -> list[str]:
     return [f"e{i + 1}{columns[0]}" for i in range(modes)] if field not in RIGID else [*columns]
 
 
-def _sensible(robot: Model | None, fields: dict[str, Array], where: Where) -> Motion:
+def _sensible(
+    robot: Model | None,
+    fields: dict[str, Array],
+    where: Where,
+    digits: Mapping[str, float] | None = None,
+) -> Motion:
     """The motion of what a file holds, if it can be this robot's."""
     if robot is not None and "position" in fields and fields["position"].ndim == 2:
         vectors = fields.get("rotation vector")
         check_pose(robot, fields["position"], vectors, where)
     fields.pop("rotation vector", None)
-    return _complete(fields, where)
+    return _complete(fields, where, digits)
 
 
-def _complete(fields: dict[str, Array], where: Where) -> Motion:
+def _digits(table: ColumnTable) -> dict[str, float]:
+    """Return the coarsest last digit of each field of poses with rates, SI; angles count twice."""
+    own = {*table.units}
+    if not {"time", "vx"} <= own or len(table.rows) < FEWEST:
+        return {}
+    rotation = QUANTITIES["rotation"]._replace(columns=(*ROTATION_VECTOR, "qw", "qx", "qy", "qz"))
+    known = RIGID | {"rotation": rotation}
+    columns = {field: [n for n in one.columns if n in own] for field, one in known.items()}
+    return {
+        field: float(table.last_digits(names).max()) * (2 if field == "rotation" else 1)
+        for field, names in columns.items()
+        if names and field != "time"
+    }
+
+
+def _complete(
+    fields: dict[str, Array], where: Where, digits: Mapping[str, float] | None = None
+) -> Motion:
     """The motion of what a file holds: derived, zero or refused where something is left out."""
     if "position" not in fields:
         raise FileError("no position (x, y, z)")
@@ -326,7 +349,7 @@ def _complete(fields: dict[str, Array], where: Where) -> Motion:
             )
     motion = Motion(**fields)
     if given:
-        check_rates(motion, where)
+        check_rates(motion, where, digits)
     return motion
 
 

@@ -44,7 +44,7 @@ FEWEST = 8
 GAP = 3.0
 """Steps, in medians, that are not compared."""
 RESOLVED = 50.0
-"""Last digits that the longest way between compared samples has at least."""
+"""Last digits that the ways between compared samples have in the mean."""
 FACTORS = {
     1e3: "millimetres, or time in milliseconds",
     57.2958: "degrees",
@@ -140,11 +140,12 @@ def _check(pair: RatePair, time: Array, rotation: Array, where: Where) -> None:
     told = pair.integral(pair.rates, 5)
     pair = pair._replace(digit=max(pair.digit, _noise(pair.way - told)))
     unsure = np.linalg.norm(told - pair.integral(pair.rates, 3), axis=-1)[:, np.newaxis]
-    longest = max(float(np.linalg.norm(one, axis=-1).max()) for one in (pair.way, told))
     extent = max(float(np.ptp(np.cumsum(one, axis=0), axis=0).max()) for one in (pair.way, told))
     if extent <= 4 * pair.digit:
         return
-    stride = min(int(np.ceil(RESOLVED * pair.digit / longest)) or 1, max(len(step) // 4, 1))
+    length = max(extent, float(np.linalg.norm(told, axis=-1).sum()))
+    stride = int(np.ceil(RESOLVED * pair.digit * len(step) / length)) or 1
+    stride = min(stride, max(len(step) // 4, 1))
     wide = step > GAP * np.median(step)
     near = maximum_filter1d(wide.astype(int), 9) > 0 if len(step) > 20 else wide
 
