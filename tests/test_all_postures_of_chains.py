@@ -211,3 +211,21 @@ def test_a_search_says_found_and_gives_no_percentage(tmp_path: Any) -> None:
         "hits",
         "found",
     }
+
+
+def test_a_posture_with_a_singular_leg_counts() -> None:
+    """Axes of legs that are 120° apart: turned so far about z each elbow axis meets the next leg's.
+
+    With q = 0 both the identity and this turn keep fixed·R carried = cosine for all legs.
+    """
+    axes = np.array([[np.sqrt(2), 0, -1], [0.5, np.sqrt(0.75), 0], [np.sqrt(2), 0, 1]])
+    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    third = Rotation.from_rotvec([0, 0, 2 * np.pi / 3]).as_matrix()
+    legs = np.stack([axes, axes @ third.T, axes @ third])
+    cosine = np.sum(legs[:, 1] * legs[:, 2], axis=1)
+    assert_allclose(np.sum(legs[:, 1] * (legs[:, 2] @ third.T), axis=1), cosine, atol=1e-12)
+    every = [[revolute(0.3 * a, a, k == 0) for k, a in enumerate(each)] for each in legs]
+    found = postures(robot("agile wrist", [0.0, 0.0, 0.0], every), [0.0, 0.0, 0.0])
+    assert found.method == "complete"
+    turns = Rotation.from_matrix(found.motion.rotation).as_rotvec()
+    assert_allclose(turns[np.argsort(turns[:, 2])], [[0, 0, 0], [0, 0, 2 * np.pi / 3]], atol=1e-5)

@@ -22,6 +22,8 @@ STARTS, MOST_WAVES = 500, 8
 """Starts a wave, and waves at most."""
 TRIES = 40
 """Joints of chains that are tried a wave at a pose that is known."""
+MET = (forward.CONVERGED, forward.OTHER_BRANCH)
+"""What Newton says of a posture."""
 MOST_POSTURES = 200
 """More than these are not isolated; the search ends."""
 
@@ -71,7 +73,9 @@ def polished(robot: Model, q: Array, all_poses: Solutions, seed: int) -> Search 
         every = np.repeat(missing, TRIES)
         poses = Motion(all_poses.position[every], all_poses.rotation[every])
         joints = robot.mechanism.legs.scattered(np.tile(q[:, np.newaxis], len(every)), size, rng).T
-        known = np.concatenate([known, _met(robot, q, size, _with_joints(robot, poses, joints))])
+        near = _with_joints(robot, poses, joints)
+        # at singular poses, which Newton tells to half the digits
+        known = np.concatenate([known, _met(robot, q, size, near, (*MET, forward.UNTOLD))])
         known = known[distinct(known[:, :12])[0]]
         apart = np.linalg.norm(known[:, np.newaxis, :12] - wanted[missing], axis=-1)
         missing = missing[apart.min(axis=0, initial=np.inf) > SAME]
@@ -83,10 +87,12 @@ def polished(robot: Model, q: Array, all_poses: Solutions, seed: int) -> Search 
     return _search(known[strange <= SAME], size, None)
 
 
-def _met(robot: Model, q: Array, size: float, guess: Motion) -> Array:
+def _met(
+    robot: Model, q: Array, size: float, guess: Motion, enough: tuple[int, ...] = MET
+) -> Array:
     """Rows of postures that Newton meets: position, rotation, joints of chains, other branch."""
     found = forward.solve(robot, np.tile(q, (len(guess), 1)), guess)
-    good = np.isin(found.status, (forward.CONVERGED, forward.OTHER_BRANCH))
+    good = np.isin(found.status, enough)
     other = (found.status == forward.OTHER_BRANCH)[:, np.newaxis]
     parts = [found.position / size, found.rotation.reshape(-1, 9), found.chains, other]
     return np.concatenate(parts, axis=1)[good]
