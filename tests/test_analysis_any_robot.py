@@ -227,6 +227,7 @@ def test_poses_that_are_not_allowed_are_named():
         singularity(robot, tilted)
 
 
+@pytest.mark.second_tier
 def test_the_nearest_singularity_of_a_held_platform():
     robot = robot_of("3-RPS")
     found = clearance(robot, robot.home)
@@ -241,6 +242,7 @@ def test_the_nearest_singularity_of_a_held_platform():
         clearance(robot_of("planar 4-RRR"), robot_of("planar 4-RRR").home)
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize(("name", "count"), [("rotary Delta", 1), ("3-RPS", 16)])
 def test_postures_by_a_search(name, count):
     """A 3-RPS robot has up to sixteen (Tsai 1999); a Delta two, here one on another branch."""

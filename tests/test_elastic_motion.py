@@ -102,6 +102,7 @@ def test_wrench_and_friction_count(long):
     assert np.abs(motion.elastic - smooth.elastic).max() > 1e-4 * np.abs(smooth.elastic).max()
 
 
+@pytest.mark.second_tier
 def test_coulomb_friction_in_the_joints_counts(monkeypatch):
     """As an integrator finds it; where none is found, friction that jumps is told of."""
     robot, _, _ = random_flexible(np.random.default_rng(3), "PUS", 2, general=False)
@@ -153,6 +154,7 @@ def test_forces_depend_on_stiffness_and_tend_to_the_rigid_robots(long):
     assert apart[2] < 0.05
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize(
     ("turns", "output", "growing"), [((-22.0, -20.0), "frame", 1), ((0.0, 5.0), "terminal", 3)]
 )

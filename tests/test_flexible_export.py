@@ -96,6 +96,7 @@ def test_in_single_precision(exported):
     assert "double" not in (one.folder / f"{one.prefix}.c").read_text()
 
 
+@pytest.mark.second_tier_from(1)
 @needs_compiler
 @pytest.mark.parametrize("name", ROBOTS)
 def test_c_answers_as_the_robot_does(exported, name):

@@ -211,6 +211,7 @@ def test_a_file_of_columns_is_read_as_other_toml(tmp_path):
         Columns.of(names=str(tmp_path / "map.toml"))
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize(
     "text", ["a." * 20_000 + "a = 1", "[" + "a." * 20_000 + "a]", "a = " + "[" * 5000]
 )

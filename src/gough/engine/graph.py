@@ -39,6 +39,8 @@ class Graph:
         """Which nodes have one value a mode."""
         self.waists: set[int] = set()
         """Nodes through which alone others feel an unknown; see `passes.affine`."""
+        self._flexible = False
+        """Some node has one value a mode."""
         self._known: dict[Any, int] = {}
         self._values: dict[int, float] = {}
         """Of the constants."""
@@ -50,6 +52,7 @@ class Graph:
         key = (operation, arguments, leaf)
         number = self._known.get(key)
         if number is None:
+            self._flexible = self._flexible or operation in PER_MODE
             number = len(self.operations)
             self._known[key] = number
             self.operations.append(operation)
@@ -57,8 +60,9 @@ class Graph:
             self.leaves.append(leaf)
             varying = self.varying
             varying.append(
-                operation in PER_MODE
-                or (operation != SUM and True in [varying[one] for one in arguments])
+                self._flexible
+                and operation != SUM
+                and (operation in PER_MODE or True in [varying[one] for one in arguments])
             )
         return number
 
@@ -116,7 +120,9 @@ class Graph:
         return Symbol(self, self.number(operation, *arguments))
 
     def number(self, operation: str, *arguments: int) -> int:
-        """The number of such a node. Tracing spends its time here: numbers are not wrapped."""
+        """The number of such a node. Numbers are not wrapped: that takes time."""
+        if len(arguments) == 2:
+            return self.pair(operation, *arguments)
         values = [self._values.get(one) for one in arguments]
         if None not in values:
             return self._constant(OPERATIONS[operation].value(*values))
@@ -125,10 +131,21 @@ class Graph:
             folded = rule(self, *arguments, *values)
             if folded is not None:
                 return folded
-        if operation in COMMUTATIVE:
-            a, b = arguments
-            return self._node(operation, (a, b) if a <= b else (b, a))
         return self._node(operation, arguments)
+
+    def pair(self, operation: str, a: int, b: int) -> int:
+        """The number of a node of two arguments. Tracing spends its time here."""
+        value_a, value_b = self._values.get(a), self._values.get(b)
+        if value_a is not None and value_b is not None:
+            return self._constant(OPERATIONS[operation].value(value_a, value_b))
+        rule = RULES.get(operation)
+        if rule is not None:
+            folded = rule(self, a, b, value_a, value_b)
+            if folded is not None:
+                return folded
+        if a > b and operation in COMMUTATIVE:
+            a, b = b, a
+        return self._node(operation, (a, b))
 
     def negated(self, number: int) -> int | None:
         """The x of a node −x, None of any other."""
@@ -153,13 +170,13 @@ class Symbol:
         self.graph = graph
         self.number = number
 
-    def _with(self, operation: str, *others: Any) -> Symbol:
+    def _alone(self, operation: str) -> Symbol:
+        return Symbol(self.graph, self.graph.number(operation, self.number))
+
+    def _with(self, operation: str, other: Any) -> Symbol:
         graph = self.graph
-        numbers = [
-            other.number if isinstance(other, Symbol) else graph.constant(other).number
-            for other in others
-        ]
-        return Symbol(graph, graph.number(operation, self.number, *numbers))
+        number = other.number if isinstance(other, Symbol) else graph._constant(other)
+        return Symbol(graph, graph.pair(operation, self.number, number))
 
     def _swapped(self, operation: str, other: Any) -> Symbol:
         return self.graph.constant(other)._with(operation, self)
@@ -187,14 +204,14 @@ class Symbol:
         return self._swapped("div", other)
 
     def __neg__(self) -> Symbol:
-        return self._with("neg")
+        return self._alone("neg")
 
     def __abs__(self) -> Symbol:
-        return self._with("abs")
+        return self._alone("abs")
 
     def sqrt(self) -> Symbol:
         """√x; NumPy's sqrt finds it."""
-        return self._with("sqrt")
+        return self._alone("sqrt")
 
     def arctan2(self, other: Any) -> Symbol:
         """Angle of (other, self); NumPy's arctan2 finds it."""
@@ -202,11 +219,11 @@ class Symbol:
 
     def sin(self) -> Symbol:
         """Sine; NumPy's sin finds it."""
-        return self._with("sin")
+        return self._alone("sin")
 
     def cos(self) -> Symbol:
         """Cosine; NumPy's cos finds it."""
-        return self._with("cos")
+        return self._alone("cos")
 
     def copysign(self, other: Any) -> Symbol:
         """|self| with the sign of other."""
@@ -240,7 +257,7 @@ class Symbol:
 
     def rint(self) -> Symbol:
         """The nearest whole number, halves to even; NumPy's rint finds it."""
-        return self._with("rint")
+        return self._alone("rint")
 
     def waist(self) -> Symbol:
         """Itself, marked as one of few numbers through which all that follows feels an unknown."""
@@ -251,7 +268,7 @@ class Symbol:
 
     def or_one(self) -> Symbol:
         """1 where x = 0, else x: a safe divisor of what is 0 there."""
-        return self._with("or_one")
+        return self._alone("or_one")
 
 
 def _add(graph: Graph, a: int, b: int, va: float | None, vb: float | None) -> int | None:
@@ -259,10 +276,10 @@ def _add(graph: Graph, a: int, b: int, va: float | None, vb: float | None) -> in
         return b
     if vb == 0:
         return a
-    if (inside := graph.negated(b)) is not None:
-        return graph.number("sub", a, inside)
-    if (inside := graph.negated(a)) is not None:
-        return graph.number("sub", b, inside)
+    if graph.operations[b] == "neg":
+        return graph.pair("sub", a, graph.arguments[b][0])
+    if graph.operations[a] == "neg":
+        return graph.pair("sub", b, graph.arguments[a][0])
     return None
 
 
@@ -282,6 +299,8 @@ def _sub(graph: Graph, a: int, b: int, va: float | None, vb: float | None) -> in
 
 def _mul(graph: Graph, a: int, b: int, va: float | None, vb: float | None) -> int | None:
     for one, value, other in ((a, va, b), (b, vb, a)):
+        if value is None:
+            continue
         if value == 0:
             return one
         if value == 1:
@@ -300,10 +319,10 @@ def _div(graph: Graph, a: int, b: int, va: float | None, vb: float | None) -> in
 
 
 def _sign_outside(graph: Graph, operation: str, a: int, b: int) -> int | None:
-    if (inside := graph.negated(a)) is not None:
-        return graph.number("neg", graph.number(operation, inside, b))
-    if (inside := graph.negated(b)) is not None:
-        return graph.number("neg", graph.number(operation, a, inside))
+    if graph.operations[a] == "neg":
+        return graph.number("neg", graph.pair(operation, graph.arguments[a][0], b))
+    if graph.operations[b] == "neg":
+        return graph.number("neg", graph.pair(operation, a, graph.arguments[b][0]))
     return None
 
 
