@@ -53,6 +53,10 @@ def command(
     equal_legs: Annotated[
         bool, typer.Option("--equal-legs", help="one set of parameters for all legs of a kind")
     ] = False,
+    offsets: Annotated[
+        bool,
+        typer.Option("--offsets", help="what each force sensor reads too much is unknown, too"),
+    ] = False,
     consistent: Annotated[
         bool,
         typer.Option(
@@ -102,6 +106,7 @@ def command(
             cutoff=cutoff,
             reference=commanded,
             equal_legs=equal_legs,
+            offsets=offsets,
         )
         written, changed = None, None
         if not robot.modes and (second is not None or output is not None):

@@ -10,6 +10,12 @@ between actuators' equations, diagonal from the residuals of ordinary least squa
 C is the covariance of the noise as the residuals show it: filtered and decimated, so that each leg's
 neighbours in time are correlated. Taking them as independent, or the residuals for the noise, would give
 standard deviations that are too small. Gautier 1997; Janot, Vandanjon & Gautier 2014 (instruments).
+
+Offsets o of force sensors, Γ = W X + o, fall out where each actuator's mean over time is taken from W
+and from Γ. What a finer model explains is asked of the residuals: with columns for an offset of each
+actuator, for friction that falls with speed (Stribeck) and for friction that grows with its square the
+equations are solved again. Effects c with a covariance C count as there where cᵀ C⁻¹ c of all actuators
+is above SURE² and one for each; parameters that they move by more than SHIFTED deviations are biased.
 """
 
 from __future__ import annotations
@@ -22,6 +28,7 @@ from scipy.signal import oaconvolve
 
 from gough.base.arrays import Array
 from gough.base.showing_results import Showing
+from gough.data import signals
 from gough.data.logs import Log
 from gough.errors import InputError
 from gough.model.model import Model
@@ -54,6 +61,16 @@ MEMORY = 5.0
 """Reach of the residuals' autocovariance, in periods of the cut-off."""
 PASSES = 6
 """Of making the noise agree with the residuals it leaves."""
+SURE = 6.0
+"""Deviations from which effects that the model lacks count as there."""
+SHIFTED = 3.0
+"""Deviations by which they may move a parameter that is called good or rough."""
+LOUD = 3.0
+"""Noise of an actuator, over the median of all, from which it is named."""
+SLOW = 3.0
+"""Power of residuals in the lower half of F's band, over that in the upper, that is no noise."""
+STRIBECK = 0.2
+"""Speed of the Stribeck effect that is asked for, over the rms speed of the actuators."""
 GOOD, ROUGH = 0.05, 0.30
 """Relative standard deviations up to which a parameter counts as identified, as roughly so."""
 
@@ -77,6 +94,13 @@ class Identification(Showing):
     measured: Measurements
     equal: EqualLegs | None = None
     """If legs were declared equal: what their shared parameters mean for each."""
+    offsets: Array | None = None
+    """(actuators,) of force sensors, N, if they were asked for."""
+    offset_deviations: Array | None = None
+    unmodelled: tuple[str, ...] = ()
+    """Sentences on what residuals show that the model lacks."""
+    shifts: Array | None = None
+    """(rank,) by how many deviations that moves each parameter."""
 
     @property
     def felt(self) -> tuple[BaseParameters, Array]:
@@ -93,16 +117,19 @@ class Identification(Showing):
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """What is known of each parameter: "good", "rough", "not identifiable" or "not excited"."""
+        """What is known of each: "good", "rough", "biased", "not identifiable" or "not excited"."""
+        shifts = np.zeros(len(self.values)) if self.shifts is None else self.shifts
         return tuple(
             "not excited"
             if not np.isfinite(deviation)
+            else "not identifiable"
+            if part > ROUGH
+            else "biased"
+            if shift > SHIFTED
             else "good"
             if part <= GOOD
             else "rough"
-            if part <= ROUGH
-            else "not identifiable"
-            for deviation, part in zip(self.deviations, self.relative, strict=True)
+            for deviation, part, shift in zip(self.deviations, self.relative, shifts, strict=True)
         )
 
     @property
@@ -149,6 +176,7 @@ def identify(
     reference: Motion | Trajectory | None = None,
     base: BaseParameters | None = None,
     equal_legs: bool = False,
+    offsets: bool = False,
 ) -> Identification:
     """Base parameters of a robot from a log, with standard deviations.
 
@@ -157,7 +185,8 @@ def identify(
     commanded motion over the log's times: a simulated robot under an ideal controller follows it
     exactly, so its regressor has no noise of the log in it. `base` saves time if it is known already.
     `equal_legs`: one set of parameters for all legs that have the same joints; the first of them stands
-    for the others.
+    for the others. `offsets`: a constant that each actuator's force sensor reads too much is an unknown
+    too; of a flexible platform it is not.
     """
     if method not in get_args(Method):
         raise InputError(f"method is {method!r}, must be one of {', '.join(get_args(Method))}")
@@ -173,16 +202,36 @@ def identify(
         if reference is None:
             raise InputError("instrumental variables need the commanded motion as reference")
         instruments = _instruments(robot, base, measured, reference)
-    if not equal_legs:
-        return solve(base, measured, method, instruments)
-    shared = equal(robot, base, measured.regressor)
-    found = solve(
-        shared.base,
-        replace(measured, regressor=measured.regressor @ shared.spread),
-        method,
-        None if instruments is None else instruments @ shared.spread,
-    )
-    return replace(found, equal=shared)
+    shared = equal(robot, base, measured.regressor) if equal_legs else None
+    if shared is not None:
+        base = shared.base
+        measured = replace(measured, regressor=measured.regressor @ shared.spread)
+        instruments = None if instruments is None else instruments @ shared.spread
+    if not offsets:
+        found = solve(base, measured, method, instruments)
+    elif robot.modes:
+        raise InputError(f"{robot.name}: offsets of force sensors are for rigid platforms")
+    else:
+        level = replace(
+            measured,
+            regressor=measured.regressor - measured.regressor.mean(axis=0),
+            forces=measured.forces - measured.forces.mean(axis=0),
+        )
+        if instruments is not None:
+            instruments = instruments - instruments.mean(axis=0)
+        found = solve(base, level, method, instruments)
+        mean = measured.regressor.mean(axis=0)
+        spread = np.einsum(
+            "ai,ij,aj->a", mean, np.linalg.pinv(found.information, hermitian=True), mean
+        )
+        each = found.noise**2 * measured.forces.shape[1] / measured.independent
+        found = replace(
+            found,
+            offsets=measured.forces.mean(axis=0) - mean @ found.values,
+            offset_deviations=np.sqrt(spread + each),
+        )
+    found = replace(found, equal=shared)
+    return found if robot.modes else _questioned(robot, found)
 
 
 def solve(
@@ -220,6 +269,92 @@ def solve(
         noise=noise,
         measured=measured,
     )
+
+
+def _questioned(robot: Model, found: Identification) -> Identification:
+    """The same with what its residuals show that the model lacks."""
+    noise, sentences = found.noise, []
+    effects = _finer(robot, found)
+    shifts = np.zeros(len(found.values))
+    if effects:
+        there = []
+        _, step, covariance = _resolved(found, np.concatenate([*effects.values()], axis=2))
+        count = len(noise)
+        # what exact logs leave is rounding
+        least = 1e-4 * float(np.sqrt(np.mean(found.measured.raw_forces**2)))
+        for i, name in enumerate(effects):
+            own = slice(i * count, (i + 1) * count)
+            size = step[own] @ np.linalg.pinv(covariance[own, own], hermitian=True) @ step[own]
+            if size > SURE**2 + count and np.abs(step[own]).max() > least:
+                there.append(name)
+                sentences.append(f"{name} ({np.sqrt(size):.0f} deviations)")
+        if there:
+            shifts = _resolved(found, np.concatenate([effects[one] for one in there], axis=2))[0]
+    sentences += [
+        f"noise of actuator {i + 1}, {noise[i] / np.median(noise):.1f} times that of the others"
+        for i in np.flatnonzero(noise > LOUD * np.median(noise))
+    ]
+    slow = _slow(found)
+    if slow > SLOW and not sentences:
+        sentences.append(f"something slow ({slow:.1f} times the power that noise has)")
+    return replace(found, unmodelled=tuple(sentences), shifts=shifts)
+
+
+def _resolved(found: Identification, columns: Array) -> tuple[Array, Array, Array]:
+    """Shifts of parameters in deviations, further columns' coefficients, and their covariance."""
+    measured, noise = found.measured, found.noise
+    W, count = measured.regressor, len(found.values)
+    sizes = np.sqrt(np.mean(W**2, axis=(0, 1)))
+    scale = np.where(np.isfinite(found.deviations), 1 / np.where(sizes > 0, sizes, 1.0), 0.0)
+    wide = np.concatenate([W * scale, columns], axis=2)
+    weights = 1 / np.maximum(noise / (float(noise.max()) or 1.0), 1e-6)
+    step, _, directions, _ = _estimate(wide, found.residuals, weights, None, measured.independent)
+    lags = int(np.ceil(MEMORY * measured_rate(measured) / (PARALLEL * measured.cutoff)))
+    left = found.residuals - wide @ step
+    covariance = _covariance(wide, left, weights, None, directions, lags)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shifts = np.nan_to_num(np.abs(step[:count] * scale) / found.deviations)
+    return shifts, step[count:], covariance[count:, count:]
+
+
+def _finer(robot: Model, found: Identification) -> dict[str, Array]:
+    """Columns (n, actuators, actuators) of effects that the model lacks, by name, filtered."""
+    measured = found.measured
+    qd = robot.inverse_kinematics(measured.motion).qd
+    each = np.eye(qd.shape[1])
+    effects: dict[str, Array] = {}
+    if found.offsets is None:
+        effects["offsets of force sensors"] = np.tile(each, (len(measured.time), 1, 1))
+    if not found.base.friction:
+        return effects
+    speed = np.sqrt(np.mean(qd**2, axis=0))
+    speed = np.where(speed > 0, speed, 1.0)
+    shapes = {
+        "friction that falls with speed": np.sign(qd) * np.exp(-np.abs(qd) / (STRIBECK * speed)),
+        "friction with the square of speed": qd * np.abs(qd) / speed**2,
+    }
+    step = signals.decimation(measured.rate, measured.cutoff)
+    for name, values in shapes.items():
+        filtered = signals.low_pass(values, measured.rate, PARALLEL * measured.cutoff)
+        filtered = filtered[::step][measured.kept]
+        if found.offsets is not None:
+            filtered = filtered - filtered.mean(axis=0)
+        effects[name] = filtered[:, :, np.newaxis] * each
+    return effects
+
+
+def _slow(found: Identification) -> float:
+    """Power of residuals below a quarter of F's cut-off over that from there to a half."""
+    measured = found.measured
+    rate = measured_rate(measured)
+    power = np.sum(np.abs(np.fft.rfft(found.residuals / found.noise, axis=0)) ** 2, axis=1)
+    frequency = np.fft.rfftfreq(len(measured.time), 1 / rate)
+    edge = PARALLEL * measured.cutoff
+    low = power[frequency < edge / 4]
+    high = power[(frequency >= edge / 4) & (frequency < edge / 2)]
+    if len(low) < 4 or len(high) < 4 or not high.any():
+        return 1.0
+    return float(low.mean() / high.mean())
 
 
 def measured_rate(measured: Measurements) -> float:

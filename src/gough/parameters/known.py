@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.parameters.identification import Identification
+from gough.parameters.identification import SHIFTED, Identification
 
 WELL = 0.10
 """Relative standard deviation up to which a parameter counts as known."""
@@ -67,6 +67,19 @@ def summary(found: Identification) -> list[str]:
         f"{len(told.well)} of {len(names)} base parameters are known to better than {100 * WELL:.0f} %"
         + (f": {few(told.well)}" if told.well else "")
     ]
+    if found.equal is None and 2 * len(told.well) < len(names) and "leg 2 " in " ".join(names):
+        lines.append(
+            "if legs of a kind are built alike, try --equal-legs first: the same log tells much more of "
+            "one set of parameters"
+        )
+    if found.unmodelled:
+        biased = found.verdicts.count("biased")
+        lines.append(
+            f"the model lacks {', '.join(found.unmodelled)}"
+            + (f"; it moves {biased} parameters by over {SHIFTED:g} deviations" if biased else "")
+        )
+        if any(one.startswith("offsets") for one in found.unmodelled):
+            lines[-1] += "; --offsets makes the offsets unknowns"
     if told.tied:
         pairs = [f"{names[a]} from {names[b]}" for a, b in told.tied[:MOST_NAMES]]
         more = len(told.tied) - MOST_NAMES

@@ -33,6 +33,9 @@ def identification_numbers(
         "cutoff": found.measured.cutoff,
         "residual": found.noise,
         "summary": summary(found),
+        "unmodelled": list(found.unmodelled),
+        "offsets": found.offsets,
+        "offset_deviations": found.offset_deviations,
         "equal_legs": found.equal is not None,
         "parameters": [
             {
@@ -92,12 +95,19 @@ def print_identification(
     verdicts = [*found.verdicts]
     counts = ", ".join(
         f"{verdicts.count(one)} {one}"
-        for one in ("good", "rough", "not identifiable", "not excited")
+        for one in ("good", "rough", "biased", "not identifiable", "not excited")
         if one in verdicts
     )
     console.print(f"{len(verdicts)} base parameters: {counts}", highlight=False)
     if not {*SHORT}.isdisjoint(verdicts):
         console.print("no: not identifiable from this log; unseen: its motion does not excite it")
+    if found.offsets is not None and found.offset_deviations is not None:
+        for i, actuator in enumerate(actuators):
+            console.print(
+                f"offset of force {i + 1}: {found.offsets[i]:.4g} ± {found.offset_deviations[i]:.2g} "
+                f"{actuator.units.force}",
+                highlight=False,
+            )
     if moved is not None:
         _print_moved(found, moved, console)
     if judged is not None:
