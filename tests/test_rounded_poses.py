@@ -151,10 +151,10 @@ def test_within_a_distance():
     rng, t = np.random.default_rng(1), np.linspace(0, 2, 2001)
     true = 0.05 * np.sin(2 * np.pi * t)
     noisy = true + rng.uniform(-2e-5, 2e-5, t.shape)
-    curve = smoothest(t, noisy[:, np.newaxis], 6e-5)
-    found = curve(t)[:, 0]
+    curve = smoothest(t, noisy, 6e-5)
+    found = curve(t)
     assert np.abs(found - noisy).max() <= 6e-5 * (1 + 1e-4)
-    off = np.abs(curve(t, 2)[:, 0] + (2 * np.pi) ** 2 * true)
+    off = np.abs(curve(t, 2) + (2 * np.pi) ** 2 * true)
     assert off[100:-100].max() < 0.05 * (2 * np.pi) ** 2 * 0.05
 
 
@@ -164,7 +164,7 @@ def test_nothing_smoother_is_within():
 
     rng, t = np.random.default_rng(2), np.linspace(0, 1, 60)
     values = np.round(0.1 * np.sin(4 * t) + 0.02 * rng.normal() * t, 3)
-    curve = smoothest(t, values[:, np.newaxis], 5e-4)
+    curve = smoothest(t, values, 5e-4)
     fine = np.linspace(0, 1, 4001)
 
     def rough(c):
@@ -172,9 +172,9 @@ def test_nothing_smoother_is_within():
 
     design = type(curve).design_matrix(t, curve.t, 5).toarray()
     box = LinearConstraint(design, values - 5e-4, values + 5e-4)
-    other = minimize(rough, curve.c[:, 0] + 1e-5, constraints=box, method="SLSQP",
+    other = minimize(rough, curve.c + 1e-5, constraints=box, method="SLSQP",
                      options={"maxiter": 500, "ftol": 1e-12})  # fmt: skip
-    assert rough(curve.c[:, 0]) <= (1 + 1e-3) * other.fun
+    assert rough(curve.c) <= (1 + 1e-3) * other.fun
 
 
 def test_commands_take_it(tmp_path, robot):

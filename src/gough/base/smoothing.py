@@ -9,15 +9,16 @@ more.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
-from scipy.interpolate import BSpline, make_lsq_spline
+from scipy.interpolate import BSpline
 
 from gough.base.arrays import Array
 
 DEGREE = 5
+PAIRS = [(i, j) for i in range(DEGREE + 1) for j in range(i, DEGREE + 1)]
 SMOOTH = 3
 """Derivative whose square is least in all."""
 MOST_STEPS = 60
@@ -29,10 +30,9 @@ OVER = 1e-6
 
 
 def smoothest(times: Array, values: Array, tolerance: float) -> BSpline | None:
-    """Return the smoothest quintic spline within a tolerance of values (n, k) at times (n,), increasing.
+    """Return the smoothest quintic spline within a tolerance of values (n,) at times (n,), increasing.
 
-    Each of the k columns is within the tolerance. None where no spline with fewer knots than half the
-    values comes that near.
+    None where no spline with fewer knots than half the values comes that near.
     """
     breaks = _breaks(times, values, 2 * tolerance)
     for _ in range(4):
@@ -40,19 +40,12 @@ def smoothest(times: Array, values: Array, tolerance: float) -> BSpline | None:
         if len(breaks) + DEGREE > len(times) / 2:
             return None
         knots = _knots(times, breaks)
-        design: Any = scipy.sparse.csr_array(BSpline.design_matrix(times, knots, DEGREE))
-        start = make_lsq_spline(times, values, knots, k=DEGREE)
-        roughness = _roughness(knots)
-        columns = []
-        for i in range(values.shape[1]):
-            begin = np.asarray(start.c[:, i])
-            rest = (values[:, i] - design @ begin) / tolerance
-            found = _program(design, roughness, rest, begin / tolerance)
-            if found is None:
-                break
-            columns.append(begin + tolerance * found)
-        if len(columns) == values.shape[1]:
-            return BSpline(knots, np.stack(columns, axis=-1), DEGREE)
+        basis = _Basis.of(times, knots)
+        begin = basis.fit(values)
+        rest = (values - basis.values @ begin) / tolerance
+        found = _program(basis, _roughness(knots), rest, begin / tolerance)
+        if found is not None:
+            return BSpline(knots, begin + tolerance * found, DEGREE)
     return None
 
 
@@ -60,8 +53,8 @@ def _breaks(times: Array, values: Array, tolerance: float) -> Array:
     """Return samples (m,) at which pieces of a least-squares spline begin and end to be that near."""
     breaks = np.array([0, len(times) - 1])
     while len(breaks) + DEGREE <= len(times) / 4:
-        spline = make_lsq_spline(times, values, _knots(times, breaks), k=DEGREE)
-        off = np.abs(values - spline(times)).max(axis=-1)
+        basis = _Basis.of(times, _knots(times, breaks))
+        off = np.abs(values - basis.values @ basis.fit(values))
         far = np.maximum.reduceat(off, breaks[:-1]) > tolerance
         if not far.any():
             break
@@ -97,17 +90,57 @@ def _roughness(knots: Array) -> scipy.sparse.csr_array:
     return scipy.sparse.csr_array(matrix / matrix.diagonal().max())
 
 
+class _Basis(NamedTuple):
+    """Values B of B-splines at samples, and the banded matrix Bᵀ diag(w) B of any weights w."""
+
+    values: Any
+    """B (n, K), sparse."""
+    products: Array
+    """(n, 21): of every two of the six splines that are not zero at a sample."""
+    begins: Array
+    """Samples at which another six begin."""
+    first: Array
+    """The first of them, by begin."""
+
+    @classmethod
+    def of(cls, times: Array, knots: Array) -> _Basis:
+        """At times (n,), each of which has six splines side by side."""
+        design = scipy.sparse.csr_array(BSpline.design_matrix(times, knots, DEGREE))
+        values = design.data.reshape(-1, DEGREE + 1)
+        first = design.indices[:: DEGREE + 1]
+        begins = np.flatnonzero(np.diff(first, prepend=-1))
+        products = np.stack([values[:, i] * values[:, j] for i, j in PAIRS], axis=-1)
+        return cls(design, products, begins, first[begins])
+
+    def gram(self, weight: Array) -> Array:
+        """Return the upper band (6, K) of Bᵀ diag(w) B, as `scipy.linalg.cholesky_banded` takes it."""
+        sums = np.add.reduceat(self.products * weight[:, np.newaxis], self.begins, axis=0)
+        band = np.zeros((DEGREE + 1, self.values.shape[1]))
+        for (i, j), column in zip(PAIRS, sums.T, strict=True):
+            band[DEGREE - (j - i), self.first + j] += column
+        return band
+
+    def fit(self, values: Array) -> Array:
+        """Return the coefficients (K,) of the least-squares spline."""
+        solve = _banded_solver(self.gram(np.ones(len(values))))
+        middle = float(values.mean())  # B-splines add up to 1
+        right = np.asarray(self.values.T @ (values - middle))
+        return np.full(len(right), middle) if solve is None else middle + solve(right)
+
+
 def _program(
-    design: scipy.sparse.csr_array, roughness: scipy.sparse.csr_array, rest: Array, start: Array
+    basis: _Basis, roughness: scipy.sparse.csr_array, rest: Array, start: Array
 ) -> Array | None:
     """Return d with the least (c + d)ᵀ P (c + d) and |B d − r| ≤ 1; None where there is none.
 
     With e = B d − r, slacks s and multipliers z of e ≤ 1 and −e ≤ 1 each Newton step solves
     (P + Bᵀ (z₁/s₁ + z₂/s₂) B) δd = right, which is banded.
     """
+    design = basis.values
     slope = roughness @ start
     scale = 1 / max(float(np.abs(slope).max()), 1e-300)
     matrix, slope = roughness * scale, slope * scale
+    stiffness = _band(matrix)
     d, side = np.zeros(len(start)), np.array([[1.0], [-1.0]])
     slack = np.maximum(1 + side * rest, 0.1)
     force = np.ones_like(slack)
@@ -118,8 +151,7 @@ def _program(
         if mean <= SETTLED * first and np.abs(missed).max() <= OVER:
             break
         unbalanced = matrix @ d + slope + design.T @ (force[0] - force[1])
-        whole = matrix + design.T @ (scipy.sparse.diags_array((force / slack).sum(axis=0)) @ design)
-        solve = _banded_solver(whole)
+        solve = _banded_solver(stiffness + basis.gram((force / slack).sum(axis=0)))
         if solve is None:
             return None
         # the step to complementarity, and from where it leads the one that is taken (Mehrotra)
@@ -138,11 +170,16 @@ def _program(
     return d if np.abs(design @ d - rest).max() <= 1 + 10 * OVER else None
 
 
-def _banded_solver(matrix: scipy.sparse.csr_array) -> Callable[[Array], Array] | None:
-    """Return what solves with a positive definite matrix of bandwidth `DEGREE`; None if it is not."""
+def _band(matrix: scipy.sparse.csr_array) -> Array:
+    """Return the upper band (6, K) of a symmetric matrix of that bandwidth."""
     band = np.zeros((DEGREE + 1, matrix.shape[0]))
     for above in range(min(DEGREE + 1, matrix.shape[0])):
         band[DEGREE - above, above:] = matrix.diagonal(above)
+    return band
+
+
+def _banded_solver(band: Array) -> Callable[[Array], Array] | None:
+    """Return what solves with a positive definite matrix by its upper band; None if it is not."""
     for _ in range(2):
         try:
             factor = scipy.linalg.cholesky_banded(band)

@@ -145,9 +145,9 @@ def smoothed(time: Array, values: Array, tolerances: Array) -> Array:
     """
     found = values.copy()
     for i, tolerance in enumerate(tolerances):
-        column = values[:, i : i + 1]
+        column = values[:, i]
         if tolerance > 0 and np.ptp(column) > 0:
             curve = smoothest(time - time[0], column, float(tolerance))
             if curve is not None:
-                found[:, i] = curve(time - time[0])[:, 0]
+                found[:, i] = curve(time - time[0])
     return found
