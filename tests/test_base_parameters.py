@@ -151,6 +151,7 @@ def test_an_open_leg(data, count):
 # Forces
 
 
+@pytest.mark.second_tier_from(3)
 @pytest.mark.parametrize("seed", range(3))
 @each_kind
 def test_forces_from_base_parameters(kind, seed):

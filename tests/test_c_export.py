@@ -94,6 +94,7 @@ def test_the_test_program_passes(exported, name):
     assert set(re.findall(r"^(\w+) +error", result.stdout, re.MULTILINE)) == expected
 
 
+@pytest.mark.second_tier
 def test_optimised_with_the_makefiles_own_flags(tmp_path):
     programs = ("inverse_kinematics", "inverse_dynamics")
     folder = export_c(gough.load("kim-ryu-2002"), tmp_path / "new/folder", programs=programs)
@@ -102,6 +103,7 @@ def test_optimised_with_the_makefiles_own_flags(tmp_path):
     assert all(word in result.stdout for word in [*STRICT, "-O2"])
 
 
+@pytest.mark.second_tier
 def test_in_single_precision(exported):
     one = exported("kim-ryu-2002", real="float")
     result = make(one.folder, "test")
@@ -225,6 +227,7 @@ def bad_states(robot):
     return states
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("name", [*WITH_MASSES, ROTARY])
 def test_states_without_an_answer_are_refused(exported, name):
     one = exported(name)
@@ -309,6 +312,7 @@ def test_fast_math_is_refused(exported):
     assert "NaN" in result.stderr
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("friction", [False, True])
 def test_eight_legs_and_preload(tmp_path, friction):
     rng = np.random.default_rng(5)

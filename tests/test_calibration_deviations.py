@@ -46,6 +46,7 @@ def scatter(robot, errors, exact, sizes, seeds, **options):
     return np.sqrt(np.mean(np.square(scaled)))
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("noise", [None, TRACKER])
 def test_of_robust_weights_without_outliers(noise):
     """They were 1.4 to 1.5 times too small."""

@@ -154,6 +154,7 @@ def parallelogram() -> dict[str, object]:
     }
 
 
+@pytest.mark.second_tier
 @on_numpy
 def test_whole_turns_are_counted_along_time() -> None:
     robot = Robot.from_dict(parallelogram())

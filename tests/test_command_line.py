@@ -33,6 +33,7 @@ def test_list_names_every_robot_and_motion(tmp_path):
         assert name in result.stdout
 
 
+@pytest.mark.second_tier_from(4)
 @pytest.mark.parametrize("name", gough.catalogue())
 def test_show_prints_a_sheet(name, tmp_path):
     result = run("show", name, cwd=tmp_path)

@@ -320,7 +320,7 @@ def test_a_load_at_the_tool_is_a_payload_there(kind):
     assert power == pytest.approx(force @ speed + moment @ motion.angular_velocity, rel=1e-12)
 
 
-@pytest.mark.second_tier_from(28)
+@pytest.mark.second_tier_from(12)
 @each_kind
 @each_shape
 @pytest.mark.parametrize("name", MODELS)

@@ -103,6 +103,7 @@ def test_exact_logs_give_the_exact_parameters(robot, base, motion):
     assert np.abs(result.residuals).max() < 1e-4 * np.sqrt(np.mean(exact.forces**2))
 
 
+@pytest.mark.second_tier
 def test_errors_are_as_large_as_the_standard_deviations_say(robot, base, trajectory):
     errors, relative = [], []
     for seed in range(4):

@@ -108,6 +108,7 @@ def test_near_parts_hide_far_ones():
         np.testing.assert_allclose(there, np.stack([columns, rows], axis=-1) + 0.5, atol=1e-9)
 
 
+@pytest.mark.second_tier
 def test_a_leg_before_the_platform_is_drawn_over_it():
     robot = load("kim-ryu-2002")
     figure = plots.draw(robot)

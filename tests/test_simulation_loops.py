@@ -44,7 +44,7 @@ LAWS = {
 }
 
 
-@pytest.mark.second_tier_from(2)
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("law", ["platform", "gravity"])
 def test_engine_and_python_loops_agree(loop, law, monkeypatch):
@@ -64,7 +64,7 @@ def test_engine_and_python_loops_agree(loop, law, monkeypatch):
     np.testing.assert_allclose(fast.works, slow.works, rtol=1e-7, atol=1e-8)
 
 
-@pytest.mark.second_tier_from(2)
+@pytest.mark.second_tier_from(1)
 @each_kind
 @pytest.mark.parametrize("law", LAWS)
 def test_laws_with_smooth_friction_in_both_loops(kind, law, monkeypatch):

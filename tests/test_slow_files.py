@@ -37,6 +37,7 @@ SOLIDS = "*ELEMENT, TYPE=C3D4, ELSET=A\n" + "".join(f"{i},1,2,3,4\n" for i in ra
 DENSE = "*MATERIAL, NAME=M\n*DENSITY\n1\n"
 
 
+@pytest.mark.second_tier_from(1)
 @pytest.mark.parametrize(
     ("inp", "words"),
     [

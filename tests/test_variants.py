@@ -172,6 +172,7 @@ SHARED = (
 SHARED += ("legs.friction.spherical_viscous", "legs.friction.universal_coulomb")
 
 
+@pytest.mark.second_tier_from(16)
 @pytest.mark.parametrize(
     ("kind", "key"),
     [(kind, key) for kind in LEG_KINDS for key in (*(f"legs.{k}" for k in KEYS[kind]), *SHARED)],
