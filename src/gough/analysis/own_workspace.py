@@ -1,10 +1,10 @@
 """Workspaces in a robot's own coordinates, sampled: of any robot, and proved of none.
 
-A grid of cells in up to three coordinates (`gough.analysis.own_space`): a cell counts if its
-middle can be
-reached from home, on home's branch of every chain, within the limits of the robot file: strokes of
-actuators and of passive joints, angles of universal and spherical joints. Speed, force and singularities
-are not among them. What is between the middles of cells nobody looked at.
+A grid of cells in up to three coordinates (`gough.analysis.own_space`): a cell counts if its middle can
+be reached from home along a straight line in the coordinates, on home's branch of every chain, within
+the limits of the robot file: strokes of actuators and of passive joints, angles of universal and
+spherical joints. Speed, force and singularities are not among them. What is between the middles of
+cells nobody looked at.
 """
 
 from __future__ import annotations
@@ -25,6 +25,12 @@ from gough.model.model import Model
 from gough.model.standing import standing
 from gough.motion import Motion
 
+SEARCHED = {1: 101, 2: 31, 3: 11}
+"""Places a side of the search for bounds, by the number of coordinates; odd, so that home is one."""
+FARTHEST = 8.0
+"""How far from home bounds are searched, in sizes of legs."""
+USUAL_CELLS = {1: 101, 2: 61, 3: 21}
+"""Cells a side, by the number of coordinates."""
 CELLS = (4, 101)
 """Fewest and most a side."""
 
@@ -57,6 +63,11 @@ class OwnWorkspace:
         return " ".join(f"{unit}{powers[count]}" for unit, count in found if count)
 
     @property
+    def kind(self) -> str:
+        """What the set's volume is called: "area" of two lengths, "volume" of three, else "size"."""
+        return {("m", "m"): "area", ("m", "m", "m"): "volume"}.get(self.units, "size")
+
+    @property
     def extent(self) -> Array:
         """(coordinates, 2): the least box around the middles of the cells that count."""
         if not self.inside.any():
@@ -78,19 +89,21 @@ def own_workspace(
     bounds: ArrayLike | None = None,
     *,
     rotation: ArrayLike | Rotation | None = None,
-    cells: int = 21,
+    cells: int | None = None,
 ) -> OwnWorkspace:
-    """Where the robot gets to within its limits, on a grid of `cells` a side.
+    """Where the robot gets to within its limits, on a grid of `cells` a side; see `USUAL_CELLS`.
 
-    `bounds` [[low, high], ...] of the coordinates that vary, m and rad; by default two length scales and
-    a radian about home. Of more than three freedoms the position varies at one orientation, home's by
-    default.
+    `bounds` [[low, high], ...] of the coordinates that vary, m and rad; by default they are searched:
+    from home outwards until no coarse cell at an edge counts, angles to half a turn. Where nothing ends
+    the set, bounds have to be given. Of more than three freedoms the position varies at one orientation,
+    home's by default.
     """
     space = OwnSpace.of(robot, rotation)
     count = len(space.names)
+    cells = USUAL_CELLS[count] if cells is None else cells
     if not CELLS[0] <= cells <= CELLS[1]:
         raise InputError(f"cells is {cells}, needs {CELLS[0]} to {CELLS[1]}")
-    box = given_numbers("bounds", around_home(robot) if bounds is None else bounds)
+    box = given_numbers("bounds", _searched_bounds(space) if bounds is None else bounds)
     if box.shape != (count, 2) or not np.isfinite(box).all() or np.any(box[:, 0] >= box[:, 1]):
         raise InputError(
             f"bounds needs a pair low < high of each of {', '.join(space.names)}, has {box.tolist()}"
@@ -121,6 +134,39 @@ def own_workspace(
         cell * int(mixed.sum()) / 2,
         kept_out,
     )
+
+
+def _searched_bounds(space: OwnSpace) -> Array:
+    """Return a box (coordinates, 2) about what is reached from home within limits, searched outwards."""
+    robot, count = space.robot, len(space.names)
+    box, turning = np.array(around_home(robot)), np.array([unit == "rad" for unit in space.units])
+    farthest = np.where(turning, np.pi, FARTHEST * robot.leg_size)[:, np.newaxis] * [-1.0, 1.0]
+    ends = space.middle[:, np.newaxis] + farthest
+    while True:
+        grids = [np.linspace(low, high, SEARCHED[count]) for low, high in box]
+        flat = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1).reshape(-1, count)
+        inside = allowed(robot, space.poses(flat))[0].reshape((SEARCHED[count],) * count)
+        edges = [[inside.take(end, axis=i).any() for end in (0, -1)] for i in range(count)]
+        grows = np.array(edges) & ~(turning[:, np.newaxis] & np.isclose(box, ends))
+        if not grows.any():
+            break
+        endless = np.argwhere(grows & np.isclose(box, ends))
+        if len(endless):
+            i, end = endless[0]
+            raise InputError(
+                f"{robot.name}: nothing ends its workspace towards {'-+'[end]}{space.names[i]} within "
+                f"{FARTHEST:g} sizes of its legs, neither limits of its file nor reach: give bounds "
+                "(--bounds), or strokes in the file"
+            )
+        wider = box + (box[:, 1:] - box[:, :1]) * [-1.0, 1.0]
+        box = np.where(grows, np.clip(wider, ends[:, :1], ends[:, 1:]), box)
+    places = np.argwhere(inside)
+    if len(places):  # a cell more on each side
+        step = (box[:, 1] - box[:, 0]) / (SEARCHED[count] - 1)
+        low, high = box[:, 0] + step * places.min(axis=0), box[:, 0] + step * places.max(axis=0)
+        tight = np.stack([low - step, high + step], axis=1)
+        box = np.clip(tight, ends[:, :1], ends[:, 1:])
+    return box
 
 
 def allowed(robot: Model, poses: Motion) -> tuple[Array, dict[str, int]]:

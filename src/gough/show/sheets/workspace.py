@@ -78,7 +78,7 @@ def print_own_workspace(found: OwnWorkspace, console: Console) -> None:
     console.print(f"[bold]{escape(found.robot.name)}[/bold]   workspace in its own coordinates")
     table = Table(box=None, show_header=False, pad_edge=False)
     volume = f"{found.volume:.4g} ± {found.error:.2g} {found.measure} (sampled, not proved)"
-    table.add_row("volume", volume)
+    table.add_row(found.kind, volume)
     for name, unit, (low, high) in zip(found.names, found.units, found.extent, strict=True):
         table.add_row(name, f"about {low:.4g} to {high:.4g} {unit}")
     table.add_row("cells", f"{found.inside.size}, of which {int(found.inside.sum())} count")
