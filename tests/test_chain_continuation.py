@@ -186,3 +186,22 @@ def five_bar_with_long_crank() -> Robot:
             "platform": {"coordinates": ["rz"]},
         }
     )
+
+
+def test_a_guess_that_the_platform_cannot_take_still_leads_to_the_pose() -> None:
+    """A five-bar whose turn nobody guessed: joints begin as near as they come."""
+    robot = five_bar()
+    q = np.array([0.25, -0.3])
+    motor, elbow = np.array([[-0.15, 0.0], [0.15, 0.0]]), np.array([[-0.4, 0.2], [0.4, 0.2]])
+    cos, sin = np.cos(q), np.sin(q)
+    turn = np.array([[cos, -sin], [sin, cos]]).transpose(2, 0, 1)
+    first, second = motor + np.einsum("nij,nj->ni", turn, elbow - motor)
+    length = np.linalg.norm(np.array([0, 0.5]) - elbow, axis=1)
+    away = second - first
+    far = np.linalg.norm(away)
+    along = (length[0] ** 2 - length[1] ** 2 + far**2) / (2 * far)
+    across = np.array([-away[1], away[0]]) / far
+    tip = first + along * away / far + np.sqrt(length[0] ** 2 - along**2) * across
+    for guess in (None, Motion([0.0, 0.45, 0]), Motion([0.05, 0.5, 0], rotvec=[0, 0, 0.8])):
+        pose = robot.forward_kinematics(q, guess)
+        assert_allclose(pose.position[:2], tip, rtol=0, atol=1e-9)

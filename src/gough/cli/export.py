@@ -104,15 +104,22 @@ def fmu(
     Example: gough export fmu kim-ryu-2002 -o kim.fmu --fmi 3
     """
     from gough.exchange.fmu import export_fmu
+    from gough.exchange.fmu.parameters import WIDTH, with_width
 
+    robot = _with_rigid_legs(name, output)
     path = export_fmu(
-        _with_rigid_legs(name, output),
+        robot,
         output,
         fmi=fmi,
         inverse=inverse,
         reactions=reactions,
         sources_only=sources_only,
     )
+    if not inverse and with_width(robot) is not robot:
+        note(
+            f"Coulomb friction without width has one of {WIDTH:g} m/s and rad/s in the FMU, which an "
+            "integrator can pass; the key width of the robot file sets another"
+        )
     say(f"{path}: FMI {fmi}.0, co-simulation and model exchange")
 
 

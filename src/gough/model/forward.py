@@ -34,6 +34,7 @@ from gough.mechanics.programs import DOUBTFUL, OFF
 from gough.mechanics.solves import WORST_CONDITION
 from gough.mechanics.state import CHAINS, ELASTIC_FIELDS, RIGID_FIELDS
 from gough.model.batch import OnError, check_on_error, last_axis
+from gough.model.chains import Poses
 from gough.model.described import DescribedModel
 from gough.model.sense import FAR
 from gough.motion import Motion
@@ -163,11 +164,29 @@ def solve(robot: DescribedModel, q: ArrayLike, guess: Motion, along: int | None 
         np.broadcast_to(guess.position, (*shape, 3)).reshape(samples, 3),
         np.broadcast_to(guess.rotation, (*shape, 3, 3)).reshape(samples, 3, 3),
         np.broadcast_to(elastic, (*shape, robot.modes)).reshape(samples, robot.modes),
-        np.broadcast_to(robot.chains_of(guess), (*shape, robot.mechanism.legs.coordinates)).reshape(
+        np.broadcast_to(_joints(robot, guess), (*shape, robot.mechanism.legs.coordinates)).reshape(
             samples, -1 if samples else robot.mechanism.legs.coordinates
         ),
     )
     return _reshape(flat, shape)
+
+
+def _joints(robot: DescribedModel, guess: Motion) -> Array:
+    """Joint coordinates (..., K) of chains to start from: where a guess is off, as near as they come."""
+    joints = robot.chains_of(guess)
+    if np.isfinite(joints).all():
+        return joints
+    poses = guess.reshape(-1)
+    near = joints.reshape(-1, joints.shape[-1]).copy()
+    sound = np.isfinite(poses.position).all(axis=1) & np.isfinite(poses.rotation).all(axis=(1, 2))
+    lost = np.flatnonzero(~np.isfinite(near).all(axis=1) & sound)
+    if lost.size:
+        elastic = (
+            poses.elastic if robot.modes and poses.modes else np.zeros((len(poses), robot.modes))
+        )
+        places = Poses(poses.position[lost], poses.rotation[lost], {}, elastic[lost])
+        near[lost] = robot.lost_way(places)[0].joints
+    return near.reshape(joints.shape)
 
 
 def _march(robot: DescribedModel, coordinates: Array, guess: Motion, along: int) -> Solution:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from scipy import linalg
 from gough.base.arrays import Array
 from gough.base.words import nearest
 from gough.engine.tree import skeleton
-from gough.errors import GoughError, InputError
+from gough.errors import GoughError, InputError, UnstableWarning
 from gough.model.calls import ModelCalls
 from gough.model.deflection import static_deflection
 from gough.model.model import Model
@@ -22,7 +23,7 @@ from gough.motion import Motion
 from gough.simulation import compiled, stability, stepwise
 from gough.simulation.accuracy import accuracy_of
 from gough.simulation.actuators import Actuators
-from gough.simulation.controllers import Controller, controller_of
+from gough.simulation.controllers import ComputedTorque, Controller, controller_of
 from gough.simulation.disturbances import wrench_breaks, wrench_of
 from gough.simulation.events import KINDS, Monitor, with_culprit
 from gough.simulation.grid import MOST_PARTS, Grid
@@ -364,9 +365,31 @@ def _refined(scenario: Scenario, free: bool) -> Scenario:
             ) from None
         except (GoughError, ValueError, np.linalg.LinAlgError):
             continue  # no rest here to compute small motions about
+    if isinstance(controller, ComputedTorque) and plant.modes:
+        hasty = _zero_dynamics(controller.robot(plant.robot), scenario.start.motion[:1]) or hasty
     known = [one for one in growth if np.isfinite(one)]
     scenario = replace(scenario, growth=max(known, default=np.nan), hasty=hasty)
     return _gridded(scenario, parts if fixed else 1)
+
+
+def _zero_dynamics(model: ModelCalls, start: Motion) -> str:
+    """What to say of modes that run away while a law moves the frame as it should, if they do."""
+    if not isinstance(model, Model) or not model.modes:
+        return ""
+    still = Motion(start.position, start.rotation, elastic=start.elastic)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnstableWarning)
+            poles = model.elastic_health(still).poles
+    except GoughError:
+        return ""
+    fastest = float(poles.real.max())
+    if not fastest > stability.GROWING:
+        return ""
+    return (
+        f"the elastic zero dynamics are unstable at the start ({fastest:.3g} 1/s): modes run away while "
+        "the law moves the platform's frame as it should; use StableInversion"
+    )
 
 
 def _gridded(scenario: Scenario, parts: int) -> Scenario:

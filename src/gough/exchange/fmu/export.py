@@ -16,7 +16,7 @@ from gough.engine.emit.c import sanitised
 from gough.errors import FileError, InputError, MissingDataError
 from gough.exchange.fmu import build, programs
 from gough.exchange.fmu.description import Description, build_description, fmi2, fmi3
-from gough.exchange.fmu.parameters import changing
+from gough.exchange.fmu.parameters import WIDTH, changing, with_width
 from gough.exchange.fmu.robot_source import RobotSource, Traced, robot_source, traced
 from gough.exchange.fmu.variables import Variables, forward_variables, inverse_variables
 from gough.exchange.programs import can_force
@@ -41,6 +41,7 @@ def export_fmu(
     """Write a robot as a functional mock-up unit, for co-simulation and for model exchange.
 
     Forces of actuators (N, N m) and a wrench on the platform go in; pose, twist, q and q̇ come out.
+    Coulomb friction without `width` gets one of 1e-3 m/s and rad/s in the forward model.
 
     Args:
         robot: the robot; its masses and home are needed.
@@ -64,7 +65,8 @@ def export_fmu(
         build.compiler()
     robot.need_rigid_drives("an FMU")
     robot.need_rigid_legs("an FMU")
-    source, variables = _model(robot, inverse, reactions)
+    smooth = robot if inverse else with_width(robot)
+    source, variables = _model(smooth, inverse, reactions)
     kind = "inverse.c" if inverse else "forward.c"
     names = ("gough_robot.c", "rotation.c", "joints.c", kind, f"fmi{fmi}.c")
     identifier = f"gough_{sanitised(robot.name)}" + ("_inverse" if inverse else "")
@@ -74,6 +76,8 @@ def export_fmu(
     about = "Inverse model: motion in, actuator forces out" if inverse else (
         "Actuator forces and wrench in, motion of the platform out"
     )  # fmt: skip
+    if smooth is not robot:
+        about += f". Coulomb friction without width has one of {WIDTH:g} m/s and rad/s here"
     model = Description(robot.name, identifier, about, token, variables, names)
     contents = {"modelDescription.xml": VERSIONS[fmi](model)}
     contents |= {f"sources/{name}": data for name, data in files.items()}

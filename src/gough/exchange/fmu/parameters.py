@@ -39,6 +39,8 @@ JOINT_UNITS = {
     "coulomb": ("N", "N.m"),
 }
 """Of a joint of a chain that slides, and of one that turns."""
+WIDTH = 1e-3
+"""Of Coulomb friction that has no width, m/s and rad/s."""
 FAR = 1.7
 """A value, beside the robot's own, at which the numbers must be affine too."""
 NEARLY = 1e-12
@@ -68,6 +70,23 @@ class Changing(NamedTuple):
     """With the values of the robot file."""
     slopes: Mapping[int, Mapping[int, float]]
     """Of the equations' numbers, by parameter."""
+
+
+def with_width(robot: Model) -> Model:
+    """Return the robot with `WIDTH` for Coulomb friction that has none; itself where none jumps.
+
+    The integrator of an importer cannot pass a force that jumps: near rest it crawls.
+    """
+    data, changes = tomllib.loads(robot.text), dict[str, Any]()
+    for group in robot.description.groups:
+        for key in group.kind.parameters.width_keys(group.table):
+            path = f"{group.where}.{key}"
+            value = _value(data, path.split("."))
+            width = np.zeros(()) if value is None else value
+            rubs = key != "friction.width" or group.legs.friction.coulomb
+            if rubs and not np.all(width > 0):
+                changes[path] = np.where(width > 0, width, WIDTH).tolist()
+    return robot.edited(changes) if changes else robot
 
 
 def changing(robot: Model) -> Changing:
