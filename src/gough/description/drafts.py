@@ -129,11 +129,11 @@ def hexapod(ask: Answers) -> list[str]:
         raise InputError(
             f"a rod of radius {rod:g} m in a cylinder of {inner:g} m inside, {radius:g} m outside"
         )
-    disc, density = _platform(ask, _radius(platform))
+    plate, density = _platform(ask, _radius(platform))
     tube = f'shape = "tube", radius = {_n(radius)}, inner_radius = {_n(inner)}'
     return [
         _home(height),
-        disc,
+        *plate,
         "",
         "[legs]",
         'kind = "UPS"  # universal joint on the base, telescope, spherical joint on the platform',
@@ -156,7 +156,7 @@ def hexaslide(ask: Answers) -> list[str]:
 def linear_delta(ask: Answers) -> list[str]:
     """Three sliders whose links are parallelograms, so that the platform keeps its rotation."""
     sliders, platform, height = _triangles(ask, 0.3, 0.06, -0.4, "sliders")
-    return _sliding(ask, sliders, platform, height, 'mobility = "translation", ')
+    return _sliding(ask, sliders, platform, height, 'mobility = "translation"')
 
 
 def _sliding(
@@ -179,10 +179,10 @@ def _sliding(
         raise InputError("the links stand across their rails at home: choose another height")
     link = ask("link_radius", "of the links", _round(length / 60), follows="length / 60")
     slider = ask("slider_mass", "of a slider", 2.0, "kg", zero=True)
-    disc, density = _platform(ask, _radius(platform), held)
+    plate, density = _platform(ask, _radius(platform), held)
     return [
         _home(height),
-        disc,
+        *plate,
         "",
         "[legs]",
         'kind = "PUS"  # slider on a rail, universal joint, link, spherical joint on the platform',
@@ -209,7 +209,7 @@ def rotary(ask: Answers) -> list[str]:
 def delta(ask: Answers) -> list[str]:
     """Three cranks whose links are parallelograms, so that the platform keeps its rotation."""
     motors, platform, height = _triangles(ask, 0.2, 0.05, -0.7, "motors")
-    held = 'mobility = "translation", '
+    held = 'mobility = "translation"'
     return _cranked(ask, motors, platform, height, THIRDS, -1.0, 0.3, held)
 
 
@@ -232,11 +232,11 @@ def _cranked(
     length = dist(knee, tip)
     arm = ask("crank_radius", "of the cranks, as rods", _round(crank / 20), follows="crank / 20")
     link = ask("link_radius", "of the links", _round(length / 80), follows="length / 80")
-    disc, density = _platform(ask, _radius(platform), held)
+    plate, density = _platform(ask, _radius(platform), held)
     half = radians(turn) / 2
     return [
         _home(height),
-        disc,
+        *plate,
         "",
         "[legs]",
         'kind = "RUS"  # crank on a motor, universal joint, link, spherical joint on the platform',
@@ -264,13 +264,13 @@ def tripod(ask: Answers) -> list[str]:
     shortest, stroke = _telescope(ask, leg)
     tube = ask("cylinder_radius", "of the cylinders, as rods", _round(leg / 40), follows="leg / 40")
     rod = ask("rod_radius", "of the rods in them", _round(tube / 2), follows="half of that")
-    disc, density = _platform(ask, _radius(platform))
+    plate, density = _platform(ask, _radius(platform))
     up = tuple((b - a) / leg for a, b in zip(foot, tip, strict=True))
     down = tuple(-one for one in up)
     turns = [(0.0, 0.0, radians(one)) for one in THIRDS]
     return [
         _home(height),
-        disc,
+        *plate,
         "",
         "[legs]  # three alike, each given in its own frame as it stands at home",
         'kind = "chain"',
@@ -352,8 +352,8 @@ def _telescope(ask: Answers, leg: float) -> tuple[float, float]:
     return leg - stroke / 2, stroke
 
 
-def _platform(ask: Answers, radius: float, held: str = "") -> tuple[str, str]:
-    """The platform's line, a disc of that radius, and the density of all bodies."""
+def _platform(ask: Answers, radius: float, held: str = "") -> tuple[list[str], str]:
+    """Return the lines of [platform], a disc of that radius, and the density of all bodies."""
     thick = ask(
         "thickness",
         "of the platform, a disc as wide as its joints",
@@ -361,9 +361,16 @@ def _platform(ask: Answers, radius: float, held: str = "") -> tuple[str, str]:
         follows="radius / 20",
     )
     density = _n(ask("density", "of all bodies; steel by default", STEEL, "kg/m³"))
-    disc = f'shape = "disc", radius = {_n(radius)}, thickness = {_n(thick)}, density = {density}'
-    remark = "  # all bodies are drafted solid: hollow or aluminium ones need smaller drives"
-    return f"platform = {{ {held}{disc} }}{remark}", density
+    return [
+        "",
+        "[platform]",
+        *([held] if held else []),
+        'shape = "disc"  # all bodies are drafted solid: hollow or aluminium ones need smaller drives',
+        f"radius = {_n(radius)}",
+        f"thickness = {_n(thick)}",
+        f"density = {density}",
+        "# what is bolted to it: [[platform.payload]] with mass and center_of_mass, platform frame",
+    ], density
 
 
 def _circle(radius: float, degrees: Iterable[float]) -> list[Point]:
