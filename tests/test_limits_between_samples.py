@@ -223,3 +223,15 @@ def test_a_jump_of_acceleration_is_no_peak_of_force(samples):
     motion = Motion(position, None, np.outer(v, side), None, np.outer(rate, side), time=t)
     largest = float(np.abs(hexapod().inverse_dynamics(motion).forces).max())
     assert hexapod(force=1.003 * largest).check(motion)
+
+
+def test_poses_without_rates_need_no_way_between_them():
+    """Poses in reach, as a plan lists them; the spline between them leaves the crank's reach."""
+    robot = gough.load("pollen-reachy-mini-2025")
+    rng = np.random.default_rng(3)
+    home = robot.home
+    for _ in range(5):
+        position = home.position + rng.uniform(-0.012, 0.012, (12, 3))
+        poses = Motion(position, np.tile(home.rotation, (12, 1, 1)), time=np.arange(12.0))
+        robot.inverse_kinematics(poses)
+        robot.check(poses)
