@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,8 +27,10 @@ from gough.cli.arguments import (
     samples_option,
     smoothing,
 )
-from gough.cli.terminal import finishing, print_json, progress_bar, say, say_written
+from gough.cli.terminal import finishing, print_json, progress_bar, say, say_written, warn
 
+IDLE = 0.2
+"""Share of the time without any limit from which it is a warning."""
 EACH = "one number, or one per actuator with commas between"
 
 
@@ -56,8 +59,12 @@ def command(
         Path | None, file_to_write("picture; default: beside the motion, .png", kinds=PICTURES)
     ] = None,
     samples: Annotated[
-        int, samples_option("of what is written, and of a paper's motion that is read")
-    ] = SAMPLES,
+        int | None,
+        samples_option(
+            "of what is written, and of a paper's motion that is read; default: as many as keep "
+            "limits between them"
+        ),
+    ] = None,
     smooth: Smooth = False,
     within: Within = None,
     json: Json = False,
@@ -72,6 +79,7 @@ def command(
     from gough.data.motion_files import write_motion
     from gough.planning import retime
     from gough.planning.path_files import read_path
+    from gough.planning.written import written
     from gough.show.pictures.retiming import retiming_curves
     from gough.show.style import save
 
@@ -85,7 +93,9 @@ def command(
     path = (
         read_path(motion, robot)
         if motion.lower().endswith(".toml")
-        else read_motion(motion, None, robot, usual=samples, smooth=smoothing(smooth, within))
+        else read_motion(
+            motion, None, robot, usual=samples or SAMPLES, smooth=smoothing(smooth, within)
+        )
     )
     with progress_bar() as bar:
         task = bar.add_task("retiming", total=1.0)
@@ -101,9 +111,18 @@ def command(
             progress=lambda share: bar.update(task, completed=share),
             **given,
         )
+        made = written(found, samples)
     with finishing(output):
-        write_motion(found.sample(samples), output)
+        write_motion(made.motion, output)
         save(retiming_curves(found), picture)
+    if made.share > 1 + 1e-3:
+        warn(
+            f"{made.limit} is exceeded by {100 * (made.share - 1):.2g} % between the "
+            f"{len(made.motion)} samples, on the polynomials through their rates: leave --samples out "
+            "for as many as keep limits"
+        )
+    if found.idle > IDLE:
+        warn(f"no limit is reached for {100 * found.idle:.2g} % of the time that it moves")
     if json:
         print_json(
             {
@@ -111,6 +130,9 @@ def command(
                 "picture": str(picture),
                 "before": found.before,
                 "duration": found.duration,
+                "samples": len(made.motion),
+                "written": made.duration,
+                "share": made.share if isfinite(made.share) else None,
                 "binding": found.binding_times(),
                 "bindings": [
                     {
@@ -125,4 +147,9 @@ def command(
         )
         return
     say(f"{output}: {found}")
+    if made.duration > found.duration * (1 + 1e-9):
+        say(
+            f"{len(made.motion)} samples take {made.duration:.6g} s: accelerations take a while to "
+            "change, so that limits are kept between samples too"
+        )
     say_written(picture)

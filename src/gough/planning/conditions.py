@@ -59,6 +59,7 @@ class Conditions:
                 rest,
             )
             """Γ_u, Γ_x, Γ_0."""
+            self.jumps = self._jumps() if demands.friction else None
         push = self.bead.moving(robot, none, one)
         self.pushed = demands.accelerations(push), demands.accelerations(self.drift)
         self.owner = self._owners()
@@ -77,6 +78,32 @@ class Conditions:
     def _forces(self, x: Array, u: Array, friction: bool) -> Array:
         motion = self.bead.moving(self.demands.robot, np.sqrt(x), u)
         return self.demands.robot.inverse_dynamics(motion, self.demands.wrench, friction).forces
+
+    def _jumps(self) -> Array:
+        """By how much forces jump (2, points, actuators) at either end of a point's cell, up and down.
+
+        Where an actuator turns round, Coulomb friction changes its sign, and nothing that moves can
+        change its acceleration at the same instant. Forces before such a knot are within limits with
+        the friction behind it too, and the other way round.
+        """
+        x = np.full(len(self.bead.w), SLOW) / np.maximum(np.max(self.rates**2, axis=1), 1e-12)
+        dry = self._forces(x, 0 * x, True) - self._forces(x, 0 * x, False)
+        dry = dry.reshape(*self.shape, -1)
+        rates = self.rates.reshape(*self.shape, -1)
+        turns = rates[:-1, 1] * rates[1:, 0] < 0
+        rise = np.where(turns, dry[1:, 0] - dry[:-1, 1], 0.0)
+        none = np.zeros_like(dry[:1, 0])
+        behind, before = np.concatenate([rise, none]), np.concatenate([none, -rise])
+        up = np.maximum(np.maximum(behind, before), 0.0)
+        down = np.maximum(np.maximum(-behind, -before), 0.0)
+        return np.repeat(np.stack([up, down]), self.shape[1], axis=1)
+
+    @property
+    def turning(self) -> Array:
+        """Cells (cells,) at an end of which an actuator turns round."""
+        if not self.dynamic or self.jumps is None:
+            return np.zeros(self.shape[0], dtype=bool)
+        return np.asarray(self.jumps.reshape(2, *self.shape, -1).any(axis=(0, 2, 3)))
 
     def _owners(self) -> Array:
         """Which of the bounds each row is of, (cells, rows)."""
@@ -147,6 +174,11 @@ class Conditions:
                 worse = np.sum(more, axis=0) > 0
                 for a, b in zip(rough, even, strict=True):
                     a[end] = np.where(worse, b[end], a[end])
+        if demands.strong.size and self.jumps is not None:
+            allowed = demands.limits.force[demands.strong]
+            up, down = (one[:, demands.strong] / allowed for one in self.jumps)
+            gu, gx, g0 = found[0]
+            found[0] = gu, gx, g0 + np.concatenate([up, down], axis=1)
         return found
 
     def _load_rows(self, load: Triple, speed: Array) -> list[Triple]:

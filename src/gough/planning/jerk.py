@@ -66,7 +66,7 @@ def jerk_limited(demands: Demands, timing: LawTiming) -> LawTiming:
     result = fitted(float(found.x) if found.fun < times[best] else float(logs[best]))
     for _ in range(CHECKS):  # friction of passive joints may have edges anywhere
         motion = result.motion(demands.robot, _instants(demands, result))
-        factor = _least(demands, motion, 1.0)
+        factor = least_factor(demands, motion, 1.0)
         if factor == 1.0:
             break
         result = result.changed(slower=factor * (1 + KEPT_BACK) * result.law.slower)
@@ -82,10 +82,10 @@ def _slower(demands: Demands, timing: LawTiming, turns: Array, most: int) -> flo
     jerk, motion = _pieces(robot, timing, turns, most)
     # slowing down divides jerks by the factor's cube
     share = float(np.max(jerk / demands.limits.jerk))
-    return _least(demands, motion, max(1.0, share ** (1 / 3) * (1 + KEPT_BACK)))
+    return least_factor(demands, motion, max(1.0, share ** (1 / 3) * (1 + KEPT_BACK)))
 
 
-def _least(demands: Demands, motion: Motion, least: float) -> float:
+def least_factor(demands: Demands, motion: Motion, least: float) -> float:
     """The factor on a motion's time, `least` or more, at which it meets all limits but jerk's."""
 
     def fits(factor: float) -> bool:

@@ -276,7 +276,7 @@ def _refined(grid: Grid, found: Outcome) -> Array:
     """Which cells (cells,) to cut: a limit is exceeded inside, or none is used."""
     used = found.shares.max(axis=2)
     spans = grid.spans(found.x)
-    idle = used.mean(axis=1) < UNUSED
+    idle = (used.mean(axis=1) < UNUSED) & ~grid.conditions.turning
     if np.sum(spans[idle]) <= WORTH * np.sum(spans):
         idle[:] = False
     return np.asarray((used.max(axis=1) > 1 + OVER) | idle)

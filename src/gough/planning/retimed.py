@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -44,14 +45,22 @@ class Retimed(Showing, Trajectory):
 
     outside: ClassVar[Outside] = "hold"
     before: float | None
-    bindings: tuple[Binding, ...]
     demands: Demands = field(repr=False)
     _parts: tuple[Timing, ...] = field(repr=False)
 
     def __init__(self, demands: Demands, parts: tuple[Timing, ...], before: float | None) -> None:
         self._set(demands=demands, _parts=parts, before=before)
         self._set(duration=float(sum(part.duration for part in parts)))
-        self._set(bindings=tuple(self._bindings()))
+
+    @cached_property
+    def bindings(self) -> tuple[Binding, ...]:
+        """What holds the motion back when."""
+        return tuple(self._bindings())
+
+    @property
+    def parts(self) -> tuple[Timing, ...]:
+        """Its stretches and rests, in turn."""
+        return self._parts
 
     @property
     def robot(self) -> Model:
@@ -131,6 +140,15 @@ class Retimed(Showing, Trajectory):
         return dict(sorted(found.items(), key=lambda pair: -pair[1]))
 
     @property
+    def idle(self) -> float:
+        """Share of the time in which it moves and reaches no limit; 0 where jerk is limited."""
+        if np.any(np.isfinite(self.demands.limits.jerk)):
+            return 0.0
+        rests = sum(part.duration for part in self._parts if isinstance(part, Pause))
+        without = self.binding_times().get("no limit", 0.0) - rests
+        return float(without / (self.duration - rests))
+
+    @property
     def change(self) -> str:
         """How long it takes, in words."""
         now = f"{self.duration:.6g} s"
@@ -139,5 +157,7 @@ class Retimed(Showing, Trajectory):
     def __str__(self) -> str:
         lines = [self.change]
         for name, time in self.binding_times().items():
+            if name == "no limit" and time == self.duration:
+                continue  # says nothing
             lines.append(f"{name}: {100 * time / self.duration:.3g} % of the time")
         return "\n".join(lines)
