@@ -40,6 +40,10 @@ EQUAL = 1e-5
 ON_PLATE = 1e-6
 """How far outside the plate a tip may lie, in parts of the plate's size."""
 FEWEST_FACES = 300
+THICK = 0.03
+"""Error of the first frequency by Kirchhoff's theory from which a plate is warned of."""
+PLATE_DENSITY = (20.0, 25_000.0)
+"""Plausible densities, kg/m³: honeycomb to tungsten."""
 
 
 class Material(NamedTuple):
@@ -113,6 +117,7 @@ def plate_body(
             f"{name}: the outline is too thin near ({x:.4g}, {y:.4g}) m: a triangle there has an angle "
             f"of {np.degrees(angle):.2g}°, and the modes cannot be computed. Remove the spike or slit"
         ) from None
+    _warn_of_theory(material, corners, found.squares[:modes], name)
     return plate.body(found, modes, _damping(damping_ratio, found.squares[:modes], name), payload)
 
 
@@ -126,6 +131,62 @@ def _check(material: Material, modes: int, boundary: str, name: str) -> None:
         raise InputError(f"{name}: boundary needs 'free', 'pinned' or 'clamped', has {boundary!r}")
     if not 0 <= modes <= MOST_MODES:
         raise InputError(f"{name}: modes must be 0 to {MOST_MODES}, is {modes}")
+
+
+def _warn_of_theory(
+    material: Material, corners: tuple[Array, Array], squares: Array, name: str
+) -> None:
+    """Warn where a thin plate without in-plane flexibility is not what has these dimensions.
+
+    Mindlin's plate of wavenumber k, k⁴ = ω² ρh/D, has ω lower by (k h)²/24 (1 + 2/(κ (1 − ν))), κ = 5/6,
+    to first order. The lowest in-plane mode is that of a free beam with the outline's second moments,
+    22.37/L² √(E b²/12ρ), or the shear wave over its length, whichever is slower.
+    """
+    low, high = PLATE_DENSITY
+    if not low <= material.density <= high:
+        _warn(
+            name,
+            f"a density of {material.density:.4g} kg/m³ is implausible, usual are {low:g} to {high:g}",
+        )
+    if not len(squares):
+        return
+    ratio = material.surface_density / material.bending_stiffness
+    thick = np.sqrt(squares[0] * ratio) * material.thickness**2 / 24
+    thick *= 1 + 2 / (5 / 6 * (1 - material.poisson))
+    if thick > THICK:
+        _warn(
+            name,
+            f"the plate is thick: shear and rotary inertia, which Kirchhoff's theory leaves out, lower "
+            f"the first frequency by about {100 * thick:.0f} %. Take solid elements (Nastran, CalculiX)",
+        )
+    x, y = np.moveaxis(corners[0][corners[1]], -1, 0)  # (triangles, 3)
+    area = np.abs(
+        (x[:, 1] - x[:, 0]) * (y[:, 2] - y[:, 0]) - (x[:, 2] - x[:, 0]) * (y[:, 1] - y[:, 0])
+    )
+    points = np.stack([x, y], axis=-1)
+    middle = area @ points.mean(axis=1) / area.sum()
+    arm = np.concatenate(
+        [points - middle, 3 * (points.mean(axis=1, keepdims=True) - middle)], axis=1
+    )
+    weight = np.array([1, 1, 1, 1]) / 12  # exact for the second moments of triangles
+    second = np.einsum("t,k,tki,tkj->ij", area / area.sum(), weight, arm, arm)
+    width, length = np.sqrt(12 * np.linalg.eigvalsh(second))
+    beam = 22.37 / length**2 * width * np.sqrt(material.young / (12 * material.density))
+    shear = material.young / (2 * (1 + material.poisson))
+    wave = np.pi / length * np.sqrt(shear / material.density)
+    lowest = 1 / np.hypot(1 / beam, 1 / wave)
+    highest = np.sqrt(squares[-1])
+    if lowest < highest:
+        _warn(
+            name,
+            f"the plate bends in its plane, too, from about {lowest / (2 * np.pi):.3g} Hz, below its "
+            f"highest mode ({highest / (2 * np.pi):.3g} Hz); the model has no in-plane modes. Take "
+            "fewer modes, or shells (Nastran, CalculiX)",
+        )
+
+
+def _warn(name: str, message: str) -> None:
+    warnings.warn(f"{name}: {message}", ModalBodyWarning, stacklevel=4)
 
 
 def _damping(ratio: ArrayLike, squares: Array, name: str) -> Array:
@@ -355,20 +416,22 @@ class _Plate:
             shapes.append(shape)
             turns.append(turn)
         origin = {"origin_shapes": shapes[0], "origin_rotations": turns[0]}
-        body = ModalBody(
-            positions=positions,
-            masses=heavy,
-            shapes=moving,
-            rotations=np.concatenate([node[4] for node in nodes]),
-            stiffness=found.squares[:modes],
-            damping=damping,
-            tip_positions=self.tips,
-            tip_shapes=tip_shapes,
-            tip_rotations=tip_rotations,
-            faces=shown.t.T,
-            name=self.name,
-            **({} if np.isnan(shapes[0]).any() else origin),
-        )
+        with warnings.catch_warnings(action="ignore", category=ModalBodyWarning):
+            # its own check of densities does not know the thickness; `_warn_of_theory` does
+            body = ModalBody(
+                positions=positions,
+                masses=heavy,
+                shapes=moving,
+                rotations=np.concatenate([node[4] for node in nodes]),
+                stiffness=found.squares[:modes],
+                damping=damping,
+                tip_positions=self.tips,
+                tip_shapes=tip_shapes,
+                tip_rotations=tip_rotations,
+                faces=shown.t.T,
+                name=self.name,
+                **({} if np.isnan(shapes[0]).any() else origin),
+            )
         size = (len(payload), 3, modes)
         return carrying(body, payload, np.reshape(shapes[1:], size), np.reshape(turns[1:], size))
 
