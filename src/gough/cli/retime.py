@@ -29,7 +29,7 @@ from gough.cli.arguments import (
 )
 from gough.cli.terminal import finishing, print_json, progress_bar, say, say_written, warn
 
-IDLE = 0.2
+IDLE = 0.5
 """Share of the time without any limit from which it is a warning."""
 EACH = "one number, or one per actuator with commas between"
 
