@@ -261,21 +261,21 @@ def test_what_knows_rigid_legs_only_says_so() -> None:
 @pytest.mark.parametrize(
     ("beams", "words"),
     [
-        ({"link": {"young": 1e11}}, "needs outer_diameter, or area"),
+        ({"link": {"young": 1e11}}, ("outer_diameter",)),
         (
             {"link": {"young": 1e11, "outer_diameter": 0.02, "area": 1e-4}},
-            "needs outer_diameter, or",
+            ("outer_diameter",),
         ),
-        ({"link": {"young": -1.0, "outer_diameter": 0.02}}, "young must be positive"),
-        ({"link": {"young": 1e11, "outer_diameter": 0.02, "inner_diameter": 0.02}}, "not below"),
-        ({"link": {"young": 1e11, "outer_diameter": 0.1, "density": 7850.0}}, "leave room for"),
-        ({"crank": {"young": 1e11, "outer_diameter": 0.1}}, "unknown key legs.beams.crank"),
-        ({"modes": 50}, "modes"),
+        ({"link": {"young": -1.0, "outer_diameter": 0.02}}, ("young", "positive")),
+        ({"link": {"young": 1e11, "outer_diameter": 0.02, "inner_diameter": 0.02}}, ("below",)),
+        ({"link": {"young": 1e11, "outer_diameter": 0.1, "density": 7850.0}}, ("leave", "room")),
+        ({"crank": {"young": 1e11, "outer_diameter": 0.1}}, ("legs.beams.crank",)),
+        ({"modes": 50}, ("modes",)),
     ],
 )
 def test_beams_that_cannot_be_meant_are_refused(beams: dict[str, Any], words: str) -> None:
     """Each by its key."""
-    with pytest.raises(FileError, match=words):
+    with refusal(FileError, *words):
         hexapod("PUS", LINK, beams=beams)
 
 

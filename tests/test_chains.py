@@ -227,11 +227,11 @@ def test_too_few_actuators() -> None:
 
 
 @on_numpy
-@pytest.mark.parametrize(("names", "words"), [(["x", "y"], "2 names"), (["z"], "cannot move")])
+@pytest.mark.parametrize(("names", "words"), [(["x", "y"], (2,)), (["z"], ())])
 def test_coordinates_that_do_not_fit(names: list[str], words: str) -> None:
     data = parallelogram()
     data["platform"]["coordinates"] = names
-    with pytest.raises(FileError, match=words):
+    with refusal(FileError, *words):
         Robot.from_dict(data)
 
 

@@ -199,22 +199,22 @@ def test_laws_on_legs_run_in_both_loops(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize(
     ("law", "words"),
     [
-        (lambda: AdaptiveControl(0.0), "frequency"),
-        (lambda: AdaptiveControl(10.0, 0.5), "ratio"),
-        (lambda: AdaptiveControl(10.0, doubt=0.0), "doubt"),
-        (lambda: AdaptiveControl(10.0, doubt=1e160), "doubt"),
-        (lambda: AdaptiveControl(10.0, doubt=1e-300), "doubt"),
-        (lambda: ObservedTorque(10.0, encoder=0.0), "encoder"),
-        (lambda: ObservedTorque(10.0, encoder=1e160), "encoder"),
-        (lambda: ObservedTorque(10.0, disturbance=1e160), "disturbance"),
-        (lambda: ObservedTorque(10.0, accelerometer=1e-200), "accelerometer"),
-        (lambda: ForceFeedback(10.0, 0.7), "damped"),
-        (lambda: LegTuned(-1.0), "frequency"),
+        (lambda: AdaptiveControl(0.0), ("frequency",)),
+        (lambda: AdaptiveControl(10.0, 0.5), ("ratio",)),
+        (lambda: AdaptiveControl(10.0, doubt=0.0), ("doubt",)),
+        (lambda: AdaptiveControl(10.0, doubt=1e160), ("doubt",)),
+        (lambda: AdaptiveControl(10.0, doubt=1e-300), ("doubt",)),
+        (lambda: ObservedTorque(10.0, encoder=0.0), ("encoder",)),
+        (lambda: ObservedTorque(10.0, encoder=1e160), ("encoder",)),
+        (lambda: ObservedTorque(10.0, disturbance=1e160), ("disturbance",)),
+        (lambda: ObservedTorque(10.0, accelerometer=1e-200), ("accelerometer",)),
+        (lambda: ForceFeedback(10.0, 0.7), ("damped",)),
+        (lambda: LegTuned(-1.0), ("frequency",)),
     ],
 )
 def test_numbers_that_cannot_be_meant(law: Any, words: str) -> None:
     """One line that names the number."""
-    with pytest.raises(InputError, match=words):
+    with refusal(InputError, *words):
         law()
 
 

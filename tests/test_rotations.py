@@ -212,17 +212,17 @@ def test_unknown_conventions_are_refused(name):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: exponential([1, 2]), r"vector has shape \(2,\), needs \(\.\.\., 3\)"),
-        (lambda: exponential(1.0), r"vector has shape \(\)"),
-        (lambda: exponential([1, 2, 3], "turn"), "rate is not an array of numbers"),
+        (lambda: exponential([1, 2]), ("vector", "(2,)", "(..., 3)")),
+        (lambda: exponential(1.0), ("vector", "shape")),
+        (lambda: exponential([1, 2, 3], "turn"), ("rate", "array")),
         (
             lambda: exponential(np.zeros((2, 3)), acceleration=np.zeros((3, 3))),
-            r"do not fit each other: vector \(2, 3\), rate \(3,\), acceleration \(3, 3\)",
+            ("(2, 3)", "(3,)", "(3, 3)"),
         ),
-        (lambda: euler("XYZ", np.zeros((3, 2))), r"angles has shape \(3, 2\)"),
-        (lambda: euler_angles("XYZ", np.eye(4)), r"rotation has shape \(4, 4\)"),
+        (lambda: euler("XYZ", np.zeros((3, 2))), ("angles", "(3, 2)")),
+        (lambda: euler_angles("XYZ", np.eye(4)), ("rotation", "(4, 4)")),
     ],
 )
 def test_wrong_shapes_are_refused(call, message):
-    with pytest.raises(InputError, match=message):
+    with refusal(InputError, *message):
         call()

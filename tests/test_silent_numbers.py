@@ -179,27 +179,27 @@ def test_odd_arguments_have_an_error_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda r: r.natural_frequencies(r.home, np.inf), "from 0 to 1e\\+60"),
-        (lambda r: r.natural_frequencies(r.home, BAD["masked"]), "an array of numbers"),
-        (lambda r: r.motion(np.zeros(6), time=3 + 4j), "time is not an array of numbers"),
-        (lambda r: r.clamp(r.home, wrench=np.zeros((2, 6))), r"needs \(6,\)"),
-        (lambda r: r.room(r.home, wrench=[np.nan] * 6), "needs finite numbers"),
-        (lambda r: stiffness(r, r.home, 1e7 + 1j), "actuator is not an array of numbers"),
-        (lambda r: stiffness(r, r.home, np.full((2, 6), 1e7)), "those of each pose"),
-        (lambda r: stiffness_map(r, 1e7, bounds=BAD["complex"]), "bounds is not an array"),
-        (lambda r: accuracy(r, r.home, Tolerances(leg=1e-5 + 0j)), "tolerance leg is"),
-        (lambda r: accuracy(r, np.zeros(3), Tolerances()), "needs a gough.Motion"),
-        (lambda r: closest(r, np.zeros(3)), "needs a gough.Motion"),
-        (lambda r: gough.Motion(r.home.position, rotvec=BAD["masked"]), "rotvec is not an array"),
-        (lambda r: gough.Motion(r.home.position, rotvec=[0, 0, 1e10]), "rotvec has an angle of 1e"),
-        (lambda r: gough.Motion(r.home.position, euler=("xyz", [0, 1e10, 0])), "limit 1e"),
-        (lambda r: exponential([0, 0, -1e10]), "vector has an angle of 1e"),
-        (lambda r: Log(BAD["masked"], np.zeros((3, 6)), np.zeros((3, 6))), "time is not an array"),
-        (lambda r: Region(r.home, shift=BAD["masked"]).size, "shift is not an array"),
+        (lambda r: r.natural_frequencies(r.home, np.inf), (0, 1e60)),
+        (lambda r: r.natural_frequencies(r.home, BAD["masked"]), ("array", "numbers")),
+        (lambda r: r.motion(np.zeros(6), time=3 + 4j), ("time", "array")),
+        (lambda r: r.clamp(r.home, wrench=np.zeros((2, 6))), ("(6,)",)),
+        (lambda r: r.room(r.home, wrench=[np.nan] * 6), ("finite", "numbers")),
+        (lambda r: stiffness(r, r.home, 1e7 + 1j), ("actuator", "array")),
+        (lambda r: stiffness(r, r.home, np.full((2, 6), 1e7)), ("pose",)),
+        (lambda r: stiffness_map(r, 1e7, bounds=BAD["complex"]), ("bounds", "array")),
+        (lambda r: accuracy(r, r.home, Tolerances(leg=1e-5 + 0j)), ("tolerance", "leg")),
+        (lambda r: accuracy(r, np.zeros(3), Tolerances()), ("gough.Motion",)),
+        (lambda r: closest(r, np.zeros(3)), ("gough.Motion",)),
+        (lambda r: gough.Motion(r.home.position, rotvec=BAD["masked"]), ("rotvec", "array")),
+        (lambda r: gough.Motion(r.home.position, rotvec=[0, 0, 1e10]), ("rotvec", "angle")),
+        (lambda r: gough.Motion(r.home.position, euler=("xyz", [0, 1e10, 0])), ("limit",)),
+        (lambda r: exponential([0, 0, -1e10]), ("vector", "angle")),
+        (lambda r: Log(BAD["masked"], np.zeros((3, 6)), np.zeros((3, 6))), ("time", "array")),
+        (lambda r: Region(r.home, shift=BAD["masked"]).size, ("shift", "array")),
     ],
 )
 def test_odd_numbers_beside_the_motion_are_refused(robot, call, said):
-    with pytest.raises(InputError, match=said):
+    with refusal(InputError, *said):
         call(robot)
 
 

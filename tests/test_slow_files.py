@@ -41,14 +41,14 @@ DENSE = "*MATERIAL, NAME=M\n*DENSITY\n1\n"
 @pytest.mark.parametrize(
     ("inp", "words"),
     [
-        ("*ELSET, ELSET=B, GENERATE\n" + "9,8\n" * 40_000, "no .SOLID SECTION"),
-        ("*ELSET, ELSET=B, GENERATE\n" + "0,99999,99999\n" * 40_000, "over 20000000 members"),
-        (DENSE + "*SOLID SECTION, ELSET=A, MATERIAL=M\n" * 40_000, "over 20000000 members"),
+        ("*ELSET, ELSET=B, GENERATE\n" + "9,8\n" * 40_000, ("SOLID", "SECTION")),
+        ("*ELSET, ELSET=B, GENERATE\n" + "0,99999,99999\n" * 40_000, (20000000,)),
+        (DENSE + "*SOLID SECTION, ELSET=A, MATERIAL=M\n" * 40_000, (20000000,)),
     ],
 )
 def test_sets_of_an_inp_take_little_time(tmp_path, inp, words):
     (tmp_path / "m.inp").write_text(SOLIDS + inp)
-    with soon(20), pytest.raises(FileError, match=words):
+    with soon(20), refusal(FileError, *words):
         _Inp(tmp_path / "m.inp").densities()
 
 
@@ -89,14 +89,14 @@ FRAME = "CORD2R,{},,0.,0.,0.,0.,0.,1.\n,1.,0.,0.\n"
 @pytest.mark.parametrize(
     ("bdf", "words"),
     [
-        ("PCOMP,1" + "\n,1,.1,0.,YES" * 100_000, "a card of over 20000 lines"),
-        ("".join(map(FRAME.format, range(1, 50_000))), "over 10000 coordinate systems"),
+        ("PCOMP,1" + "\n,1,.1,0.,YES" * 100_000, (20000,)),
+        ("".join(map(FRAME.format, range(1, 50_000))), (10000,)),
     ],
     ids=["plies", "frames"],
 )
 def test_cards_of_a_bdf_are_not_endless(tmp_path, bdf, words):
     (tmp_path / "m.bdf").write_text(bdf)
-    with soon(), pytest.raises(FileError, match=words):
+    with soon(), refusal(FileError, *words):
         bulk_data(tmp_path / "m.bdf")
 
 
@@ -134,17 +134,17 @@ def test_frames_of_a_bdf_end(tmp_path, storeys, foot):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("".join(f"[a{i}.b.c.d.e.f.g.h.i]\n" for i in range(9)), "nested too deep"),
-        ("x = 0x" + "f" * 900_000, "has over 400 digits"),
-        ("#" * 1_100_000, "a robot file has at most 1 MB"),
-        ('"\\"".' * 150_000 + "a = 1", "nested too deep"),
-        ("a = '" + '\\"' * 100_000, "not TOML"),
-        ("units = { length = 'mm' }\n" + "a = [" + "1," * 200_000 + "]", "at most 100 kB"),
+        ("".join(f"[a{i}.b.c.d.e.f.g.h.i]\n" for i in range(9)), ("nested", "deep")),
+        ("x = 0x" + "f" * 900_000, (400,)),
+        ("#" * 1_100_000, ("MB", 1)),
+        ('"\\"".' * 150_000 + "a = 1", ("nested", "deep")),
+        ("a = '" + '\\"' * 100_000, ("TOML",)),
+        ("units = { length = 'mm' }\n" + "a = [" + "1," * 200_000 + "]", (100,)),
     ],
 )
 def test_toml_takes_little_time_and_memory(tmp_path, text, words):
     (tmp_path / "r.toml").write_text(text)
-    with soon(), pytest.raises(FileError, match=words):
+    with soon(), refusal(FileError, *words):
         load(tmp_path / "r.toml")
 
 
@@ -186,14 +186,14 @@ def test_what_says_which_sort_a_file_is_has_the_limits_of_toml(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("t [s],x" + " " * 100_000 + "]\n0,0\n", "unknown column"),
-        ("x,y,z\n0,0," + "1" * 200_000 + "z\n", "is not a number"),
-        ("x,y,z" + ",e" * 10_000, "10003 columns; limit 10000"),
+        ("t [s],x" + " " * 100_000 + "]\n0,0\n", ("unknown", "column")),
+        ("x,y,z\n0,0," + "1" * 200_000 + "z\n", ("number",)),
+        ("x,y,z" + ",e" * 10_000, (10003, 10000)),
     ],
 )
 def test_a_table_takes_little_time(tmp_path, text, words):
     (tmp_path / "m.csv").write_text(text)
-    with soon(), pytest.raises(FileError, match=words):
+    with soon(), refusal(FileError, *words):
         read_motion(tmp_path / "m.csv")
 
 
@@ -215,10 +215,10 @@ kind = "grid"
 @pytest.mark.parametrize(
     ("motions", "others", "steps", "words"),
     [
-        (3, 0, 9, "motions: 1200000 samples up to kim-ryu-2002/circle-40rpm; at most 1000000"),
-        (3000, 0, 9, "motions: .* at most 100 items"),
-        (1, 2000, 9, "variables: .* at most 1000 items"),
-        (1, 20, 10**7, "10000000 points of 21 inputs .* at most 100000000 numbers"),
+        (3, 0, 9, ("motions", "samples", "kim-ryu-2002", 1200000, 1000000)),
+        (3000, 0, 9, ("motions", 100)),
+        (1, 2000, 9, ("variables", 1000)),
+        (1, 20, 10**7, ("points", 10000000, 21, 100000000)),
     ],
 )
 def test_a_study_takes_little_time_and_memory(tmp_path, motions, others, steps, words):
@@ -229,7 +229,7 @@ def test_a_study_takes_little_time_and_memory(tmp_path, motions, others, steps, 
         added="".join(f" + v{i}" for i in range(others)),
     )
     (tmp_path / "s.toml").write_text(text)
-    with soon(), pytest.raises(FileError, match=words):
+    with soon(), refusal(FileError, *words):
         read_plan(tmp_path / "s.toml")
 
 

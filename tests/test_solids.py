@@ -153,25 +153,28 @@ def test_sizes_have_the_units_of_the_file_and_editing_keeps_remarks():
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ({"shape": "tube", "radius": 1}, "a tube needs inner_radius"),
-        ({"radius": 1, "mass": 1}, "radius is a shape's: say which"),
-        ({"shape": "rod", "radius": 1, "length": 1}, "needs density .* or mass"),
-        ({"shape": "rod", "radius": 1, "length": 1, "mass": 1, "density": 1}, "one of them"),
-        ({"shape": "rod", "radius": 1, "length": 1, "mass": 1, "XX": 1}, "mixes shapes with XX"),
-        ({"shape": "rod", "radius": 1, "length": 1, "mass": 1, "size": [1] * 3}, "has no size"),
-        ({"shape": "rod", "radius": 0, "length": 1, "mass": 1}, "must be positive"),
-        ({"shape": "rod", "radius": [1, 2], "length": 1, "mass": 1}, "there is one platform"),
-        ({"shape": "ball"}, "platform.shape: Input should be 'rod'"),
+        ({"shape": "tube", "radius": 1}, ("inner_radius",)),
+        ({"radius": 1, "mass": 1}, ("radius", "shape's")),
+        ({"shape": "rod", "radius": 1, "length": 1}, ("density", "mass")),
+        ({"shape": "rod", "radius": 1, "length": 1, "mass": 1, "density": 1}, ()),
+        ({"shape": "rod", "radius": 1, "length": 1, "mass": 1, "XX": 1}, ("XX",)),
+        ({"shape": "rod", "radius": 1, "length": 1, "mass": 1, "size": [1] * 3}, ("size",)),
+        ({"shape": "rod", "radius": 0, "length": 1, "mass": 1}, ("positive",)),
+        ({"shape": "rod", "radius": [1, 2], "length": 1, "mass": 1}, ("platform",)),
+        ({"shape": "ball"}, ("rod", "platform.shape")),
         (
             {"shape": "tube", "radius": 1, "inner_radius": 1, "length": 1, "mass": 1},
-            "below its radius",
+            ("below", "radius"),
         ),
-        ({"shapes": [{"mass": 1}]}, "platform.shapes.0: needs shape"),
-        ({"shape": "disc", "radius": 1, "thickness": 1, "mass": 1, "axis": [0] * 3}, "zero length"),
+        ({"shapes": [{"mass": 1}]}, ("platform.shapes.0",)),
+        (
+            {"shape": "disc", "radius": 1, "thickness": 1, "mass": 1, "axis": [0] * 3},
+            ("zero", "length"),
+        ),
     ],
 )
 def test_what_does_not_fit_a_shape_is_refused(body, words):
-    with pytest.raises(FileError, match=words):
+    with refusal(FileError, *words):
         hexapod(platform=body)
 
 
