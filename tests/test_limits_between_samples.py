@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy.interpolate import make_interp_spline
 from scipy.spatial.transform import Rotation
-from tests.cases.command import run
 
 import gough
+from cases.command import run
 from gough import Motion, Robot
 from gough.data.motion_files import read_motion
 

@@ -5,9 +5,9 @@ What a table is in is known here: it is written from formulas, in milliseconds o
 
 import numpy as np
 import pytest
-from tests.cases.command import run
 
 import gough
+from cases.command import run
 from gough.cueing.vehicle import read_vehicle
 from gough.data.columns import Columns
 from gough.data.encoders import read_encoders

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.interpolate import make_interp_spline
 from scipy.spatial.transform import Rotation
-from tests.cases.command import run
 
+from cases.command import run
 from gough import Robot
 from gough.base.smoothing import smoothest
 from gough.data.motion_files import read_motion
