@@ -164,6 +164,7 @@ def test_thick_legs_leave_the_platform_on_its_drives() -> None:
     assert np.array_equal(along.bending, np.zeros(12))
 
 
+@pytest.mark.filterwarnings("ignore::gough.errors.ModalBodyWarning")  # the plate is thick
 def test_groups_of_legs_actuators_and_platforms_of_any_kind() -> None:
     """Two groups are as one; stiff drives as locked ones; a thick plate as a rigid one; a Delta."""
     robot = hexapod("PUS", LINK)
