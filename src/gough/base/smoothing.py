@@ -43,7 +43,8 @@ def smoothest(times: Array, values: Array, tolerance: float) -> BSpline | None:
         basis = _Basis.of(times, knots)
         begin = basis.fit(values)
         rest = (values - basis.values @ begin) / tolerance
-        found = _program(basis, _roughness(knots), rest, begin / tolerance)
+        with np.errstate(all="ignore"):  # overflows where no curve is that near
+            found = _program(basis, _roughness(knots), rest, begin / tolerance)
         if found is not None:
             return BSpline(knots, begin + tolerance * found, DEGREE)
     return None
@@ -58,7 +59,10 @@ def _breaks(times: Array, values: Array, tolerance: float) -> Array:
         far = np.maximum.reduceat(off, breaks[:-1]) > tolerance
         if not far.any():
             break
-        breaks = _halved(breaks, far)
+        finer = _halved(breaks, far)
+        if len(finer) == len(breaks):
+            break  # what is too far has no room: values jump, or their times are wrong
+        breaks = finer
     return breaks
 
 
@@ -158,7 +162,10 @@ def _program(
         gaps = -slack * force
         for centred in (False, True):
             given = (gaps + force * missed) / slack
-            change = solve(-unbalanced - design.T @ (given[0] - given[1]))
+            right = -unbalanced - design.T @ (given[0] - given[1])
+            if not np.all(np.isfinite(right)):
+                return None  # multipliers grow beyond all bounds where nothing is within
+            change = solve(right)
             moved = side * (design @ change)
             ds, df = -missed - moved, given + force * moved / slack
             ahead = _length(slack, ds), _length(force, df)
@@ -180,6 +187,8 @@ def _band(matrix: scipy.sparse.csr_array) -> Array:
 
 def _banded_solver(band: Array) -> Callable[[Array], Array] | None:
     """Return what solves with a positive definite matrix by its upper band; None if it is not."""
+    if not np.all(np.isfinite(band)):
+        return None
     for _ in range(2):
         try:
             factor = scipy.linalg.cholesky_banded(band)

@@ -415,7 +415,7 @@ def _numbers(
     four = [names.index(name) for name in own if name in QUANTITIES["rotation"].columns]
     sizes = (np.linalg.norm(one[:, four], axis=-1, keepdims=True) for one in (numbers, whole))
     whole[:, four] *= np.divide(*sizes) if four else 1.0
-    _say_smoothed(own, np.abs(whole - numbers)[:, which], say)
+    _say_smoothed(own, numbers[:, which], np.abs(whole - numbers)[:, which], say)
     return whole, None
 
 
@@ -472,14 +472,22 @@ def _distance(smooth: bool | float) -> float:
     return float(smooth)
 
 
-def _say_smoothed(names: list[str], changes: Array, say: Say) -> None:
-    """Say by how much columns were changed by smoothing."""
+def _say_smoothed(names: list[str], values: Array, changes: Array, say: Say) -> None:
+    """Say by how much columns were changed by smoothing, and which were left as they are."""
     units = {
         name: " m" if name in AXES else "" if name.startswith("q") else " rad" for name in names
     }
     most = dict(zip(names, changes.max(axis=0), strict=True))
     told = [f"{name} by up to {one:.2g}{units[name]}" for name, one in most.items() if one > 0]
-    say(f"poses smoothed: {', '.join(told) or 'no change'}")
+    moving = dict(zip(names, np.ptp(values, axis=0) > 0, strict=True))
+    left = [name for name in names if moving[name] and not most[name]]
+    line = f"poses smoothed: {', '.join(told) or 'no change'}"
+    if left:
+        line += (
+            f"; {', '.join(left)} left as they are: no smooth curve is that near. Time stamps may be "
+            "rounded, too, or poses repeat; --within takes a distance in m (smooth=1e-4)"
+        )
+    say(line)
 
 
 def _read_csv(found: ColumnTable, table: Array) -> tuple[dict[str, Array], Where]:
