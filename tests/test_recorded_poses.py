@@ -4,9 +4,13 @@ The truth is the motion before it was written, by its formula, and the forces of
 weigh nothing, by Newton.
 """
 
+import re
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
+import gough
 from gough import Robot
 from gough.base.smoothing import smoothest
 from gough.data.motion_files import read_motion
@@ -82,3 +86,107 @@ def test_smoothing_of_what_jumps_has_no_curve():
     t = np.arange(200) / 100
     assert smoothest(t, np.where(np.arange(200) % 2, 1.0, -1.0), 1e-6) is None
     assert smoothest(t, np.random.default_rng(3).normal(size=200), 1e-9) is None
+
+
+def lines_of(file, robot, **options):
+    told = []
+    motion = read_motion(file, robot, say=told.append, **options)
+    return motion, told
+
+
+def test_rounded_time_stamps(tmp_path, robot):
+    """300 Hz with stamps to the ms, poses exact; the remedies that are named bring the forces back."""
+    t = np.arange(601) / 300
+    position, acceleration = path(t)
+    true = largest_force(position, acceleration)
+    file = written(tmp_path / "stamps.csv", t, position, "%.3f")
+    rough, told = lines_of(file, robot)
+    wrong = np.abs(robot.inverse_dynamics(rough).forces).max()
+    assert wrong > 5 * true
+    (line,) = told
+    assert line.startswith("time stamps are rounded")
+    uncertain = float(re.search(r"forces by ([\d.e+]+) N", line)[1])
+    assert 0.1 * wrong < uncertain < 3 * wrong
+    reach = float(re.search(r"--within ([\d.e-]+)", line)[1])
+    speed = np.abs(np.gradient(position, t, axis=0)).max()
+    assert reach == pytest.approx(5e-4 * speed, rel=0.2)
+    calm, _ = lines_of(file, robot, smooth=reach)
+    assert np.abs(robot.inverse_dynamics(calm).forces).max() == pytest.approx(true, rel=0.15)
+    written(file, t, position, "%.6f")
+    better, told = lines_of(file, robot)
+    assert np.abs(robot.inverse_dynamics(better).forces).max() == pytest.approx(true, rel=0.02)
+
+
+@pytest.mark.parametrize("rate", [100, 200])
+def test_stamps_that_are_exact_are_not_spoken_of(tmp_path, robot, rate):
+    """Even stamps written short, and uneven ones at which the poses are."""
+    t = np.arange(2 * rate + 1) / rate
+    file = written(tmp_path / "even.csv", t, path(t)[0], "%.3f")
+    assert lines_of(file, robot)[1] == []
+    jitter = np.random.default_rng(0).integers(-1, 2, len(t)) * 1e-3
+    uneven = np.sort(np.round(t + jitter, 3))
+    file = written(tmp_path / "uneven.csv", uneven, path(uneven)[0], "%.3f")
+    motion, told = lines_of(file, robot)
+    assert told == []
+    assert np.abs(motion.acceleration - path(uneven)[1])[10:-10].max() < 1e-2
+
+
+@pytest.mark.parametrize(("times", "decimals"), [(2, 12), (3, 12), (2, 5)])
+def test_repeated_poses(tmp_path, robot, times, decimals):
+    """A sensor at 100 Hz, logged 2 or 3 times as fast with its last pose held."""
+    slow = np.arange(201) / 100
+    held = np.repeat(path(slow)[0], times, axis=0)
+    t = np.arange(len(held)) / (100 * times)
+    file = written(tmp_path / "held.csv", t, held, "%.9f", f"%.{decimals}f")
+    (line,) = lines_of(file, robot)[1]
+    assert line.startswith("poses repeat")
+    count = int(re.search(r"(\d+) of \d+ samples", line)[1])
+    assert count == pytest.approx(201 * (times - 1), abs=0.1 * 201 * (times - 1))
+    rows = file.read_text().splitlines()
+    number = int(re.search(r"line (\d+)", line)[1])
+    assert rows[number - 1].split(",")[1:] == rows[number - 2].split(",")[1:]
+    kept = [rows[1]] + [b for a, b in pairwise(rows[1:])
+                        if a.split(",")[1:] != b.split(",")[1:]]  # fmt: skip
+    file.write_text("\n".join([rows[0], *kept]) + "\n")
+    motion, told = lines_of(file, robot)
+    assert not [one for one in told if one.startswith("poses repeat")]
+    if decimals == 12:
+        true = largest_force(*path(slow))
+        assert np.abs(robot.inverse_dynamics(motion).forces).max() == pytest.approx(true, rel=0.01)
+
+
+def test_rest_and_slow_motions_repeat_nothing(tmp_path, robot):
+    """A dwell between two moves, and a creep below a last digit per sample."""
+    t = np.arange(601) / 300
+    s = np.clip(np.concatenate([t[:300] / 0.5, (t[300:] - 0.5) / 0.75]), 0, 1)
+    s[150:450] = 1.0
+    x = 0.1 * s**3 * (10 - 15 * s + 6 * s**2)
+    dwell = np.stack([x, 0 * x, 1.2 + 0 * x], axis=-1)
+    creep = np.stack([1e-4 * t, 0 * t, 1.2 + 0 * t], axis=-1)
+    for position, cell in ((dwell, "%.9f"), (creep, "%.5f")):
+        file = written(tmp_path / "slow.csv", t, position, "%.9f", cell)
+        assert not [one for one in lines_of(file, robot)[1] if one.startswith("poses repeat")]
+
+
+@pytest.mark.parametrize("samples", [9, 12, 19])
+def test_few_rounded_samples(tmp_path, robot, samples):
+    t = np.arange(samples) / 200
+    position, _ = path(t)
+    file = written(tmp_path / "few.csv", t, 1e3 * position, "%.3f", "%.1f", MM)
+    motion, told = lines_of(file, robot)
+    assert np.abs(robot.inverse_dynamics(motion).forces).max() > 3 * largest_force(*path(t))
+    assert [one for one in told if one.startswith("poses are rounded")]
+
+
+def test_rounding_in_own_coordinates(tmp_path, on_numpy):
+    """A Delta's x, y, z to 0.1 mm at 500 Hz; as much is said of the spline's accelerations."""
+    delta = gough.load("alikoc-delta-2023")
+    t = np.arange(251) / 500
+    home = np.asarray(delta.home.position)
+    position = home + 0.05 * np.sin(6 * t[:, np.newaxis] + PHASE)
+    file = written(tmp_path / "delta.csv", t, 1e3 * position, "%.3f", "%.1f", MM)
+    motion, told = lines_of(file, delta)
+    off = np.linalg.norm(motion.acceleration + 36 * (position - home), axis=1)
+    (line,) = [one for one in told if one.startswith("poses are rounded")]
+    said = float(re.search(r"accelerations by ([\d.e+]+) m/s²", line)[1])
+    assert 0.2 * off.max() < said < off.max()

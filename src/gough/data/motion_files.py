@@ -138,8 +138,9 @@ def read_motion(
 
     `robot` is the one that is to move so, for files in its own coordinates; poses that make no sense
     for it, in millimetres or degrees by mistake, are refused. `columns` are names and units of files
-    that have others, and `say` is told what was converted, and how uncertain accelerations and forces
-    are where rounded poses make them so by over 1 % of the largest force. `smooth` takes the smoothest
+    that have others, and `say` is told what was converted, poses that a log repeats, and how
+    uncertain accelerations and forces are where rounded poses or time stamps make them so by over 1 % of
+    the largest force. `smooth` takes the smoothest
     motion within the last digit of every pose (True: half a last digit to either side), or within a
     distance of it, m: of each of x, y, z, and of angles that distance over the robot's length scale
     (without a robot over 1 m).
@@ -194,7 +195,7 @@ def _own_motion(
 ) -> Motion:
     """The motion of coordinates u: rates of the spline through them where there is time."""
     names = _names(table)
-    numbers, _ = _numbers(table, robot, smooth, say)
+    numbers, rounded = _numbers(table, robot, smooth, say)
     _check_units(table, columns, numbers, say)
     u = numbers[:, [names.index(name) for name in robot.coordinates]]
     if "time" not in names:
@@ -204,7 +205,10 @@ def _own_motion(
     if len(time) == 1:
         return robot.motion(u, time=time)
     spline = quintic(time, u)
-    return robot.motion(u, spline(time, 1), spline(time, 2), time=time)
+    motion = robot.motion(u, spline(time, 1), spline(time, 2), time=time)
+    if rounded and (line := rounding_line(robot, motion, rounded)):
+        say(line)
+    return motion
 
 
 def write_motion(
@@ -399,7 +403,9 @@ def _numbers(
         none = np.zeros(len(numbers)), 0.0
         columns = [(given | angles).get(name, none) for name in POSE]
         values, last = zip(*columns, strict=True)
-        return numbers, RoundedPoses(np.stack(values, axis=-1), np.array(last))
+        stamp = float(table.last_digits(["time"])[0])
+        coordinates = np.stack(values, axis=-1)
+        return numbers, RoundedPoses(time, stamp, coordinates, np.array(last), table.where)
     bounds = digits / 2
     if smooth is not True:
         reach, size = _distance(smooth), 1.0 if robot is None else robot.length_scale

@@ -1,8 +1,9 @@
 """What the last digit of a motion file makes uncertain, and the smoothest motion within it.
 
 Errors of rounding are as good as independent, of standard deviation δ/√12 for a last digit δ (Widrow &
-Kollár 2008, chapter 5). The second derivative of the quintic spline multiplies them by some 3/h² inside
-and more at the ends, h being the step; forces follow by the slopes of inverse dynamics.
+Kollár 2008, chapter 5). Those of time stamps move poses by as much times their speed. The second
+derivative of the quintic spline multiplies them by some 3/h² inside and more at the ends, h being the
+step; forces follow by the slopes of inverse dynamics.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from gough.base.arrays import Array
 from gough.base.pose_spline import quintic
 from gough.base.smoothing import smoothest
+from gough.base.tables import Where
 from gough.errors import GoughError
 from gough.model.model import Model
 from gough.motion import Motion
@@ -24,35 +27,89 @@ WINDOW = 20
 """Samples on either side that tell in the rates of one: each tells half as much as the one before it."""
 TOLD = 0.01
 """Part of the largest force from which the uncertainty of forces is told."""
-FEWEST = 20
-"""Samples of a motion whose last digit may be that of rounding."""
+FEWEST = 8
+"""Samples of a motion whose last digit may be that of rounding: differences of order six and another."""
 DIFFERENCES = 6
-SPREAD = 924.0
-"""Variance of the sixth differences of independent numbers of variance 1: Σ (6 over k)²."""
 GRAVITY = 9.81
-ROUNDED = "poses are rounded"
-"""How the line begins that says so."""
+ROUNDED = ("poses are rounded", "time stamps are rounded", "poses repeat")
+"""How the lines begin that say what makes forces uncertain."""
+LONGEST_HOLD = 50
+"""Samples that a held pose lasts at most: what stands still longer is at rest."""
+MANY_HOLDS = 5
+"""Held poses from which they are no chance."""
+LEAST_STEP = 3.0
+"""Last digits that held poses differ by at least: slow motions repeat rounded poses, too."""
 
 
 class RoundedPoses(NamedTuple):
     """The coordinates of poses over time as a file has them."""
 
+    time: Array
+    """(n,), s."""
+    stamp: float
+    """Last digit of time, s."""
     values: Array
     """(n, 6): x, y, z (m) and angles (rad); of quaternions, twice their vectors."""
     digits: Array
     """(6,): last digits, 0 of what is not in the file."""
+    where: Where
+    """The place of a sample in the file, in words."""
 
-    def errors(self, sample: int) -> Array:
-        """Return standard deviations (6,) of what rounding left of the coordinates about a sample.
+    def errors(self, sample: int) -> tuple[Array, Array]:
+        """Return standard deviations (6,) about a sample that rounding of poses and of time left.
 
-        Not more than twice their own roughness there: numbers that are written short, being exact, have
-        none, and what stands still is wrong by the same everywhere.
+        Not more than twice the roughness of the numbers there: numbers that are written short, being
+        exact, have none, and what stands still is wrong by the same everywhere.
         """
-        rough = np.diff(
-            self.values[max(sample - WINDOW, 0) : sample + WINDOW + 1], DIFFERENCES, axis=0
+        near = slice(max(sample - WINDOW, 0), sample + WINDOW + 1)
+        time, values = self.time[near], self.values[near]
+        speed = np.sqrt(
+            np.mean((np.diff(values, axis=0) / np.diff(time)[:, np.newaxis]) ** 2, axis=0)
         )
-        own = np.sqrt(np.mean(rough**2, axis=0) / SPREAD)
-        return np.asarray(np.minimum(self.digits / np.sqrt(12), 2 * own))
+        even = np.arange(len(time), dtype=float)
+        late = min(self.stamp / np.sqrt(12), 2 * float(_roughness(even, time[:, np.newaxis])[0]))
+        own = 2 * _roughness(time, values)
+        return np.minimum(self.digits / np.sqrt(12), own), np.minimum(speed * late, own)
+
+
+def _roughness(time: Array, values: Array) -> Array:
+    """Return the standard deviation (k,) of what is not smooth in values (n, k) over time (n,).
+
+    Divided differences of order six, of weights whose squares add up to 1, have the variance of
+    independent errors.
+    """
+    several = sliding_window_view(time, DIFFERENCES + 1)
+    apart = several[:, :, np.newaxis] - several[:, np.newaxis, :]
+    apart = apart / np.ptp(several, axis=1)[:, np.newaxis, np.newaxis]
+    weights = 1 / np.prod(apart + np.eye(DIFFERENCES + 1), axis=2)
+    weights /= np.linalg.norm(weights, axis=1, keepdims=True)
+    rows = sliding_window_view(values - values[0], DIFFERENCES + 1, axis=0)
+    rough = np.einsum("mj,mkj->mk", weights, rows)
+    return np.asarray(np.sqrt(np.mean(rough**2, axis=0)))
+
+
+def held_line(poses: RoundedPoses) -> str:
+    """Return in words that a slower sensor's poses are held, each over several samples; else empty."""
+    steps = np.diff(poses.values, axis=0)
+    moved = np.flatnonzero(np.any(steps != 0, axis=1))
+    if len(moved) < 2:
+        return ""
+    lasting = np.diff(moved)  # samples of the pose between two that move
+    before, after = steps[moved[:-1]], steps[moved[1:]]
+    scale = np.maximum(poses.digits, 1e-300)
+    large = np.minimum(*(np.abs(one / scale).max(axis=1) for one in (before, after))) > LEAST_STEP
+    sizes = np.linalg.norm(before, axis=1), np.linalg.norm(after, axis=1)
+    onward = np.sum(before * after, axis=1) > 0.5 * np.maximum(*sizes) ** 2
+    held = large & onward & (lasting > 1) & (lasting <= LONGEST_HOLD)
+    if np.sum(held) < max(MANY_HOLDS, 0.2 * len(lasting)):
+        return ""
+    count, first = int(np.sum(lasting[held] - 1)), int(moved[:-1][held][0]) + 2
+    return (
+        f"poses repeat: {count} of {len(poses.values)} samples have the pose of the sample before "
+        f"while the platform moves (first {poses.where(first)}), as logs that hold the last pose of a "
+        "slower sensor; accelerations and forces of the curve through them are wrong. Leave the "
+        "repeating lines out"
+    )
 
 
 def rounding_line(robot: Model | None, motion: Motion, poses: RoundedPoses) -> str:
@@ -66,8 +123,13 @@ def rounding_line(robot: Model | None, motion: Motion, poses: RoundedPoses) -> s
     """
     if motion.time is None or len(motion) < FEWEST:
         return ""
+    if line := held_line(poses):
+        return line
     rows = _watched(motion.time)
-    spread = np.stack([_gain(motion.time, int(k)) * poses.errors(int(k)) for k in rows])
+    both = np.stack([_gain(motion.time, int(k)) * np.stack(poses.errors(int(k))) for k in rows])
+    spread = np.linalg.norm(both, axis=1)
+    lever = np.repeat([1.0, 1.0 if robot is None else robot.length_scale], 3)
+    late = np.linalg.norm(lever * both[:, 1]) > np.linalg.norm(lever * both[:, 0])
     largest = float(np.linalg.norm(motion.acceleration, axis=-1).max())
     arm = 1.0 if robot is None else robot.length_scale
     linear = float(np.linalg.norm(spread[:, :3], axis=-1).max())
@@ -89,10 +151,26 @@ def rounding_line(robot: Model | None, motion: Motion, poses: RoundedPoses) -> s
         parts.append(f"forces by {uncertain:.4g} {unit}, {percent} % of the largest")
     elif linear + arm * angular < TOLD * (largest + GRAVITY):
         return ""
+    uncertain_by = f"their last digit makes uncertain {', '.join(parts)} (standard deviations)"
+    if late:
+        reach = _reach(poses, lever)
+        return (
+            f"{ROUNDED[1]}: {uncertain_by}; write time with more digits (samples that come evenly: "
+            f"their number over the rate), or --within {reach} (smooth={reach} in read_motion) takes "
+            "the smoothest motion within the distance that half the last digit of time makes"
+        )
     return (
-        f"{ROUNDED}: their last digit makes uncertain {', '.join(parts)} (standard deviations); "
+        f"{ROUNDED[0]}: {uncertain_by}; "
         "--smooth (smooth=True in read_motion) takes the smoothest motion within the last digit"
     )
+
+
+def _reach(poses: RoundedPoses, lever: Array) -> str:
+    """Return in words the distance (m) that coordinates move in half a last digit of time."""
+    apart = min(2 * DIFFERENCES, len(poses.time) - 1)  # over several samples rounding matters less
+    way = lever * np.abs(poses.values[apart:] - poses.values[:-apart])
+    speed = float((way.max(axis=1) / (poses.time[apart:] - poses.time[:-apart])).max())
+    return f"{1.05 * 0.5 * poses.stamp * speed:.2g}"
 
 
 def _watched(time: Array) -> Array:
