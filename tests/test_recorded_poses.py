@@ -190,3 +190,49 @@ def test_rounding_in_own_coordinates(tmp_path, on_numpy):
     (line,) = [one for one in told if one.startswith("poses are rounded")]
     said = float(re.search(r"accelerations by ([\d.e+]+) m/s²", line)[1])
     assert 0.2 * off.max() < said < off.max()
+
+
+@pytest.mark.parametrize("step", [5e-5, 2.5e-4, 0.4 / 25_600])
+def test_coarse_steps(tmp_path, robot, step):
+    """Poses in steps of 5 or 25 last digits, or of an encoder, in all digits."""
+    t = np.arange(401) / 200
+    position, acceleration = path(t)
+    true = largest_force(position, acceleration)
+    cell = "%.2f" if step > 2e-5 else "%.17g"
+    stepped = 1e3 * step * np.round(position / step)
+    file = written(tmp_path / "steps.csv", t, stepped, "%.17g", cell, MM)
+    rough, told = lines_of(file, robot)
+    (line,) = [one for one in told if one.startswith("poses are rounded")]
+    assert float(re.search(r"\(([\d.e-]+) m", line)[1]) == pytest.approx(step, rel=0.05)
+    off = np.linalg.norm(rough.acceleration - acceleration, axis=1).max()
+    uncertain = float(re.search(r"accelerations by ([\d.e+]+) m/s²", line)[1])
+    assert 0.3 * off < uncertain < 1.5 * off
+    smooth, told = lines_of(file, robot, smooth=True)
+    assert "left as they are" not in told[-1]
+    assert np.abs(smooth.position - position).max() <= 1.01 * step
+    assert np.abs(robot.inverse_dynamics(smooth).forces).max() == pytest.approx(true, rel=0.05)
+
+
+def test_single_precision(tmp_path, robot):
+    """At 5 kHz, of positions rounded to 24 bits and written in all digits."""
+    t = np.arange(5001) / 5000
+    position, acceleration = path(t)
+    true = largest_force(position, acceleration)
+    file = written(tmp_path / "single.csv", t, position.astype(np.float32).astype(float))
+    rough, told = lines_of(file, robot)
+    assert np.abs(robot.inverse_dynamics(rough).forces).max() > 1.1 * true
+    (line,) = told
+    assert line.startswith("poses are rounded")
+    smooth, _ = lines_of(file, robot, smooth=True)
+    assert np.abs(robot.inverse_dynamics(smooth).forces).max() == pytest.approx(true, rel=0.01)
+
+
+def test_five_significant_digits(tmp_path, robot):
+    """Cells such as 9.8765e-02 and 1.2346e-01: half the last digit is that of the larger ones."""
+    t = np.arange(401) / 200
+    position, acceleration = path(t)
+    true = largest_force(position, acceleration)
+    file = written(tmp_path / "five.csv", t, position, "%.17g", "%.4e")
+    smooth, told = lines_of(file, robot, smooth=True)
+    assert "left as they are" not in told[-1]
+    assert np.abs(robot.inverse_dynamics(smooth).forces).max() == pytest.approx(true, rel=0.05)

@@ -24,6 +24,10 @@ LARGEST = 200_000_000
 MOST_COLUMNS = 10_000
 DIGIT_ROWS = 2000
 """Rows of a table whose digits are counted."""
+FEWEST_CELLS = 10
+"""Different cells of a column over which its digits are more than chance."""
+MULTIPLE = 1e-10
+"""Part of the largest number that multiples of a step are off by their rounding."""
 HEADING = re.compile(r"([^\[\]()]*)(?:\[([^\[\]]*)\]|\(([^()]*)\))?")
 NUMBER = re.compile(r"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.ASCII | re.I)
 
@@ -83,21 +87,56 @@ class ColumnTable(NamedTuple):
     def last_digits(self, names: Sequence[str]) -> Array:
         """Return the size of the last decimal of columns (k,), SI units.
 
-        It is that of cells within a factor of ten of the largest number, of some rows of a long table;
-        0 of a column that does not change.
+        It is that of cells of the largest number's power of ten, or within a factor of ten of it if
+        these are few, of some rows of a long table; 0 of a column that does not change.
         """
-        places = [[*self.units].index(name) for name in names]
-        rows = [row.split(",") for row in self.rows[:: -(-len(self.rows) // DIGIT_ROWS)]]
-        found = np.zeros(len(names))
-        for i, (name, place) in enumerate(zip(names, places, strict=True)):
-            cells = [row[place].strip().lower() for row in rows]
-            size = np.abs(np.array(cells, dtype=np.float64))
-            large = [cell for cell, one in zip(cells, size, strict=True) if one >= size.max() / 10]
-            digit = 10.0 ** -max(map(_decimals, large))
-            if np.ptp(size) == 0:
-                continue
-            found[i] = self.scales[name].to_si(digit) if name in self.scales else digit
-        return found
+        return np.array([self._of_column(name, _last_digit) for name in names])
+
+    def resolutions(self, names: Sequence[str]) -> Array:
+        """Return the step of which the numbers of columns (k,) are multiples, SI units.
+
+        It is the last decimal, or coarser: of numbers in steps of 0.05 or of an encoder, whatever digits
+        they are written with, and of single precision. 0 of a column that does not change.
+        """
+        return np.array([self._of_column(name, _resolution) for name in names])
+
+    def _of_column(self, name: str, digit: Callable[[list[str], Array], float]) -> float:
+        """Return what the cells of a column, some of a long table, tell of their digits, SI units."""
+        place = [*self.units].index(name)
+        rows = self.rows[:: -(-len(self.rows) // DIGIT_ROWS)]
+        cells = [row.split(",")[place].strip().lower() for row in rows]
+        values = np.array(cells, dtype=np.float64)
+        if np.ptp(values) == 0:
+            return 0.0
+        size = digit(cells, values)
+        return float(self.scales[name].to_si(size)) if name in self.scales else size
+
+
+def _last_digit(cells: list[str], values: Array) -> float:
+    """Return the last decimal of the large ones of some cells."""
+    size = np.abs(values)
+    power = 10.0 ** np.floor(np.log10(size.max()))
+    for least, fewest in ((power, FEWEST_CELLS), (size.max() / 10, 0)):
+        large = {cell for cell, one in zip(cells, size, strict=True) if one >= least}
+        if len(large) > fewest:
+            break
+    return float(10.0 ** -max(map(_decimals, large)))
+
+
+def _resolution(cells: list[str], values: Array) -> float:
+    """Return the largest number of which the differences of cells are multiples."""
+    digit, largest = _last_digit(cells, values), float(np.abs(values).max())
+    different = np.unique(values)
+    if len(different) <= FEWEST_CELLS:
+        return digit
+    if np.all(values.astype(np.float32) == values):
+        digit = max(digit, float(np.spacing(np.float32(largest))))
+    slack = max(digit / 10, MULTIPLE * largest)
+    common = 0.0
+    for step in sorted(np.diff(different).tolist()):  # Euclid's algorithm
+        while step > slack:
+            common, step = step, abs(common - step * round(common / step))
+    return common if common > 15 * slack else digit
 
 
 def _decimals(cell: str) -> int:

@@ -393,7 +393,7 @@ def _numbers(
     check_time(time, table.where, strictly=True)
     which = [i for i, name in enumerate(names) if name != "time"]
     own = [names[i] for i in which]
-    digits = table.last_digits(own)
+    digits = table.resolutions(own)
     _without_jumps(numbers, names)
     if not smooth:
         given = dict(zip(own, zip(numbers[:, which].T, digits, strict=True), strict=True))

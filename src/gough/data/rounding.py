@@ -151,16 +151,19 @@ def rounding_line(robot: Model | None, motion: Motion, poses: RoundedPoses) -> s
         parts.append(f"forces by {uncertain:.4g} {unit}, {percent} % of the largest")
     elif linear + arm * angular < TOLD * (largest + GRAVITY):
         return ""
-    uncertain_by = f"their last digit makes uncertain {', '.join(parts)} (standard deviations)"
+    uncertain_by = f"makes uncertain {', '.join(parts)} (standard deviations)"
     if late:
         reach = _reach(poses, lever)
         return (
-            f"{ROUNDED[1]}: {uncertain_by}; write time with more digits (samples that come evenly: "
+            f"{ROUNDED[1]}: their last digit ({poses.stamp:.2g} s) {uncertain_by}; "
+            "write time with more digits (samples that come evenly: "
             f"their number over the rate), or --within {reach} (smooth={reach} in read_motion) takes "
             "the smoothest motion within the distance that half the last digit of time makes"
         )
+    linear, angular = float(poses.digits[:3].max()), float(poses.digits[3:].max())
+    steps = [f"{one:.2g} {u}" for one, u in ((linear, "m"), (angular, "rad")) if one > 1e-12]
     return (
-        f"{ROUNDED[0]}: {uncertain_by}; "
+        f"{ROUNDED[0]}: their last digit ({', '.join(steps)}) {uncertain_by}; "
         "--smooth (smooth=True in read_motion) takes the smoothest motion within the last digit"
     )
 
