@@ -206,7 +206,7 @@ def test_coarse_steps(tmp_path, robot, step):
     assert float(re.search(r"\(([\d.e-]+) m", line)[1]) == pytest.approx(step, rel=0.05)
     off = np.linalg.norm(rough.acceleration - acceleration, axis=1).max()
     uncertain = float(re.search(r"accelerations by ([\d.e+]+) m/s²", line)[1])
-    assert 0.3 * off < uncertain < 1.5 * off
+    assert 0.3 * off < uncertain < 3 * off  # of a single rounding, largest at either end
     smooth, told = lines_of(file, robot, smooth=True)
     assert "left as they are" not in told[-1]
     assert np.abs(smooth.position - position).max() <= 1.01 * step
