@@ -9,11 +9,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import gough
 from gough import Robot
 from gough.base.smoothing import smoothest
 from gough.data.motion_files import read_motion
+from gough.errors import FileError
 
 BASE = np.array([[0.6, 0.2, 0], [-0.1, 0.65, 0], [-0.5, 0.4, 0], [-0.5, -0.4, 0], [-0.1, -0.65, 0],
                  [0.6, -0.2, 0]])  # fmt: skip
@@ -236,3 +238,45 @@ def test_five_significant_digits(tmp_path, robot):
     smooth, told = lines_of(file, robot, smooth=True)
     assert "left as they are" not in told[-1]
     assert np.abs(robot.inverse_dynamics(smooth).forces).max() == pytest.approx(true, rel=0.05)
+
+
+def tilted(decimals, form="f"):
+    t = np.linspace(0, 2, 101)
+    turn = Rotation.from_euler("xyz", 0.3 * np.sin(W * t[:, np.newaxis] + PHASE))
+    four = turn.as_quat()[:, [3, 0, 1, 2]]
+    return t, turn, np.concatenate([path(t)[0], four], axis=1), f"%.{decimals}{form}"
+
+
+QUATERNIONS = "time,x,y,z,qw,qx,qy,qz"
+
+
+@pytest.mark.parametrize(("decimals", "form"), [(3, "f"), (4, "f"), (5, "f"), (4, "e"), (5, "g")])
+@pytest.mark.parametrize("smooth", [False, True])
+def test_rounded_quaternions(tmp_path, decimals, form, smooth):
+    """Of trackers: their lengths are off by up to a last digit; rotations are as near."""
+    t, turn, table, cell = tilted(decimals, form)
+    file = written(tmp_path / "tracker.csv", t, table, "%.17g", cell, QUATERNIONS)
+    cells = np.genfromtxt(file, delimiter=",", skip_header=1)[:, 4:]
+    assert np.abs(np.linalg.norm(cells, axis=1) - 1).max() > 2e-6
+    motion = read_motion(file, smooth=smooth)
+    off = (turn.inv() * Rotation.from_matrix(motion.rotation)).magnitude().max()
+    assert off < 4 * 10.0**-decimals
+    assert np.abs(np.linalg.det(motion.rotation) - 1).max() < 1e-12
+
+
+@pytest.mark.parametrize(("decimals", "stretch"), [(4, 3e-4), (5, 3e-5), (9, 3e-6), (3, 3e-3)])
+@pytest.mark.parametrize("smooth", [False, True])
+def test_lengths_that_no_rounding_explains_are_refused(tmp_path, decimals, stretch, smooth):
+    t, _, table, cell = tilted(decimals)
+    table[50, 3:] *= 1 + stretch
+    file = written(tmp_path / "long.csv", t, table, "%.17g", cell, QUATERNIONS)
+    with pytest.raises(FileError, match=r"line 52: the quaternion has length 1\.00"):
+        read_motion(file, smooth=smooth)
+
+
+@pytest.mark.parametrize("cells", ["1,0,0,0.1", "1,1,0,0", "0.9,0,0,0", "0,0,0,0", "0.999,0,0,0"])
+def test_short_numbers_of_other_lengths_are_refused(tmp_path, cells):
+    file = tmp_path / "short.csv"
+    file.write_text(f"x,y,z,qw,qx,qy,qz\n0,0,1,{cells}\n")
+    with pytest.raises(FileError, match="the quaternion has length"):
+        read_motion(file)

@@ -7,6 +7,7 @@ rates that are left out are zero. NaN in gives NaN out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import factorial
 from typing import Literal, cast, get_args
 
@@ -15,7 +16,14 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array, given_numbers, refuse_turns
-from gough.errors import InputError
+from gough.errors import FileError, InputError
+
+UNIT_LENGTH = 1e-6
+"""How far the length of a file's quaternion may be from 1, besides what its last digit explains."""
+DECIMALS = (3, 4, 5, 6)
+"""Decimals of rounded quaternions: fewer make rotations of 0.5°."""
+LARGE_COMPONENT = 0.1
+"""Of quaternions, from which components tell the last digit: small ones may have more decimals."""
 
 Sequence = Literal[
     "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "XYX", "XZX", "YXY", "YZY", "ZXZ", "ZYZ"
@@ -166,6 +174,31 @@ def continuous_quaternions(rotation: Array) -> Array:
     turn = Rotation.from_matrix(rotation).as_quat()
     turn[1:] *= np.cumprod(np.where(np.sum(turn[1:] * turn[:-1], axis=-1) < 0, -1.0, 1.0))[:, None]
     return np.asarray(turn)
+
+
+def unit_quaternions(quaternions: Array, where: Callable[[int], str]) -> Array:
+    """Return quaternions (n, 4) of a file, w first, divided by their lengths.
+
+    Their lengths may be off by what rounding to their last digit explains (half of it in every
+    component), of digits down to the third decimal, and by 1e-6.
+
+    Raises:
+        FileError: another length than 1, with the place of the sample.
+
+    """
+    lengths = np.linalg.norm(quaternions, axis=-1)
+    large = quaternions[np.abs(quaternions) >= LARGE_COMPONENT]
+    exact = (d for d in DECIMALS if np.abs(np.round(large, d) - large).max(initial=0.0) < 1e-12)
+    half = 0.5 * 10.0 ** -next(exact, np.inf)
+    allowed = UNIT_LENGTH + half * np.abs(quaternions).sum(axis=-1) + 2 * half**2
+    wrong = np.flatnonzero(np.abs(lengths - 1) > allowed)
+    if wrong.size:
+        row = int(wrong[0])
+        raise FileError(
+            f"{where(row)}: the quaternion has length {lengths[row]:.9g}, not 1, and its digits explain "
+            f"{allowed[row]:.2g}; divide it by its length if it is that of a rotation"
+        )
+    return np.asarray(quaternions / lengths[..., np.newaxis])
 
 
 def quaternion_product(one: Array, other: Array) -> Array:

@@ -23,12 +23,13 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
+from gough.base.rotations import unit_quaternions
 from gough.base.tables import Where, read_bytes, read_table
 from gough.base.words import nearest, shown
 from gough.calibration.measurements import COLUMNS, PoseMeasurements
 from gough.data.columns import AS_THEY_ARE, Columns, Say, silent
 from gough.data.datasets import heading, kind_of, write_table
-from gough.data.motion_files import POSE, UNIT_LENGTH, read_dataset
+from gough.data.motion_files import POSE, read_dataset
 from gough.data.plausibility import check_stroke
 from gough.errors import FileError, GoughError
 from gough.model.model import Model
@@ -202,11 +203,7 @@ def _quaternion(values: dict[str, Array], prefix: str, where: Where) -> Rotation
     if vectors:
         raise FileError(f"{given[0]} and {vectors[0]} both give the rotation")
     four = np.stack([values[prefix + name] for name in QUATERNION], axis=1)
-    lengths = np.linalg.norm(four, axis=1)
-    wrong = np.flatnonzero(np.abs(lengths - 1) > UNIT_LENGTH)
-    if wrong.size:
-        row = int(wrong[0])
-        raise FileError(f"{where(row)}: the quaternion has length {lengths[row]:.9g}, not 1")
+    four = unit_quaternions(four, where)
     return Rotation.from_quat(four[:, [1, 2, 3, 0]])
 
 

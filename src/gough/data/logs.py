@@ -22,6 +22,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array, given_numbers
+from gough.base.rotations import unit_quaternions
 from gough.base.tables import ColumnTable, Where, read_bytes, read_table
 from gough.data.columns import AS_THEY_ARE, Columns, Say, silent
 from gough.data.datasets import AXES, attributes, kind_of, unit_list, write_dataset
@@ -29,7 +30,6 @@ from gough.data.motion_files import (
     POSE,
     QUANTITIES,
     ROTATION_VECTOR,
-    UNIT_LENGTH,
     check_time,
     read_dataset,
 )
@@ -228,13 +228,7 @@ def poses_of(robot: Model, table: ColumnTable, time: Array | None) -> Motion:
         rotation = Rotation.from_rotvec(vectors).as_matrix()
         check_pose(robot, position, vectors, table.where)
     elif quaternions is not None:
-        lengths = np.linalg.norm(quaternions, axis=-1)
-        wrong = np.flatnonzero(np.abs(lengths - 1) > UNIT_LENGTH)
-        if wrong.size:
-            row = int(wrong[0])
-            raise FileError(
-                f"{table.where(row)}: the quaternion has length {lengths[row]:.9g}, not 1"
-            )
+        quaternions = unit_quaternions(quaternions, table.where)
         rotation = Rotation.from_quat(quaternions[:, [1, 2, 3, 0]]).as_matrix()
     check_pose(robot, position, None, table.where)
     return Motion(position, rotation)

@@ -30,7 +30,7 @@ from scipy.spatial.transform import Rotation
 
 from gough.base.arrays import Array
 from gough.base.pose_spline import quintic
-from gough.base.rotations import continuous_quaternions
+from gough.base.rotations import continuous_quaternions, unit_quaternions
 from gough.base.tables import ColumnTable, Where, read_bytes, read_table, split_heading
 from gough.base.words import nearest, shown
 from gough.data.columns import (
@@ -62,8 +62,6 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-UNIT_LENGTH = 1e-6
-"""How far a quaternion's length may be from 1."""
 LARGEST_STEP = 3.0
 """Of a rotation vector from a sample to the next, rad: beyond, it went past half a turn."""
 SHORTEST_STEP, LATEST = 1e-12, 1e15
@@ -146,7 +144,8 @@ def read_motion(
     (without a robot over 1 m).
 
     CSV: one header line, columns in any order, a unit in brackets optional, SI if there is none:
-    `time [s]`, `x [m]` …, `qw` … `qz` (length 1 within 1e-6) or the rotation vector `rx [rad]` …,
+    `time [s]`, `x [m]` …, `qw` … `qz` (length 1 within 1e-6 and what their last
+    digit explains) or the rotation vector `rx [rad]` …,
     `vx [m/s]` …, `wx [rad/s]` …, `ax [m/s2]` …, `alpha_x [rad/s2]` …, `e1` …, `e1_rate` …,
     `e1_acceleration` …. The batch shape is (rows,); all numbers are finite.
     NetCDF: variables named as Motion's fields, as `write_motion` writes them, of any batch shape.
@@ -418,9 +417,10 @@ def _numbers(
     if np.abs(np.diff(numbers[:, which], axis=0)[:, turned]).max(initial=0.0) > LARGEST_STEP:
         raise FileError("smooth: rx, ry, rz jump past half a turn; give qw, qx, qy, qz")
     whole[:, which] = smoothed(time, numbers[:, which], bounds)
-    four = [names.index(name) for name in own if name in QUANTITIES["rotation"].columns]
-    sizes = (np.linalg.norm(one[:, four], axis=-1, keepdims=True) for one in (numbers, whole))
-    whole[:, four] *= np.divide(*sizes) if four else 1.0
+    four = [names.index(name) for name in QUANTITIES["rotation"].columns if name in names]
+    if len(four) == 4:
+        unit_quaternions(numbers[:, four], table.where)  # smoothed ones have no last digit
+        whole[:, four] /= np.linalg.norm(whole[:, four], axis=-1, keepdims=True)
     _say_smoothed(own, numbers[:, which], np.abs(whole - numbers)[:, which], say)
     return whole, None
 
@@ -514,12 +514,8 @@ def _read_csv(found: ColumnTable, table: Array) -> tuple[dict[str, Array], Where
     if "rotation" in fields:
         if vectors is not None:
             raise FileError("qw, qx, qy, qz and rx, ry, rz both give the rotation")
-        lengths = np.linalg.norm(fields["rotation"], axis=-1)
-        wrong = np.flatnonzero(np.abs(lengths - 1) > UNIT_LENGTH)
-        if wrong.size:
-            length = f"{lengths[wrong[0]]:.9g}"
-            raise FileError(f"{where(int(wrong[0]))}: the quaternion has length {length}, not 1")
-        fields["rotation"] = Rotation.from_quat(fields["rotation"][:, [1, 2, 3, 0]]).as_matrix()
+        quaternions = unit_quaternions(fields["rotation"], where)
+        fields["rotation"] = Rotation.from_quat(quaternions[:, [1, 2, 3, 0]]).as_matrix()
     elif vectors is not None:
         fields["rotation"] = Rotation.from_rotvec(vectors).as_matrix()
     return fields, where
