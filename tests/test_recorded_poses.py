@@ -280,3 +280,37 @@ def test_short_numbers_of_other_lengths_are_refused(tmp_path, cells):
     file.write_text(f"x,y,z,qw,qx,qy,qz\n0,0,1,{cells}\n")
     with pytest.raises(FileError, match="the quaternion has length"):
         read_motion(file)
+
+
+@pytest.mark.parametrize("cell", ["%.17g", "%.5f"])
+def test_a_sensor_that_sees_nothing(tmp_path, robot, cell):
+    """Ten equal poses amid a motion at 200 Hz, once."""
+    t = np.arange(401) / 200
+    position, _ = path(t)
+    position[200:210] = position[200]
+    file = written(tmp_path / "hidden.csv", t, position, "%.17g", cell)
+    motion, told = lines_of(file, robot)
+    assert np.abs(robot.inverse_dynamics(motion).forces).max() > 10 * largest_force(*path(t))
+    (line,) = [one for one in told if one.startswith("poses repeat")]
+    assert "9 of 401" in line
+    assert "line 203" in line
+
+
+@pytest.mark.parametrize("unit", ["s", "ns"])
+def test_stamps_since_1970(tmp_path, robot, unit):
+    """At 1 kHz, in s to the µs and in ns: double precision has 0.24 µs of them left."""
+    t = np.arange(1001) / 1000
+    position, acceleration = path(t)
+    seconds, header = unit == "s", f"time [{unit}],x,y,z"
+    rows = [
+        ",".join([f"{1_700_000_000 + k // 1000}" + (f".{k % 1000:03d}000" if seconds else
+                 f"{k % 1000:03d}000000"), *(f"{one:.17g}" for one in p)])
+        for k, p in enumerate(position)
+    ]  # fmt: skip
+    file = tmp_path / "epoch.csv"
+    file.write_text("\n".join([header, *rows]) + "\n")
+    motion, told = lines_of(file, robot)
+    off = np.linalg.norm(motion.acceleration - acceleration, axis=1).max()
+    (line,) = [one for one in told if one.startswith("time stamps are rounded")]
+    said = float(re.search(r"accelerations by ([\d.e+]+) m/s²", line)[1])
+    assert 0.3 * off < said < 5 * off  # of a single rounding, and at most twice its own roughness

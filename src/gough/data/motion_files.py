@@ -402,7 +402,8 @@ def _numbers(
         none = np.zeros(len(numbers)), 0.0
         columns = [(given | angles).get(name, none) for name in POSE]
         values, last = zip(*columns, strict=True)
-        stamp = float(table.last_digits(["time"])[0])
+        double = np.spacing(np.abs(time).max())  # of stamps that count from 1970
+        stamp = max(float(table.last_digits(["time"])[0]), float(double))
         coordinates = np.stack(values, axis=-1)
         return numbers, RoundedPoses(time, stamp, coordinates, np.array(last), table.where)
     bounds = digits / 2

@@ -89,7 +89,7 @@ def _roughness(time: Array, values: Array) -> Array:
 
 
 def held_line(poses: RoundedPoses) -> str:
-    """Return in words that a slower sensor's poses are held, each over several samples; else empty."""
+    """Return in words that poses of a sensor that is slow, or sees nothing, are held; else empty."""
     steps = np.diff(poses.values, axis=0)
     moved = np.flatnonzero(np.any(steps != 0, axis=1))
     if len(moved) < 2:
@@ -98,17 +98,21 @@ def held_line(poses: RoundedPoses) -> str:
     before, after = steps[moved[:-1]], steps[moved[1:]]
     scale = np.maximum(poses.digits, 1e-300)
     large = np.minimum(*(np.abs(one / scale).max(axis=1) for one in (before, after))) > LEAST_STEP
-    sizes = np.linalg.norm(before, axis=1), np.linalg.norm(after, axis=1)
-    onward = np.sum(before * after, axis=1) > 0.5 * np.maximum(*sizes) ** 2
-    held = large & onward & (lasting > 1) & (lasting <= LONGEST_HOLD)
-    if np.sum(held) < max(MANY_HOLDS, 0.2 * len(lasting)):
+    earlier, later = np.linalg.norm(before, axis=1), np.linalg.norm(after, axis=1)
+    onward = large & (np.sum(before * after, axis=1) > 0.5 * earlier * later)
+    slow = onward & (lasting > 1) & (np.abs(np.log(later / earlier)) < np.log(2))
+    if np.sum(slow) < max(MANY_HOLDS, 0.2 * len(lasting)):
+        slow[:] = False
+    lost = onward & (lasting > 2) & (np.abs(np.log(later / earlier / lasting)) < np.log(2))
+    held = (slow | lost) & (lasting <= LONGEST_HOLD)
+    if not held.any():
         return ""
     count, first = int(np.sum(lasting[held] - 1)), int(moved[:-1][held][0]) + 2
     return (
         f"poses repeat: {count} of {len(poses.values)} samples have the pose of the sample before "
         f"while the platform moves (first {poses.where(first)}), as logs that hold the last pose of a "
-        "slower sensor; accelerations and forces of the curve through them are wrong. Leave the "
-        "repeating lines out"
+        "sensor that is slower or sees nothing; accelerations and forces of the curve through them are "
+        "wrong. Leave the repeating lines out"
     )
 
 
@@ -156,7 +160,7 @@ def rounding_line(robot: Model | None, motion: Motion, poses: RoundedPoses) -> s
         reach = _reach(poses, lever)
         return (
             f"{ROUNDED[1]}: their last digit ({poses.stamp:.2g} s) {uncertain_by}; "
-            "write time with more digits (samples that come evenly: "
+            "write time with more digits, from 0 on (samples that come evenly: "
             f"their number over the rate), or --within {reach} (smooth={reach} in read_motion) takes "
             "the smoothest motion within the distance that half the last digit of time makes"
         )
