@@ -314,3 +314,19 @@ def test_stamps_since_1970(tmp_path, robot, unit):
     (line,) = [one for one in told if one.startswith("time stamps are rounded")]
     said = float(re.search(r"accelerations by ([\d.e+]+) m/s²", line)[1])
     assert 0.3 * off < said < 5 * off  # of a single rounding, and at most twice its own roughness
+
+
+@pytest.mark.parametrize("cell", ["%.17g", "%.6f"])
+def test_ramps_are_not_coarse(tmp_path, robot, cell):
+    """Constant speed there and back, and constant accelerations: multiples of a step, but exact."""
+    t = np.arange(1001) / 500
+    back = 0.1 * np.abs(((2 * t) % 2) - 1)
+    s = np.minimum(t, 2 - t)
+    parabolas = 0.25 * np.where(s < 0.5, 2 * s**2, 1 - 2 * (1 - s) ** 2)
+    for x in (back, parabolas):
+        position = np.stack([x, 0 * x, 1.2 + 0 * x], axis=-1)
+        file = written(tmp_path / "ramp.csv", t, position, "%.6f", cell)
+        _, told = lines_of(file, robot)
+        assert all("(1e-06 m)" in one for one in told)  # the decimals, not the way of a sample
+        calm, _ = lines_of(file, robot, smooth=True)
+        assert np.abs(calm.position - position).max() <= 1.01e-6

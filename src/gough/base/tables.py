@@ -28,6 +28,8 @@ FEWEST_CELLS = 10
 """Different cells of a column over which its digits are more than chance."""
 MULTIPLE = 1e-10
 """Part of the largest number that multiples of a step are off by their rounding."""
+ROUGH = 0.1
+"""Part of the third differences that are not zero in numbers of coarse steps, at least."""
 HEADING = re.compile(r"([^\[\]()]*)(?:\[([^\[\]]*)\]|\(([^()]*)\))?")
 NUMBER = re.compile(r"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.ASCII | re.I)
 
@@ -136,7 +138,9 @@ def _resolution(cells: list[str], values: Array) -> float:
     for step in sorted(np.diff(different).tolist()):  # Euclid's algorithm
         while step > slack:
             common, step = step, abs(common - step * round(common / step))
-    return common if common > 15 * slack else digit
+    # ramps and parabolas are multiples, too, and smooth but at their ends
+    rough = np.mean(np.abs(np.diff(values, 3)) > common / 2) > ROUGH
+    return common if rough and common > 15 * slack else digit
 
 
 def _decimals(cell: str) -> int:
