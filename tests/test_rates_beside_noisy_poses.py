@@ -43,3 +43,13 @@ def test_filtered_rates_beside_noisy_poses_are_read(noise, turns, tmp_path):
 def test_velocities_five_times_too_large_are_refused_beside_noisy_poses(noise, tmp_path):
     with pytest.raises(FileError, match=r"(vz is|vx, vy, vz are) (5|4\.9\d*|5\.0\d*) times"):
         read_motion(written(tmp_path / "motion.csv", noise, factor=5.0))
+
+
+def test_moves_whose_squares_are_no_numbers_are_at_rest(tmp_path):
+    """Positions that differ by 1e-170 m, beside rates of 0."""
+    path = written(tmp_path / "motion.csv", 1e-7)
+    rows = np.loadtxt(path, delimiter=",", skiprows=1)
+    rows[:, 1:4] = np.outer(np.arange(len(rows)), [1e-170, 0, 0])
+    rows[:, 4:8], rows[:, 8:] = [1, 0, 0, 0], 0
+    np.savetxt(path, rows, delimiter=",", header=COLUMNS, comments="", fmt="%.12g")
+    assert not read_motion(path).velocity.any()

@@ -163,6 +163,8 @@ def _check(pair: RatePair, time: Array, rotation: Array, where: Where) -> None:
     moving = size > MISSED * size.max()
     bad = gap > MISSED * size.max()
     whole = float(size.sum())
+    if not whole:  # squares of the smallest numbers are 0
+        return
     share = float(gap.sum()) / whole
     single = _outlier(pair, step)
     wrong = bool(np.mean(bad[moving]) > MANY)
